@@ -22,6 +22,16 @@ DEFAULT = "simple"
 COLUMN_GAP = "  "
 FORMULA_STARTS = ("=", "+", "-", "@")
 """The first characters of formulas in spreadsheets (see OWASP on CSV injection)."""
+QUOTE = '"'
+ESCAPES: dict[str, dict[str, str]] = {
+    **{style: {"\\": r"\\", "|": r"\|"} for style in ("github", "pipe")},
+    **{style: {"|": r"\|"} for style in ("asciidoc", "jira", "youtrack")},
+    "orgtbl": {"|": r"\vert{}"},
+    "mediawiki": {"|": "&#124;", "!": "&#33;"},
+    **{style: {"|": "&#124;"} for style in ("moinmoin", "textile")},
+    "rst": {"\\": r"\\", **{mark: f"\\{mark}" for mark in "*`|_"}},
+}
+"""What replaces the characters that have a meaning in cells of a style. tabulate itself escapes those of HTML and LaTeX."""
 MIN_COLUMN_WIDTH = 8
 """The minimum width to which columns are wrapped, in characters."""
 
@@ -108,6 +118,20 @@ def _is_number(cell: Any) -> bool:
     return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
+def escape_cell(text: str, style: str) -> str:
+    """Return a text as a cell of a table in a style of tabulate, so that its characters are not taken for borders of cells.
+
+    >>> escape_cell("a|b", "mediawiki")
+    'a&#124;b'
+    """
+    if style == DEFAULT:
+        return text
+    text = escape_line(text)
+    for character, escape in ESCAPES.get(style, {}).items():
+        text = text.replace(character, escape)
+    return f'"{text.replace(QUOTE, QUOTE * 2)}"' if style == "tsv" and QUOTE in text else text
+
+
 def csv_line(cells: Iterable[Any]) -> str:
     """Return a row as a line of CSV without the line end. None becomes an empty cell.
 
@@ -122,8 +146,8 @@ def csv_line(cells: Iterable[Any]) -> str:
         else:
             row.append(cell)
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(row)
-    return text.getvalue()
+    csv.writer(text, lineterminator="\n").writerow(row)  # with another terminator, a cell with a line end is not quoted
+    return text.getvalue().removesuffix("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +188,9 @@ class TextTable:
         """
         rows = [[escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows]
         align = _alignment(self.headings, rows) or None
-        text = tabulate(rows, list(self.headings), tablefmt=style, disable_numparse=True, colalign=align)
+        written = [[escape_cell(cell, style) if isinstance(cell, str) else cell for cell in row] for row in rows]
+        headings = [escape_cell(heading, style) for heading in self.headings]
+        text = tabulate(written, headings, tablefmt=style, disable_numparse=True, colalign=align)
         if width is None or style != DEFAULT or max(map(len, text.split("\n"))) <= width:
             return text
         return _compact(self.headings, rows, width)

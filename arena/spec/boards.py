@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
+from unicodedata import normalize
 
 from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
@@ -119,7 +120,9 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
     if (announcement := format_.announcement()) is not None:
         reading.note(announcement)
     values, columns = reading.values, reading.values.get("columns")
-    view = TableOptions(values.get("anchor"), columns and tuple(columns), values.get("sort"), values.get("rank"))
+    anchor = values.get("anchor")
+    anchor = normalize("NFC", anchor) if isinstance(anchor, str) else anchor
+    view = TableOptions(anchor, columns and tuple(columns), values.get("sort"), values.get("rank"))
     adjudication = read_adjudication(reading, rules)
     endless = tuple(dict.fromkeys([found for one in playing if (found := warn_unlimited(reading, rules, one.entry)) is not None]))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
@@ -155,6 +158,7 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     if sort is not None and sort.removeprefix("-") not in known:
         reading.faults.add(("sort",), f"unknown column {sort!r}; {suggest(sort.removeprefix('-'), known)}")
     anchor = reading.values.get("anchor")
+    anchor = normalize("NFC", anchor) if isinstance(anchor, str) else anchor
     labels = [seat.label for board in boards for seat in board.seats]
     if anchor is not None and boards and anchor not in labels:
         reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggest(anchor, labels)}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
+from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
@@ -123,6 +124,8 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
             check_value(_key_adapter(key), values[key], (key,), report)
     check_name(reading.registry, values.get(ISOLATION), (ISOLATION,), report)
     label = values.get("label")
+    if isinstance(label, str):
+        label = normalize("NFC", label)  # labels that look the same are the same
     if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
         report(("label",), f"expected printable text without space around it, got {label!r}")
     limits = _read_limits(reading, values.get("limits"), report)
@@ -148,7 +151,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
     files = Parameters(agent).find_files(options, reading.document.folder)
     declared = values.get("waits")
     waits = agent.waits is True and source.code is None and source.here if declared is None else declared
-    return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files, waits)
+    return Entry(path, source, agent, options, changed, label, limits, choices, isolation, files, waits)
 
 
 @cache

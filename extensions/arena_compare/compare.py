@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
+from unicodedata import normalize
 
 import click
 
@@ -96,6 +97,7 @@ def compare(
 def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:
     """Return the labels of the entries to compare. Raises UnknownName or ArenaError if `agents` does not name two or more."""
     known = list(dict.fromkeys([label for sheet in run.boards for label in sheet.labels]))
+    agents = [normalize("NFC", agent) for agent in agents]
     for agent in agents:
         if agent not in known:
             raise UnknownName(f"entry of {store}", agent, known)

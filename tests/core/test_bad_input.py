@@ -73,6 +73,10 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
         # Who plays.
         ("game: tic-tac-toe\nagents: []\n", r"^cup\.yaml:2:9: agents: no agents"),
         ("game: tic-tac-toe\nagents: [random]\n", r"^cup\.yaml:2:9: agents: one agent .*round-robin"),
+        (
+            "game: tic-tac-toe\nagents: [{agent: random, label: \u00e9}, {agent: greedy, label: e\u0301}]\n",
+            r"^cup\.yaml:2:\d+: agents\[1\]\.label: two entries are called '\u00e9'",
+        ),
         ("game: tic-tac-toe\nagents: [random, random]\n", r"^cup\.yaml:2:18: agents\[1\]: two entries are called 'random'"),
         (
             "game: sliding-tiles\nagents: [minimax]\n",

@@ -1,13 +1,51 @@
 """Tables on narrow terminals: nothing is wider than the terminal, and nothing that is not told of is lost."""
 
+import csv
+import io
 import re
 from string import ascii_uppercase
+from typing import Any
 
+import pytest
+from docutils import nodes  # type: ignore[import-untyped]
+from docutils.core import publish_doctree  # type: ignore[import-untyped]
 from hypothesis import given, settings, strategies as st
+from markdown_it import MarkdownIt
 from tabulate import tabulate
 
 from arena.results.layout import TextTable, crossing
 
+STYLES = [
+    "github",
+    "pipe",
+    "orgtbl",
+    "jira",
+    "asciidoc",
+    "mediawiki",
+    "moinmoin",
+    "textile",
+    "rst",
+    "latex",
+    "html",
+    "csv",
+    "tsv",
+]
+ODD_LABELS = [
+    "a|b",
+    "a||b",
+    "a\\\\|b",
+    "=1+1",
+    'say "no"',
+    '"x',
+    "a!!b",
+    "a & b",
+    "_x_ *y* `z`",
+    "|=",
+    "line\nend",
+    "a\tb",
+    "|x|",
+    "&#124;",
+]
 WORDS = st.lists(st.text("abc", min_size=1, max_size=7), min_size=1, max_size=9).map(" ".join)
 LETTERS = [*ascii_uppercase, *[f"A{letter}" for letter in ascii_uppercase]]
 ROWS = st.lists(st.tuples(WORDS, WORDS, st.integers(0, 9999)), min_size=1, max_size=5)
@@ -86,3 +124,41 @@ def test_sentences_are_broken_between_words_and_commands_stay_whole() -> None:
 def test_what_fits() -> None:
     assert TextTable(["ab", "c"], [["abc", "d"]]).fits(6)
     assert not TextTable(["ab", "c"], [["abc", "d"]]).fits(5)
+
+
+def read_cells(text: str, style: str) -> list[list[str]]:
+    """Return the cells of a table as a parser of its format reads them, or without a parser, split where this format says."""
+    if style in ("csv", "tsv"):
+        return list(csv.reader(io.StringIO(text), delimiter="\t" if style == "tsv" else ","))
+    if style in ("github", "pipe", "html"):
+        html = text if style == "html" else MarkdownIt("commonmark").enable("table").render(text)
+        return [re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL) for row in re.findall("<tr>(.*?)</tr>", html, re.DOTALL)]
+    if style == "rst":
+        rows = publish_doctree(text, settings_overrides={"report_level": 1, "halt_level": 1}).findall(nodes.row)
+        return [[cell.astext() for cell in row.findall(nodes.entry)] for row in rows]
+    border = {
+        "jira": r"(?<!\\)\|{1,2}",
+        "asciidoc": r"(?<!\\)\|",
+        "mediawiki": r"\|\||!!",
+        "moinmoin": r"\|\|",
+        "latex": r"(?<!\\)&",
+    }
+    lines = [line for line in text.split("\n") if ("7" in line or "Games" in line) and line[0] != "["]
+    rows = [re.split(border.get(style, r"\|"), line) for line in lines]
+    return [row[1:] if style == "asciidoc" else row if style in ("mediawiki", "latex") else row[1:-1] for row in rows]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_each_row_has_as_many_cells_as_its_header(style: str) -> None:
+    """Whatever a label contains, in a heading, too. Parsers give back the labels, with the escapes of controls and formulas."""
+    for label in ODD_LABELS:
+        headings: list[Any] = ["Agent", label, "Games"]
+        rows = [[label, "x", 7], ["other", label, 7]]
+        table = TextTable(headings, rows)
+        text = "\n".join([table.csv_line(row) for row in [headings, *rows]]) if style == "csv" else table.text(style)
+        found = read_cells(text, style)
+        assert [len(row) for row in found] == [3, 3, 3], (label, text)
+        if style in ("rst", "tsv", "csv"):
+            assert found[1][0].strip() == label.translate({10: "\n" if style == "csv" else "\\n", 9: "\\t"}).replace(
+                "=1", "'=1" if style == "csv" else "=1"
+            )
