@@ -1,5 +1,6 @@
 """Reads the positions that a spec or a separate file lists, and warns if openings repeat."""
 
+import csv
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
@@ -14,6 +15,8 @@ from arena.spec.reader import SpecReader
 
 MAX_FILE_BYTES = 64 << 20
 """The largest file with positions, in bytes."""
+MAX_POSITION_LINES = 30
+"""The most lines of a file that make one position."""
 MAX_ROUNDS_CHECKED = 1000
 """The number of rounds of a board that are checked for repeated openings before the run."""
 
@@ -49,9 +52,10 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
         if place.stat().st_size > MAX_FILE_BYTES:
             raise ValueError(f"expected at most {MAX_FILE_BYTES:,} bytes, got {place.stat().st_size:,}")
         text = decode_text(called, place.read_bytes())
-        texts = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
         if place.suffix in (".yaml", ".yml"):
-            texts = import_module("arena_check.positions").read_texts(called, text, place.parent)
+            texts, taken = import_module("arena_check.positions").read_texts(called, text, place.parent), ""
+        else:
+            texts, taken = _split(rules, text, is_csv=place.suffix == ".csv")
     except SpecError as error:
         for fault in error.faults:
             reading.faults.add_at(called, fault.line, ("positions",), fault.message)
@@ -62,7 +66,41 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
     reading.lines = [text for _, text in texts]
     if not texts:
         reading.faults.add(("positions",), f"{called} holds no position; expected one per line")
-    return tuple([_read(rules, text, partial(reading.faults.add_at, called, line, ("positions",))) for line, text in texts])
+
+    def report(line: int, message: str) -> None:
+        reading.faults.add_at(called, line, ("positions",), f"{message}{taken}")
+
+    return tuple([_read(rules, text, partial(report, line)) for line, text in texts])
+
+
+def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, str]], str]:
+    """Return the positions in a file with their line numbers, and the words that name the format for which it was taken.
+
+    The first position decides: it is a line, a cell of a CSV file with a header, or several lines.
+    """
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [(number, line) for number, line in lines if line and line[0] != "#"]
+    plain = lines, "; the file was taken for one with a position in each line"
+    if len(lines) < 2 or _is_position(rules, lines[0][1]):
+        return plain
+    header, first, *_ = cells = list(csv.reader([line for _, line in lines]))
+    if len(header) == len(first) and (is_csv or len(header) > 1) and len(cells) == len(lines):
+        column = next((number for number, cell in enumerate(first) if _is_position(rules, cell)), 0 if is_csv else None)
+        if column is not None:
+            rest = [(number, "".join(row[column : column + 1])) for (number, _), row in zip(lines[1:], cells[1:], strict=True)]
+            return rest, f"; the file was taken for CSV with a header and the positions in the column {header[column]!r}"
+    for size in range(2, min(len(lines), MAX_POSITION_LINES) + 1):
+        if _is_position(rules, "\n".join([line for _, line in lines[:size]])):
+            starts = range(0, len(lines), size)
+            blocks = [(lines[at][0], "\n".join([line for _, line in lines[at : at + size]])) for at in starts]
+            return blocks, f"; the file was taken for one with a position in every {size} lines"
+    return plain
+
+
+def _is_position(rules: Rules, text: str) -> bool:
+    faults: list[str] = []
+    _read(rules, text, faults.append)
+    return not faults
 
 
 def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:

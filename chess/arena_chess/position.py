@@ -58,9 +58,25 @@ class Position:
         return () if self.drawn else tuple([move.uci() for move in self.board.legal_moves])
 
 
+def _is_epd(text: str) -> bool:
+    """Return whether opcodes, such as `bm Nf3;`, follow the first four fields."""
+    fields = text.split()
+    return len(fields) > 4 and not fields[4].isdigit() and fields[4] != "moves"
+
+
 def begin(fen: str) -> Position:
-    """Return the position for a FEN. Raises ValueError if it is invalid."""
-    board = chess.Board(fen)
+    """Return the position for a FEN, or for a line of EPD: four fields, then opcodes, of which `hmvc` and `fmvn` are counters.
+
+    Raises ValueError if it is invalid.
+    """
+    board = chess.Board(None)
+    if _is_epd(fen):
+        try:
+            board.set_epd(fen)
+        except ValueError as error:
+            raise ValueError(f"taken for EPD, because opcodes follow its four fields: {error}") from error
+    else:
+        board.set_fen(fen)
     status = board.status()
     if status:
         wrong = ", ".join([flag.name.lower().replace("_", " ") for flag in chess.Status if status & flag and flag.name])
@@ -96,7 +112,7 @@ def text_of(position: Position) -> str:
 
 def position_of(text: str) -> Position:
     """Parse a text as `text_of` writes it. Raises ValueError if it is invalid."""
-    fen, _, moves = text.partition(" moves ")
+    fen, _, moves = (text, "", "") if _is_epd(text) else text.partition(" moves ")
     position = begin(fen)
     for move in moves.split():
         if move not in position.actions:

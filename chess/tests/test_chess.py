@@ -126,3 +126,16 @@ def test_python_chess_is_imported_where_it_is_needed() -> None:
     """Every command of arena imports this plugin, so the import must not load python-chess, which takes long."""
     code = "import sys, arena; arena.load_plugins().games['chess'](); print('chess' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_position_may_be_a_line_of_epd(chess: Chess) -> None:
+    """Four fields, then opcodes as in the Bratko-Kopec test: `hmvc` and `fmvn` are the counters, and the others are notes."""
+    board = "1k1r4/pp1b1R2/3q2pp/4p3/2B5/4Q3/PPP2B2/2K5 b - -"
+    for line, counters in (
+        (f'{board} bm Qd1+; id "BK moves 01";', "0 1"),
+        (f"{board} hmvc 7; fmvn 31; bm Qd1+;", "7 31"),
+        (board, "0 1"),
+    ):
+        assert chess.format_state(chess.parse_state(line)) == f"{board} {counters}"
+    with pytest.raises(ValueError, match="taken for EPD, because opcodes follow its four fields"):
+        chess.parse_state(f"{board} bm Qh9;")

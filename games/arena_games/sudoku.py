@@ -26,6 +26,9 @@ end.
 MAX_UNIQUENESS_NODES = 2_000
 """The node limit of a test for a second solution on larger grids. If the limit is reached, the digit stays in the puzzle."""
 
+BLANKS = ".0-_*"
+"""Characters for an empty cell."""
+
 
 class Sudoku(Puzzle):
     """Fill the grid so that every row, column and box holds every digit once.
@@ -34,7 +37,7 @@ class Sudoku(Puzzle):
     no other digit can be removed. With 0, digits are removed as long as possible. An action puts a digit that is not yet in the
     row, column or box into one empty cell: the one with the fewest possible digits, or with `cell: first` the first one. If a
     digit has no other place in a row, column or box, it is the only possible digit of its cell. Text notation: the cells row by
-    row, with `.` or `0` for an empty cell and, on larger grids, letters from `A` for 10. An action is `r1c2=7`.
+    row, with `.`, `0`, `-`, `_` or `*` for an empty cell and, on larger grids, letters from `A` for 10. An action is `r1c2=7`.
 
     The goal is a full grid without a contradiction; an Answer must also keep the digits of the position.
     """
@@ -126,16 +129,17 @@ class Sudoku(Puzzle):
         return "".join([self._letters[digit - 1] if digit else "." for digit in self.list_digits(state)])
 
     def parse_state(self, text: str) -> int:
-        """Parse 81 characters (n^4 with boxes of n by n); `0` may replace `.`, and letters may be lowercase.
+        """Parse 81 characters (n^4 with boxes of n by n). `0`, `-`, `_` and `*` may replace `.`, letters may be lowercase, and
+        spaces and line ends between the characters do not count.
 
         Raises ValueError for a wrong length or character, or if two cells contradict each other; the message names them. It does
         not check whether there is a solution.
         """
         grid = self.grid
-        marks = text.strip().upper()
+        marks = "".join(text.split()).upper()
         if len(marks) != grid.cells:
             raise ValueError(f"expected {grid.cells} characters, one per cell, got {len(marks)}")
-        givens = [(cell, self._letters.find(mark)) for cell, mark in enumerate(marks) if mark not in ".0"]
+        givens = [(cell, self._letters.find(mark)) for cell, mark in enumerate(marks) if mark not in BLANKS]
         for cell, digit in givens:
             if digit < 0:
                 ends = f"{self._letters[0]} to {self._letters[-1]}"

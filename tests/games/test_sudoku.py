@@ -1,5 +1,6 @@
 """Sudoku against published counts and a published puzzle, and against solvers that keep no bits."""
 
+import pathlib
 import random
 from collections.abc import Iterator
 from itertools import product
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from arena import Agent, Answer, Path, Search, play
+from arena import Agent, Answer, Path, Search, SpecError, play
+from arena.api.spec import load_spec
 from arena.testing import check_game, check_heuristic
 from arena.traits import Traits
 from arena_games.sudoku import Sudoku, candidates, empty_cells
@@ -307,3 +309,42 @@ def test_candidates_are_the_digits_that_rows_columns_and_boxes_leave(box: int) -
             if not (actions := puzzle.actions(state)):
                 break
             state = puzzle.result(state, rng.choice(actions))
+
+
+ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
+
+
+@pytest.mark.parametrize("blank", list(".0-_*"))
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p.txt", "# easy\n  # indented\n{one}\n{one}\n"),
+        ("p.txt", "{rows}\n\n{rows}\n"),
+        ("p.txt", "  # rows\n{spaced}\n{spaced}"),
+        ("p.csv", "puzzle,solution\n{one},x\n{one},y\n"),
+        ("p.txt", "id,puzzle\n1,{one}\n2,{one}\n"),
+        ("p.csv", "puzzle\n{one}\n{one}\n"),
+    ],
+)
+def test_a_file_of_sudokus_may_have_the_usual_formats(tmp_path: pathlib.Path, name: str, text: str, blank: str) -> None:
+    """One per line, nine lines, spaces between cells, and a column of a CSV file with a header."""
+    one = PUZZLE.replace(".", blank)
+    rows = [one[at : at + 9] for at in range(0, 81, 9)]
+    (tmp_path / name).write_text(text.format(one=one, rows="\n".join(rows), spaced="\n".join(map(" ".join, rows))))
+    (tmp_path / "cup.yaml").write_text(f"game: sudoku\nagents: [dfs]\npositions: {name}\n")
+    assert load_spec(tmp_path / "cup.yaml").boards[0].positions.texts == (PUZZLE, PUZZLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("p.txt", f"{PUZZLE[:-1]}\n{PUZZLE}\n", "p.txt:1:.* got 80; the file was taken for one with a position in each line"),
+        ("p.csv", f"puzzle\n{PUZZLE}\n{PUZZLE}1\n", "p.csv:3:.* got 82; the file was taken for CSV with a header .* 'puzzle'"),
+        ("p.txt", "\n".join([*ROWS, *ROWS[:8]]), "p.txt:10:.* got 72; the file was taken for one with a position in every 9"),
+    ],
+)
+def test_a_wrong_line_is_named_with_the_format_of_the_file(tmp_path: pathlib.Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "cup.yaml").write_text(f"game: sudoku\nagents: [dfs]\npositions: {name}\n")
+    with pytest.raises(SpecError, match=words):
+        load_spec(tmp_path / "cup.yaml")
