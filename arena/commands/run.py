@@ -19,6 +19,7 @@ from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, Interrupted, PlayersLost
 from arena.parts import SeatUse
 from arena.plugins.sources import load_plugins
+from arena.results import figures
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.schedule.fingerprint import Fingerprint
@@ -267,12 +268,25 @@ def _play(
     if store is not None:
         if not feed.others:
             store.end(feed.rankings(), spec)
-        if feed.held:
-            if feed.played:
-                options.note(f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
-            else:
-                options.note(f"all {feed.held:,} matches were in {store.path}; nothing was left to play")
+        elif options.shard is not None:
+            store.end_shard(f"{options.shard.number}/{options.shard.of}")
+        if feed.held or feed.void:
+            options.note(_describe_found(feed, store.path))
     return sorted(played, key=lambda one: one.number)
+
+
+def _describe_found(feed: MatchQueue, path: Path) -> str:
+    """Return how many matches were in the store before, and how many have been played."""
+    added = feed.played - feed.void
+    held = f"{figures.amount(feed.held, 'match')} {'was' if feed.held == 1 else 'were'} in {path}"
+    if not feed.played:
+        return f"{'the' if feed.held == 1 else 'all'} {held}; nothing was left to play"
+    parts = [held] if feed.held else []
+    if feed.void:
+        parts.append(f"{feed.void:,} void {'match has' if feed.void == 1 else 'matches have'} been played again")
+    if added:
+        parts.append(f"{added:,} {'has' if added == 1 else 'have'} been added")
+    return ", ".join(parts)
 
 
 def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch) -> None:

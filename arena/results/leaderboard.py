@@ -169,7 +169,7 @@ class Leaderboard:
             run = cls.last_run(store)
             tallies = tallies_of(store, run.boards)
             mixed = Run.list_mixed_plugins(store.runs())
-            return cls.of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed)
+            return cls.of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed, shard=run.shard)
 
     @staticmethod
     def last_run(store: Store) -> Run:
@@ -184,18 +184,33 @@ class Leaderboard:
 
     @classmethod
     def of_tallies(
-        cls, tallies: Sequence[Tally], *, finished: bool, store: str | None = None, mixed: Collection[str] = ()
+        cls,
+        tallies: Sequence[Tally],
+        *,
+        finished: bool,
+        store: str | None = None,
+        mixed: Collection[str] = (),
+        shard: str | None = None,
     ) -> list[Self]:
         """Return the leaderboards of all boards of a tournament, from their tallies. For the arguments, see `of`."""
-        return [cls.of(tally, finished=finished, store=store, mixed=mixed) for tally in tallies]
+        return [cls.of(tally, finished=finished, store=store, mixed=mixed, shard=shard) for tally in tallies]
 
     @classmethod
-    def of(cls, tally: Tally, *, finished: bool, store: str | None = None, mixed: Collection[str] = ()) -> Self:
+    def of(
+        cls,
+        tally: Tally,
+        *,
+        finished: bool,
+        store: str | None = None,
+        mixed: Collection[str] = (),
+        shard: str | None = None,
+    ) -> Self:
         """Return the leaderboard of one board. Void matches are counted separately and not scored.
 
         `tally` holds the counts of the board. If the length of the schedule depends on results, `finished` says whether it has
-        ended. `store` is the file with the matches. `mixed` has the names of plugins that changed between matches. Raises
-        PluginError if the format of the board comes from a plugin and fails to rank it.
+        ended. `store` is the file with the matches. `mixed` has the names of plugins that changed between matches. `shard` is the
+        shard that these matches complete, if they are one. Raises PluginError if the format of the board comes from a plugin and
+        fails to rank it.
         """
         sheet, counts, games = tally.sheet, tally.counts, tally.matches
         versus = sheet.kind == "versus"
@@ -212,7 +227,7 @@ class Leaderboard:
         rows = _rows(tally, rated, level, order, placings, {one.agent for one in refuted})
         ended = tally.is_complete(ended=finished)
         facts: dict[str, Any] = {}
-        remarks, explained = list(_describe_matches(tally, ended=ended)), list[str]()
+        remarks, explained = list(_describe_matches(tally, shard, ended=ended)), list[str]()
         if ranking is not None and placings is None:
             remarks.append(f"Ranked by score for now: the format {sheet.format} ranks the board when `arena run` ends.")
         if sheet.left:
@@ -340,7 +355,7 @@ def _list_columns(sheet: BoardInfo, own: Iterable[Column], *, by_returns: bool) 
     return tuple([replace(column, shown=shown) if column.shown == "returns" else column for column in found])
 
 
-def _describe_matches(tally: Tally, *, ended: bool) -> Iterator[str]:
+def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterator[str]:
     sheet = tally.sheet
     what = "game" if sheet.kind == "versus" else "attempt"
     different = "all" if tally.distinct_games == tally.games else f"{tally.distinct_games:,}"
@@ -349,7 +364,13 @@ def _describe_matches(tally: Tally, *, ended: bool) -> Iterator[str]:
         distinct = ""
     repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
     yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"
-    if not ended:
+    if not ended and shard is not None:
+        number, _, of = shard.partition("/")
+        yield (
+            f"Shard {number} of {of} is complete; all shards together have {figures.amount(sheet.size, 'match')}. "
+            "When all are complete, join their stores with `arena merge OUT.db IN.db ...`."
+        )
+    elif not ended:
         left = sheet.size - tally.games - tally.void
         missing = (
             f"{left:,} of {figures.amount(sheet.size, 'match')} {'is' if left == 1 else 'are'} missing" if sheet.exact else ""

@@ -53,6 +53,10 @@ class Run:
     """The time at which the seed was revealed."""
     started: str = ""
     ended: str | None = None
+    idle: bool = False
+    """Whether the run ended without adding a match to the store, so that no match was played by its code."""
+    shard: str | None = None
+    """The shard that the run has completed, as in `2/5`; None for other runs."""
 
     @classmethod
     def of(cls, spec: Spec) -> Self:
@@ -112,9 +116,10 @@ class Run:
 
     @staticmethod
     def list_mixed_plugins(runs: "Iterable[Run]") -> list[str]:
-        """Return the plugins whose code differs between runs."""
+        """Return the plugins whose code differs between runs that have played matches."""
         first: dict[CodeKey, str] = {}
-        return sorted({part[0] for run in runs for part, found in run.code().items() if first.setdefault(part, found) != found})
+        played = [run for run in runs if not run.idle]
+        return sorted({part[0] for run in played for part, found in run.code().items() if first.setdefault(part, found) != found})
 
     @staticmethod
     def list_environments(runs: "Iterable[Run]") -> list[Mapping[str, str]]:
@@ -263,12 +268,15 @@ def _schedule(board: Board) -> list[Any]:
 def row_of(run: Run) -> tuple[Any, ...]:
     """Return a run as a row of the table, without its times."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
-    spec, code, versions = (json.dumps(value, default=str) for value in (run.spec, plugins, dict(run.versions)))
+    recipe = {**run.spec, **({IDLE: True} if run.idle else {}), **({SHARD: run.shard} if run.shard else {})}
+    spec, code, versions = (json.dumps(value, default=str) for value in (recipe, plugins, dict(run.versions)))
     seed = run.seed if isinstance(run.seed, int) else SECRET_SEED
     name, boards = escape_surrogates(run.name), boards_text(run.boards)
     return (name, run.hash, seed, spec, boards, code, versions, run.secret, run.commitment)
 
 
+IDLE, SHARD = "idle", "shard"
+"""The keys in the cell with the spec for `Run.idle` and `Run.shard`. Only runs with such a value have them."""
 SECRET_SEED = -1
 """The seed in the row of a run with a secret seed."""
 RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
@@ -283,12 +291,14 @@ def boards_text(boards: Sequence[BoardInfo]) -> str:
 def run_of_row(row: Sequence[Any]) -> Run:
     """Return the run from a row with the columns started, ended, revealed, and RUN."""
     started, ended, revealed, name, hashed, number, spec, boards, plugins, versions, secret, _ = row
+    recipe = json.loads(spec)
+    idle, shard = recipe.pop(IDLE, False) is True, recipe.pop(SHARD, None)
     seed = number if secret is None else None if revealed is None else newest_digits(secret)
     return Run(
         name=name,
         hash=hashed,
         seed=seed,
-        spec=json.loads(spec),
+        spec=recipe,
         boards=[BoardInfo.from_dict(sheet) for sheet in json.loads(boards)],
         plugins={source: Fingerprint.of(*found) for source, found in json.loads(plugins).items()},
         versions=json.loads(versions),
@@ -296,6 +306,8 @@ def run_of_row(row: Sequence[Any]) -> Run:
         revealed=revealed,
         started=started,
         ended=ended,
+        idle=idle,
+        shard=shard,
     )
 
 

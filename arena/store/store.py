@@ -70,6 +70,8 @@ class Store(StoreContents):
         """The number of the first record that this run can add."""
         self._trouble: StoreError | None = None
         self._secret: str | None = None
+        self._has_run = False
+        """Whether a run has started and not yet ended here. Its matches are then played by its code."""
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
@@ -129,6 +131,11 @@ class Store(StoreContents):
         """Write pending records and close the file."""
         try:
             self.flush()
+            if self._has_run and self._next == self._begun:
+                with suppress(StoreError):  # what interrupted the run is said elsewhere
+                    last = replace(self.last(), idle=True)
+                    with self._writing() as write:
+                        _replace_last(write, last)
         finally:
             with self._guard:
                 self._stop_timer()
@@ -165,7 +172,7 @@ class Store(StoreContents):
             values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
             write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({placeholders(13)})", values)
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])
-        self._secret, self._known = run.secret, None
+        self._secret, self._known, self._has_run = run.secret, None, not run.started
 
     def end(self, rankings: Mapping[int, Ranking] | None = None, spec: Spec | None = None) -> None:
         """Note that the last run has ended. Store the `rankings` that formats of plugins computed, and the columns of plugins.
@@ -174,7 +181,7 @@ class Store(StoreContents):
         versions of that run, because they belong to the results. The seed of the run is no longer secret.
         """
         self.flush()
-        self._known = None
+        self._known, self._has_run = None, False
         runs = self.runs()
         last = runs[-1]
         boards = list(last.boards)
@@ -189,13 +196,16 @@ class Store(StoreContents):
             write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
             ended = replace(last, boards=boards)
             if self._next == self._begun and len(runs) > 1:
-                ended = replace(ended, versions=runs[-2].versions)
+                ended = replace(ended, versions=runs[-2].versions, idle=True)
             if ended != last:
-                row = row_of(ended)
-                write.execute(
-                    f"UPDATE run SET ({RUN}, digest) = ({placeholders(10)}) WHERE number = (SELECT max(number) FROM run)",
-                    (*row, digest(row)),
-                )
+                _replace_last(write, ended)
+
+    def end_shard(self, shard: str) -> None:
+        """Note that the last run has completed a shard, such as `2/5`."""
+        self.flush()
+        ended = replace(self.last(), shard=shard)
+        with self._writing() as write:
+            _replace_last(write, ended)
 
     def add(self, scheduled: Scheduled | None, record: Record) -> None:
         """Add a record. It is written within a fifth of a second, together with others."""
@@ -329,6 +339,14 @@ class Store(StoreContents):
             digits = seed_of_round(self._secret, scheduled.pairing.round)
         known = list(self._secrets())
         return -1 - (known.index(digits) if digits in known else 0)
+
+
+def _replace_last(connection: sqlite3.Connection, run: Run) -> None:
+    """Replace the row of the last run, but not its times."""
+    row = row_of(run)
+    connection.execute(
+        f"UPDATE run SET ({RUN}, digest) = ({placeholders(10)}) WHERE number = (SELECT max(number) FROM run)", (*row, digest(row))
+    )
 
 
 def _find_labels(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:

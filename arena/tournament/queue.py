@@ -48,6 +48,8 @@ class MatchQueue:
         self._missing = self._after = 0  # matches to play; matches looked up since the first of these
         self.held = 0
         """The number of matches that were already in the store."""
+        self.void = 0
+        """The number of void matches in the store, which are played again."""
         self.others = 0
         """The number of matches that belong to other shards."""
         self.played = 0
@@ -98,6 +100,7 @@ class MatchQueue:
                 self._plan.tell(scheduled, None)
             else:
                 self._missing += 1
+                self.void += identity in kept
                 self._ready.append(scheduled)
         if places and self.store is not None:
             self.store.place(places)

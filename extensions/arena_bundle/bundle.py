@@ -282,6 +282,7 @@ class BundleContent:
             revealed=run.revealed,
             started=run.started,
             ended=run.ended,
+            idle=run.idle,
         )
 
     def _records(self) -> Iterator[tuple[Record, list[Scheduled]]]:

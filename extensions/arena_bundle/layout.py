@@ -109,6 +109,8 @@ class RunData(Strict):
     revealed: str | None
     started: str
     ended: str | None
+    idle: bool = False
+    """Whether the run added no match."""
 
 
 class RunFile(Strict):
@@ -239,6 +241,7 @@ def runs_of(file: RunFile, values: Mapping[str, Any]) -> Iterator[Run]:
             revealed=one.revealed,
             started=one.started,
             ended=one.ended,
+            idle=one.idle,
         )
         if run.commitment != one.commitment:
             raise Contradiction(f"{RUN}: the secret seed does not have the hash {one.commitment}")

@@ -60,7 +60,8 @@ def compare(
             names = _choose_entries(store, run, agents)
             tallies = tallies_of(opened, run.boards)
             if not all(tally.is_complete(ended=run.ended is not None) for tally in tallies):
-                print("note: the run is not finished", file=sys.stderr)
+                part = "the run is not finished" if run.shard is None else f"{store} has only the shard {run.shard} of the run"
+                print(f"note: {part}", file=sys.stderr)
             if where := (run.spec["values"].get("report") or {}).get("where"):
                 unfiltered = f"the comparison uses all matches, also those that report.where ({where}) leaves out"
                 print(f"note: {unfiltered}", file=sys.stderr)

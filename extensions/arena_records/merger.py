@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -79,7 +80,7 @@ def _check_code(sources: Sequence[Path]) -> None:
     known: dict[tuple[str, str], tuple[str, Path]] = {}
     for source in sources:
         with Store.open(source) as store:
-            code = {key: found for run in store.runs() for key, found in run.code().items()}
+            code = {key: found for run in store.runs() if not run.idle for key, found in run.code().items()}
         for key, found in code.items():
             other, where = known.setdefault(key, (found, source))
             if other != found:
@@ -145,7 +146,7 @@ def _fill(whole: Store, sources: Sequence[Path]) -> int:
     last: dict[Path, Run] = {}
     for source in sources:
         with Store.open(source) as store:
-            own = store.runs()
+            own = [replace(one, shard=None) for one in store.runs()]
         runs += [run for run in own if run not in runs]
         if own:
             last[source] = own[-1]

@@ -273,11 +273,18 @@ def test_shards_merge_to_the_whole(cup: Path, arena: Arena, tmp_path: Path) -> N
     for number in (1, 2, 3):
         done = arena("run", cup, "--shard", f"{number}/3")
         assert done.returncode == 0, done.stderr
-        assert "matches are missing" in done.stdout
+        assert f"Shard {number} of 3 is complete; all shards together have 18 matches." in done.stdout
+        assert "`arena merge OUT.db IN.db ...`" in done.stdout
+        assert "not finished" not in done.stdout
+        assert arena("leaderboard", f"results/cup.{number}-of-3.db").stdout == done.stdout
     parts = sorted((tmp_path / "results").iterdir())
     assert [part.name for part in parts] == [f"cup.{number}-of-3.db" for number in (1, 2, 3)]
     merged = arena("merge", "results/cup.db", *parts)
     assert merged.stdout == "results/cup.db: 18 matches\n"
+    assert arena("merge", "two.db", *parts[:2]).returncode == 0
+    halves = arena("leaderboard", "two.db").stdout
+    assert "The run is not finished: " in halves
+    assert "hard" not in halves
     again = arena("run", cup, "--format", "json")
     assert scores(again.stdout) == scores(whole.stdout)
     assert "nothing was left to play" in again.stderr

@@ -130,8 +130,12 @@ def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
 
 
 def test_what_was_accepted_is_on_the_board(played: Path, arena: Arena) -> None:
+    """As soon as matches have been played with it."""
     done = arena("run", "cup.yaml", "--store", "cup.db", "--accept-changed-plugins")
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
+    assert "more than one version" not in done.stdout
+    (played / "cup.yaml").write_text(SPEC.replace("rounds: 2", "rounds: 3"))
+    done = arena("run", "cup.yaml", "--store", "cup.db", "--workers", "1")
     assert "The store has matches of more than one version of first.tsv." in done.stdout
 
 

@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import arena
 from arena.store import Store
+from tests.conftest import arena_in
 
 pytestmark = pytest.mark.process
 
@@ -91,3 +93,24 @@ def test_what_a_decision_spends_adds_up_in_its_record(spec: dict[str, Any], tmp_
         assert [decision["spent"] for decision in own] == [{"requests": 2, "tokens": 2.5}] * len(own)
         assert len({decision["seat"] for decision in own}) == 1
         assert 0 < len(own) < len(plain)
+
+
+def test_void_matches_that_are_played_again_are_not_added(spec: dict[str, Any], tmp_path: Path) -> None:
+    """The second run counts them as what they are: six are void, or one, and then none."""
+    command = arena_in(tmp_path)
+    file = tmp_path / "cup.yaml"
+
+    def run_again(rounds: int) -> str:
+        file.write_text(yaml.safe_dump({**spec, "isolation": "none", "rounds": rounds}))
+        done = command("run", file, "--store", "cup.db", "--concurrency", "1")
+        return next((line for line in done.stderr.splitlines() if "cup.db" in line or "void match" in line), "")
+
+    away(tmp_path, 100)
+    run_again(3)
+    away(tmp_path, 0)
+    assert run_again(3) == "note: 6 void matches have been played again"
+    (tmp_path / "cup.db").unlink()
+    away(tmp_path, 1)
+    run_again(3)
+    assert run_again(4) == "note: 5 matches were in cup.db, 1 void match has been played again, 2 have been added"
+    assert run_again(4) == "note: all 8 matches were in cup.db; nothing was left to play"

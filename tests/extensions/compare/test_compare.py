@@ -270,7 +270,7 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
 
 
 def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
-    """What says of half a run that it is not finished says nothing of both halves, as the leaderboard does; nobody ended it."""
+    """A comparison of half a run names its shard, and that of both halves says nothing; nobody ended the run."""
     (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
     stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
     for half in (0, 1):
@@ -278,8 +278,8 @@ def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
     merged = called("merge", stores[2], *stores[:2])
     assert merged.return_value == 0
     halves, both = called("compare", stores[0]), called("compare", stores[2])
-    assert "the run is not finished" in halves.stderr
-    assert "the run is not finished" in called("compare", stores[0], "--across").stderr
+    assert "one.db has only the shard 1/2 of the run" in halves.stderr
+    assert "has only the shard 1/2 of the run" in called("compare", stores[0], "--across").stderr
     assert both.stderr == ""
     assert "not finished" not in called("leaderboard", stores[2]).output
 
