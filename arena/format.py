@@ -178,6 +178,11 @@ class Format(Configured, ABC):
     """Whether the schedule depends on results. If so, `schedule` waits at each None until `outcomes` has the results so far."""
     columns: ClassVar[Sequence[Column]] = ()
     """Columns that boards with this format have in addition to the usual ones. `ranking` returns their values."""
+    ranking_criteria: ClassVar[str] = ""
+    """What `ranking` ranks the entries by, as boards say after "Ranked by", such as `points, then by wins`.
+
+    If it is empty, boards name the columns of the format whose values are the numbers of `Placing.merit`, or else the format.
+    """
     ranked_by: ClassVar[RankedBy] = "score"
     """How a versus board is ranked if the format has no `ranking`: by `score`, or by `rating` if scores cannot be compared.
 
@@ -266,3 +271,9 @@ def own_columns(format_: Format | type[Format]) -> tuple[Column, ...]:
     given = getattr_static(format_ if isinstance(format_, type) else type(format_), "columns", ())
     fits = isinstance(given, (list, tuple)) and all(isinstance(column, Column) for column in given)
     return tuple(given) if fits else ()
+
+
+def own_criteria(format_: Format | type[Format]) -> str:
+    """Return the words of a format for what ranks a board; empty if the class uses this name for something else."""
+    given = getattr_static(format_ if isinstance(format_, type) else type(format_), "ranking_criteria", "")
+    return given if isinstance(given, str) else ""

@@ -14,6 +14,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from arena.format import Placing
 from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
 from arena.results.tally import Attempts, Tally
@@ -27,6 +28,7 @@ from arena.stats.paired import (
     holm,
     holm_chances,
     mean_interval_of,
+    round_off,
     student_interval,
     student_p_value,
     subtract,
@@ -204,9 +206,12 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
             if worth.score_low is not None:
                 differs = any(pair.score != 0.5 for pair in pairs if pair.games > 1)
                 (found if differs else level)[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
-    by_score = tally.ranked_by != "rating" and tally.ranking() is None
+    ranking = tally.ranking()
+    merits = _merits(tally) if tally.ranked_by != "rating" else None
+    if ranking is not None and ranking.placings is not None:
+        merits = placing_merits(ranking.placings)
     ranked_by: dict[tuple[int, int], Aspect] = dict.fromkeys(combinations(played, 2), "rating")
-    return Contrasts(found, ranked_by, _merits(tally) if by_score else None, level=level)
+    return Contrasts(found, ranked_by, merits, level=level)
 
 
 def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:
@@ -223,6 +228,11 @@ def _merits(tally: Tally) -> list[tuple[float, ...]]:
     return [merit(entry, tally) for entry in range(len(tally.counts))]
 
 
+def placing_merits(placings: Sequence[Placing]) -> list[tuple[float, ...]]:
+    """Return the sort keys of all entries if their format ranks them, smallest first."""
+    return [tuple([-round_off(number) for number in placing.merit]) for placing in placings]
+
+
 def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float, ...]:
     """Return the usual sort key of an entry, smallest first: the mean return if it ranks the board, else the rating or score.
 
@@ -232,14 +242,14 @@ def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float,
     count = tally.counts[entry]
     if tally.sheet.kind == "score" or tally.ranked_by == "returns":
         mean = tally.returns.of(entry).mean
-        return (inf if mean is None else -mean,)
+        return (inf if mean is None else -round_off(mean),)
     if tally.sheet.kind == "versus":
-        return (-((count.score if rating is None else rating) or 0.0),)
+        return (-round_off((count.score if rating is None else rating) or 0.0),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
     by_seconds = effort_of_ranking(tally) == "seconds"
     return (
         -(per(count.solved, count.games) or 0.0),
-        inf if mean is None else float(f"{mean:.12g}"),  # without the errors of rounding
+        inf if mean is None else round_off(mean),
         per(count.seconds if by_seconds else count.nodes, count.games) or 0.0,
     )
 

@@ -14,7 +14,7 @@ from arena.match.record import Record
 from arena.results import figures
 from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
 from arena.results.cells import board_table, bracket_table
-from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit
+from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit, placing_merits
 from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
@@ -28,10 +28,14 @@ from arena.spec import Spec
 from arena.store import Store
 from arena.store.run import Run
 
-REPEATS = "No intervals: fewer than three pairs of games differ. Agents without randomness repeat their games; "
+MIN_ROUNDS_OF_INTERVAL = 3
+REPEATS = "No intervals: fewer than three rounds differ. Agents without randomness repeat their games; "
 MORE_OPENINGS = "try openings: {plies: 4} in the spec."
-OTHER_OPENINGS = "their openings repeat as well; more plies give more openings."
-FEW_ROUNDS = "No intervals yet: they need three rounds; set `rounds` in the spec."
+OTHER_OPENINGS = "their openings repeat as well; more plies or positions give more openings."
+FEW_ROUNDS = "No intervals: they need three rounds; set `rounds` or list more `positions` in the spec."
+FEW_ROUNDS_YET = "No intervals yet: they need three rounds."
+TOO_MANY = f"No ratings: they are computed for up to {Strengths.MAX_ENTRIES} agents."
+UNCONNECTED = "No intervals: the games of too few agents are connected."
 MIN_PAIRS_OF_SEATS = 10
 MIN_SHARE_OF_SEATS = 0.8
 """Positions all but decide the games if there are this many pairs of games, and the same seat won both games in this share."""
@@ -228,17 +232,16 @@ class Leaderboard:
         ended = tally.is_complete(ended=finished)
         facts: dict[str, Any] = {}
         remarks, explained = list(_describe_matches(tally, shard, ended=ended)), list[str]()
-        if ranking is not None and placings is None:
-            remarks.append(f"Ranked by score for now: the format {sheet.format} ranks the board when `arena run` ends.")
+        if ranking is not None:
+            remarks.append(ranking.describe(sheet.format))
         if sheet.left:
             remarks.append(f"These agents are no longer in play, and rank below all others: {', '.join(sheet.left)}.")
         if mixed:
             remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
         if versus and tally.games:
-            own = ranking is not None and (ranking.columns or placings is None)  # its columns show how the format ranks
-            by = "return" if by_returns else "Elo" if by_rating and ranking is None else "score"
-            ranked = [] if own else list(_describe_order(rows, by, folded=games.folded))
-            remarks += _describe_scale(tally, rated, ranked, facts)
+            by = "return" if by_returns else "Elo" if by_rating else "score"
+            ranked = list(_describe_order(rows, by, folded=games.folded)) if ranking is None else []
+            remarks += _describe_scale(tally, rated, ranked, facts, ended=ended)
             remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(sheet, games)]
         if rated is not None:
             found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
@@ -246,7 +249,7 @@ class Leaderboard:
             remarks += said if tally.games else ()
         unmetered = {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}
         facts |= {key: fact for key, fact in (("unmetered", unmetered), ("untimed", tally.untimed)) if fact}
-        remarks += _describe_ranking(tally, contrasts, rows)
+        remarks += _describe_ranking(tally, contrasts, rows, ranking)
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
         remarks += [
@@ -287,11 +290,13 @@ class Leaderboard:
         )
 
 
-def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[Row]) -> Iterator[str]:
+def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[Row], ranking: Ranking | None) -> Iterator[str]:
     """Yield by what puzzles and boards of scores are ranked, and the remark on agents that cannot be told apart."""
     if not tally.games:
         return
-    if tally.sheet.kind == "puzzle":
+    if ranking is not None:
+        pass  # the format ranks them, which is said already
+    elif tally.sheet.kind == "puzzle":
         cost = "cost" if any(count.cost_of for count in tally.counts) else "number of moves"
         yield f"Ranked by solved positions, then by mean {cost} of solutions, then by {effort_of_ranking(tally)}."
     elif tally.sheet.kind == "score":
@@ -300,7 +305,11 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         return
     tests = " and ".join(contrasts.names()) or "there are too few rounds that differ"
     corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""
-    yield f"~ : cannot be told apart from another agent by what ranks the two, so their order may be chance ({tests}{corrected})."
+    if ranking is not None and ranking.placings is not None:
+        what = "the ratings do not tell this agent apart from another, or contradict the order of the two, so it may be chance"
+    else:
+        what = "cannot be told apart from another agent by what ranks the two, so their order may be chance"
+    yield f"~ : {what} ({tests}{corrected})."
 
 
 def _describe_ratings(
@@ -378,13 +387,19 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
         yield f"The run is not finished{missing and ': '}{missing}."
 
 
-def _describe_scale(tally: Tally, rated: Strengths | None, ranked: Sequence[str], facts: dict[str, Any]) -> list[str]:
+def _describe_scale(
+    tally: Tally, rated: Strengths | None, ranked: Sequence[str], facts: dict[str, Any], *, ended: bool
+) -> list[str]:
     """Return the remarks on the order, the scale and the intervals of a versus board. May add the fact `zero`."""
     sheet = tally.sheet
     played = [entry for entry, count in enumerate(tally.counts) if count.games]
     if rated is None or all(rated.elo[entry][1:] == (None, None) for entry in played):
+        if rated is None and len(sheet.labels) > Strengths.MAX_ENTRIES:
+            return [*ranked, TOO_MANY]
+        if max([len(tally.returns.by_round(entry)) for entry in played], default=0) < MIN_ROUNDS_OF_INTERVAL:
+            return [*ranked, FEW_ROUNDS if ended else FEW_ROUNDS_YET]
         folded = REPEATS + (OTHER_OPENINGS if sheet.has_openings else MORE_OPENINGS)
-        return [*ranked, folded if tally.matches.folded else FEW_ROUNDS]
+        return [*ranked, folded if tally.matches.folded else UNCONNECTED]
     if rated.anchor is None and len(rated.zero) < len(played):
         facts["zero"] = [sheet.labels[entry] for entry in rated.zero]
     zero = describe_zero(None if rated.anchor is None else sheet.anchor, facts.get("zero"))
@@ -435,7 +450,7 @@ def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | 
             for entry in range(len(tally.counts))
         ]
     else:
-        merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
+        merits = placing_merits(placings)
     sorted_merits = sorted(merits)
     order = sorted(range(len(merits)), key=lambda entry: (merits[entry], entry))
     return [(None if waiting[entry] else sorted_merits.index(merits[entry]) + 1, entry) for entry in order]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from arena.errors import call_foreign
-from arena.format import Kind, RankedBy, own_columns, ranks
+from arena.format import Kind, RankedBy, own_columns, own_criteria, ranks
 from arena.game import Game
 from arena.identity import canonical, key
 from arena.match.match import Seat
@@ -108,7 +108,7 @@ class BoardInfo:
             optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
             limits=limits,
             ranked_by=board.ranked_by,
-            ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
+            ranking=Ranking(own_columns(format_), criteria=own_criteria(format_)) if ranks(format_) else None,
             plugin_columns=() if registry is None else declare_columns(registry, board),
             returns=(low, high if isfinite(high) else None),
             has_chance=board.has_chance,

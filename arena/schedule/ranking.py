@@ -13,7 +13,7 @@ from typing import Any, Self
 from arena.columns import Column
 from arena.configured import name_of
 from arena.errors import Interrupted, PluginError, describe
-from arena.format import Format, Outcomes, Placing, own_columns
+from arena.format import Format, Outcomes, Placing, own_columns, own_criteria
 from arena.formats import arena_formats
 from arena.lazy import find_entry_points
 from arena.plugins.contract import locate
@@ -28,6 +28,23 @@ class Ranking:
 
     columns: tuple[Column, ...] = ()
     placings: tuple[Placing, ...] | None = None
+    criteria: str = ""
+    """What ranks the entries, in the words of the format (`Format.ranking_criteria`); empty if it does not say."""
+
+    def describe(self, format_: str) -> str:
+        """Return the sentence about what ranks a board. `format_` is the name of the format.
+
+        Without words of the format, its columns are named if their values are the numbers that rank the entries.
+        """
+        if self.placings is None:
+            return f"Ranked by score for now: the format {format_} ranks the board when `arena run` ends."
+        keys = [column.key for column in self.columns]
+        criteria = self.criteria
+        if not criteria and self.placings and (numbers := len(self.placings[0].merit)):
+            values = [tuple([placing.values.get(key) for key in keys[:numbers]]) for placing in self.placings]
+            if values == [placing.merit for placing in self.placings]:
+                criteria = ", then by ".join([column.heading for column in self.columns[:numbers]])
+        return f"Ranked by {criteria or f'the format {format_}'}."
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -36,6 +53,7 @@ class Ranking:
         return cls(
             tuple([Column(**column) for column in values["columns"]]),
             None if placings is None else tuple([Placing(tuple(one["merit"]), one["values"]) for one in placings]),
+            values.get("criteria", ""),
         )
 
 
@@ -54,7 +72,7 @@ def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
         raise
     except Exception as error:
         raise _wrong(format_, describe(error)) from error
-    return Ranking(own_columns(format_), placings)
+    return Ranking(own_columns(format_), placings, own_criteria(format_))
 
 
 def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:

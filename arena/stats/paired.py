@@ -140,6 +140,15 @@ def subtract(one: float, other: float) -> float:
     return 0.0 if isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else one - other
 
 
+def round_off(value: float) -> float:
+    """Return a sort key without errors of rounding, so that figures that are equal but for them share a rank.
+
+    >>> round_off(0.1 + 0.2) == round_off(0.3), round_off(1e-16) == 0.0
+    (True, True)
+    """
+    return float(f"{round(value, 12):.12g}")
+
+
 def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
     """Return the interval of the mean by Student's t; `chance` is the probability that it misses the mean.
 

@@ -20,6 +20,7 @@ class Swiss(Format):
     name = "swiss"
     kind = "versus"
     follows_results = True
+    ranking_criteria = "points, then by the Buchholz score, then by the Sonneborn-Berger score"
     columns = (
         Column("swiss_score", "Points", "score", "the points from all encounters, at most one from each, and one for a bye"),
         Column("buchholz", "Buchholz", description="the sum of the points of all opponents, which breaks ties", left_out=6),
@@ -125,6 +126,7 @@ class Knockout(Format):
     name = "knockout"
     kind = "versus"
     follows_results = True
+    ranking_criteria = "the number of rounds survived, in which a bye counts as a round"
     columns = (Column("rounds_won", "Rounds won", "count", "the rounds of the bracket won so far, without byes", left_out=13),)
 
     def __init__(self, *, replays: Annotated[int, Bounds(ge=0, le=100)] = 2) -> None:

@@ -11,9 +11,13 @@ import pytest
 import yaml
 
 import arena
+from arena import Outcomes, Placing
 from arena.errors import PluginError, SpecError
+from arena.formats import RoundRobin
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard
+from arena.results.tally import Facts, Tally
+from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from tests.conftest import Arena, arena_in
 
@@ -180,3 +184,40 @@ def test_members_of_older_plugins_that_mean_something_else_are_left_alone(folder
     (folder / "league.py").write_text(text.replace("self, entries: int, outcomes: Outcomes", "self"))
     rows = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows
     assert [row["score"] for row in rows] == sorted([row["score"] for row in rows], reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("format_", "said"),
+    [
+        ("swiss", "Ranked by points, then by the Buchholz score, then by the Sonneborn-Berger score."),
+        ("knockout", "Ranked by the number of rounds survived, in which a bye counts as a round."),
+        ({"name": "league", "win": 2}, "Ranked by League points."),
+    ],
+)
+def test_a_board_says_how_its_format_ranks_it(folder: Path, format_: Any, said: str) -> None:
+    """And its marks speak of the ratings, which the tests compare."""
+    spec = {**SPEC, "format": format_, "rounds": 1, "plugins": [str(folder / "league.py")]}
+    (board,) = Leaderboard.of_results(arena.run(spec))
+    ranked = [remark for remark in board.remarks if "Ranked by" in remark]
+    assert len(ranked) == 1
+    assert ranked[0].startswith(said)
+    (marks,) = [remark for remark in board.remarks if remark.startswith("~ : ")]
+    assert marks.startswith("~ : the ratings do not tell this agent apart from another")
+
+
+def test_a_rating_that_contradicts_the_placing_tells_nobody_apart() -> None:
+    """The format ranks the entry first that lost all games; so its order may be chance."""
+
+    class Upside(RoundRobin):
+        def ranking(self, entries: int, outcomes: Outcomes) -> list[Placing]:
+            return [Placing((float(entry),)) for entry in range(entries)]
+
+    sheet = BoardInfo("game", {"name": "game"}, "versus", ("winner", "loser"), 40, exact=True, has_chance=True)
+    for kind, level in ((Upside, True), (RoundRobin, False)):
+        tally = Tally(sheet, kind())
+        for number in range(20):
+            for seats, returns in (((0, 1), (1.0, -1.0)), ((1, 0), (-1.0, 1.0))):
+                tally.count(Facts(seats, returns, "normal", None, None))
+                tally.add_game(number, seats, returns, number, drew=True, adjusted=None)
+        rows = Leaderboard.of(tally, finished=True).rows
+        assert [bool(row["level_with"]) for row in rows] == [level, level]

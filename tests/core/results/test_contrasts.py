@@ -12,7 +12,9 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 import arena
-from arena.results.contrasts import Contrasts, compare_rounds, contrast
+from arena.format import Placing
+from arena.formats import arena_formats
+from arena.results.contrasts import Contrasts, compare_rounds, contrast, placing_merits
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
@@ -256,3 +258,38 @@ def test_no_p_value_but_that_of_seconds_depends_on_the_clock() -> None:
     assert some[1].get(0, 1, "seconds").better == 1  # type: ignore[union-attr]
     assert {one.get(0, 1, "nodes") for one in some} == {some[0].get(0, 1, "nodes")}
     assert {one.tests for one in some} == {2}
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_ratings_that_differ_by_rounding_share_a_rank(seed: int) -> None:
+    """Two agents have the same results against the challenger, in the opposite order of rounds."""
+    rng = random.Random(seed)
+    gauntlet = next(kind for kind in arena_formats() if kind.name == "gauntlet")
+    tally = Tally(replace(sheet("versus", 6), format="gauntlet"), gauntlet(challengers=1))
+    results = [[[rng.choice((1.0, 0.0, -1.0)) for _ in range(2)] for _ in range(20)] for _ in range(4)]
+    for entry, mine in enumerate([results[0], results[0][::-1], *results[1:]], 1):
+        for round_, (first, second) in enumerate(mine):
+            for seats, got in (((0, entry), first), ((entry, 0), second)):
+                tally.count(Facts(seats, (got, -got), "normal", None, None))
+                tally.add_game(round_, seats, (got, -got), rng.getrandbits(60), drew=True, adjusted=None)
+    board = Leaderboard.of(tally, finished=True)
+    rows = {row["agent"]: row for row in board.rows}
+    one, other = rows["agent 1"], rows["agent 2"]
+    assert board.ranked_by == "rating"
+    assert one["rating"] == pytest.approx(other["rating"], abs=1e-9)
+    assert one["rating"] != other["rating"], "the ratings differ by rounding, or the test shows nothing"
+    assert one["rank"] == other["rank"]
+    assert "agent 2" in one["level_with"]
+
+
+def test_sums_that_differ_by_rounding_share_a_rank() -> None:
+    """Mean returns, and the numbers of a format: 0.1 + 0.2 is 0.3."""
+    tally = Tally(sheet("score", 2))
+    for entry, returns in enumerate([(0.1, 0.2, -0.3), (0.0, 0.0, 0.0)]):
+        for round_, got in enumerate(returns):
+            tally.count(Facts((entry,), (got,), "normal", None, None))
+            tally.add_game(round_, (entry,), (got,), round_, drew=True, adjusted=None)
+    assert [row["rank"] for row in Leaderboard.of(tally, finished=True).rows] == [1, 1]
+    placings = [Placing((3.0, 0.1 + 0.2)), Placing((3.0, 0.3)), Placing((3.0, 0.31))]
+    merits = placing_merits(placings)
+    assert merits[0] == merits[1] > merits[2]

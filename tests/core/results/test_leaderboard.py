@@ -299,3 +299,38 @@ def test_a_label_that_looks_like_a_number_stays_as_it_is(tmp_path: Path) -> None
     text = render(results, Leaderboard.of_results(results))
     assert "007" in text
     assert "1e5" in text
+
+
+TWICE = ["alpha-beta", {"agent": "type-a-plus"}]
+NEED_THREE = "No intervals: they need three rounds; set `rounds` or list more `positions` in the spec."
+
+
+@pytest.mark.parametrize(
+    ("spec", "advice"),
+    [
+        ({"game": "tic-tac-toe", "rounds": 1, "agents": TWICE}, NEED_THREE),
+        ({"game": "tic-tac-toe", "rounds": 2, "agents": TWICE}, NEED_THREE),
+        ({"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]}, NEED_THREE),
+        ({"game": "tic-tac-toe", "rounds": 3, "agents": TWICE}, "try openings: {plies: 4} in the spec."),
+        ({"game": "tic-tac-toe", "agents": TWICE, "positions": [".../.../...", "x../.o./..."]}, NEED_THREE),
+        ({"game": {"name": "pig", "target": 10}, "rounds": 3, "agents": ["random", "hold-at"]}, None),
+    ],
+)
+def test_advice_on_intervals_fits_the_spec(spec: dict[str, Any], advice: str | None) -> None:
+    """One round wants more rounds, and not openings; where chance moves, no game is repeated."""
+    (board,) = Leaderboard.of_results(run(spec))
+    said = [remark for remark in board.remarks if "No intervals" in remark or "openings" in remark]
+    assert len(said) == (advice is not None)
+    assert advice is None or advice in said[0]
+
+
+def test_a_board_gives_no_advice_on_rounds_while_it_is_played() -> None:
+    """The first of many rounds: the others follow."""
+    results = run({"game": "tic-tac-toe", "rounds": 30, "agents": ["random", "greedy"]})
+    tally = Tally(BoardInfo.of(results.spec.boards[0]))
+    for one in results.played[:2]:
+        tally.add(one.number, one.pairing, one.record)
+    remarks = Leaderboard.of(tally, finished=False).remarks
+    assert "The run is not finished: 58 of 60 matches are missing." in remarks
+    assert "No intervals yet: they need three rounds." in " ".join(remarks)
+    assert not any("in the spec" in remark for remark in remarks)

@@ -64,7 +64,7 @@ def test_openings_are_not_advised_if_there_are_some() -> None:
     assert any("try openings" in remark for remark in plain.remarks)
     [opened] = Leaderboard.of_results(arena.run({**small, "openings": {"plies": 1}}))
     assert not any("try openings" in remark for remark in opened.remarks)
-    assert any("more plies give more openings" in remark for remark in opened.remarks)
+    assert any("more plies or positions give more openings" in remark for remark in opened.remarks)
 
 
 @pytest.mark.process

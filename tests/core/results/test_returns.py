@@ -196,5 +196,5 @@ def test_where_chance_moves_rounds_are_the_sample() -> None:
     assert "95 % intervals are computed from rounds:" in text
     twice = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 2, "agents": ["random", "hold-at"]})
     text = render(twice, Leaderboard.of_results(twice), "text")
-    assert "No intervals yet: they need three rounds" in text
+    assert "No intervals: they need three rounds" in text
     assert "openings" not in text
