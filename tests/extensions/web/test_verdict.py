@@ -34,6 +34,14 @@ def test_a_clear_winner_is_ahead_of_all_others(tmp_path: Path) -> None:
     assert describe_board(board)["verdict"] == verdict(board)
 
 
+def test_a_winner_of_all_games_is_ahead_although_its_rating_is_open(tmp_path: Path) -> None:
+    """The board shows `?`, because the interval has one bound, and no `~`, because the test decides."""
+    board = play({"game": {"name": "pig", "target": 20}, "agents": ["greedy", "random"], "rounds": 12, "seed": 1}, tmp_path)
+    assert board.rows[0]["score"] == 1
+    assert board.unrated == {"greedy", "random"}
+    assert verdict(board) == "greedy is first of 2, and its lead over all others is more than chance (95 %)."
+
+
 def test_equal_agents_cannot_be_told_apart(tmp_path: Path) -> None:
     board = play({**TIC, "agents": TWINS, "rounds": 3}, tmp_path)
     first = board.rows[0]["agent"]
