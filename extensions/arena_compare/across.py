@@ -1,5 +1,6 @@
 """Writes comparisons over several domains (the boards of a store), as text and as plain values, for `arena compare --across`."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from math import exp
@@ -19,6 +20,7 @@ from arena_compare.domains import (
     compare_across,
     group_entries,
     rank_entries,
+    tell_apart,
 )
 from arena_compare.random_effects import RandomEffects
 from arena_compare.verdicts import EVERYWHERE, p_value_text
@@ -177,7 +179,7 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     blocks.append(TOO_FEW if pair.overall is None else _verdict(pair, pair.p_value, several=False))
     if pair.overall is not None:
         tests = f"{p_value_text(pair.wilcoxon_p_value)}; sign test: {p_value_text(pair.sign_p_value)}"
-        blocks[-1] += f"\nOver domains, Wilcoxon's signed-rank test: {tests}."
+        blocks[-1] += f"\nOther tests over domains, which decide nothing here: Wilcoxon's signed-rank test: {tests}."
     return blocks
 
 
@@ -240,18 +242,20 @@ def _pair_rows(corrected: Sequence[tuple[AcrossComparison, float, float, float]]
 def _entries_table(names: Sequence[str], pairs: Sequence[AcrossComparison], style: str, width: int | None) -> str:
     ranks, (means, groups) = rank_entries(names, pairs), group_entries(names, pairs)
     order = sorted(names, key=lambda name: (ranks[name], means.get(name, 0.0)))
-    known = any(pair.overall is not None for pair in pairs)
+    known, apart = any(pair.overall is not None for pair in pairs), tell_apart(names, pairs)
+    marks = {name: f"{ranks[name]}{' ~' if len(apart[name]) < len(names) - 1 else ''}" for name in names}
     rows = [
-        [str(ranks[name]) if known else figures.NONE, name, f"{means[name]:.2f}" if name in means else figures.NONE]
-        for name in order
+        [marks[name] if known else figures.NONE, name, f"{means[name]:.2f}" if name in means else figures.NONE] for name in order
     ]
     text = TextTable(["Rank", "Agent", "Mean rank"], rows).text(style, width)
     said = (
         "Rank: one more than the number of entries that are better beyond noise over shared domains. "
         "Mean rank: over the domains that all share."
     )
+    if known and any("~" in mark for mark in marks.values()):
+        said += "\n~ : not told apart from another entry over all domains, by the column p."
     if known and groups:
-        said += f"\nNot told apart by Wilcoxon's test over domains: {'; '.join([', '.join(group) for group in groups])}."
+        said += f"\nNot told apart: {'; '.join([', '.join(group) for group in groups])}."
     return f"{text}\n\n{said}"
 
 
@@ -276,6 +280,11 @@ def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> 
     for title, columns, text in tables if solvers else ():
         cells = [[text(at[key]) if (key := (domain, agent)) in at else figures.NONE for agent in columns] for domain in domains]
         texts.append(f"{title}:\n\n{TextTable.crossing(domains, columns, cells, style, width)}")
+    idle = {agent: [one.domain for one in solvers if one.agent == agent and not one.searches] for agent in agents}
+    played = Counter([one.agent for one in solvers])
+    told = [agent if len(there) == played[agent] else f"{agent} ({', '.join(there)})" for agent, there in idle.items() if there]
+    if told:
+        texts.append(f"No nodes, so left out of the virtual best and of all figures by nodes: {'; '.join(told)}.")
     return texts
 
 

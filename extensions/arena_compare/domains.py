@@ -113,10 +113,13 @@ class Solver:
     """PAR2 of the virtual best solver (see VIRTUAL_BEST) without this entry, divided by its PAR2 with this entry; None for the
     virtual best solver itself, and without PAR2.
     """
+    searches: bool = True
+    """Whether it reports nodes. Otherwise, such as an agent that moves at random, it has no figures by nodes."""
 
 
 VIRTUAL_BEST = "virtual best"
-"""The name of an imaginary solver. For each position, it uses the entry that solves this position with the fewest nodes."""
+"""The name of an imaginary solver. For each position, it uses the entry that solves this position with the fewest nodes.
+Entries that report no nodes are left out."""
 
 
 def compare_across(
@@ -146,13 +149,19 @@ def compare_across(
 
 
 def correct_intervals(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
-    """Widen the intervals of overall results to the levels at which Holm's method tests them, so that they agree with it."""
+    """Widen the intervals of overall results to the levels at which Holm's method tests them, so that they agree with it.
+
+    Differences of shares have no bound beyond -1 and 1.
+    """
     known = [pair for pair in pairs if pair.overall is not None]
     chances = dict(zip(map(id, known), holm_chances([pair.p_value for pair in known]), strict=True))
-    return [
-        pair if pair.overall is None else replace(pair, overall=pair.overall.widened(chances[id(pair)], len(pair.domains)))
-        for pair in pairs
-    ]
+    corrected = []
+    for pair in pairs:
+        overall = None if pair.overall is None else pair.overall.widened(chances[id(pair)], len(pair.domains))
+        if overall is not None and overall.low is not None and overall.high is not None and pair.by in (None, *BOUNDED):
+            overall = replace(overall, low=max(-1.0, overall.low), high=min(1.0, overall.high))
+        corrected.append(replace(pair, overall=overall))
+    return corrected
 
 
 def _read_values(store: Store, sheets: Sequence[BoardInfo], measure: Comparison | None) -> dict[tuple[int, int], Values]:
@@ -164,7 +173,9 @@ def _read_values(store: Store, sheets: Sequence[BoardInfo], measure: Comparison 
         found = gather_rounds(measure, store, sheets)
         if measure.name in AMOUNTS:
             for place, rounds in found.items():
-                if sheets[place[0]].kind == "puzzle":
+                if measure.name == "nodes" and not any(rounds.values()):
+                    found[place] = {}  # an agent that reports no nodes does not search with few of them
+                elif sheets[place[0]].kind == "puzzle":
                     found[place] = {number: value for number, value in rounds.items() if solved[place].get(number) == 1}
         return dict(found)
     points = gather_rounds(Comparison("score", "", read_points), store, sheets)
@@ -233,6 +244,8 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
         error = sqrt(squares + typical**2) / number
     reach = student_quantile(number - 1, 0.975) * error if number > 1 and typical != MIN_DEVIATION else None
     low, high = (None, None) if reach is None else (value - reach, value + reach)
+    if typical is None and low is not None and high is not None:  # no difference of shares is beyond this range
+        low, high = max(-1.0, low), min(1.0, high)
     shared = domain.one.keys() & domain.other.keys()
     values = [[entry[round_] for round_ in shared] for entry in (domain.one, domain.other)]
     means = [fmean(each) if least is None else geometric_mean([max(one, least) for one in each]) for each in values]
@@ -275,14 +288,23 @@ def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dic
     return {name: 1 + count for name, count in ahead.items()}
 
 
+def tell_apart(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dict[str, set[str]]:
+    """Return for each entry the others that are significantly better or worse: the one decision behind ranks and groups."""
+    apart: dict[str, set[str]] = {name: set() for name in names}
+    for pair, p_value in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True):
+        if pair.overall is not None and p_value <= SIGNIFICANCE_LEVEL:
+            apart[pair.one].add(pair.other)
+            apart[pair.other].add(pair.one)
+    return apart
+
+
 def group_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> tuple[dict[str, float], list[list[str]]]:
     """Return the mean rank of each entry over the domains that all entries share, and the groups of entries that do not differ
     significantly.
 
-    A group consists of entries with neighbouring mean ranks, no two of which differ by Wilcoxon's signed-rank test with Holm's
-    correction (J. Demsar, Statistical comparisons of classifiers over multiple data sets, 2006; A. Benavoli, G. Corani, F.
-    Mangili, Should we really use post-hoc tests based on mean-ranks?, 2016). The ranks and the groups are empty if no domain is
-    shared by all entries.
+    A group consists of neighbours in the order of `rank_entries` and then of mean ranks, no two of which the overall results
+    tell apart, as in a critical-difference diagram (J. Demsar, Statistical comparisons of classifiers over multiple data sets,
+    2006). The mean ranks and the groups are empty if no domain is shared by all entries.
     """
     shared = set.intersection(*[{effect.domain for effect in pair.domains} for pair in pairs]) if pairs else set()
     if not shared or len(pairs) != len(names) * (len(names) - 1) // 2:
@@ -294,15 +316,12 @@ def group_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> tu
                 ranks[pair.one] += (effect.value < 0) + (effect.value == 0) / 2
                 ranks[pair.other] += (effect.value > 0) + (effect.value == 0) / 2
     means = {name: 1 + behind / len(shared) for name, behind in ranks.items()}
-    apart = set()
-    for pair, p_value in zip(pairs, holm([pair.wilcoxon_p_value for pair in pairs]), strict=True):
-        if p_value <= SIGNIFICANCE_LEVEL:
-            apart |= {(pair.one, pair.other), (pair.other, pair.one)}
-    order = sorted(names, key=means.__getitem__)
+    apart, places = tell_apart(names, pairs), rank_entries(names, pairs)
+    order = sorted(names, key=lambda name: (places[name], means[name]))
     groups: list[list[str]] = []
     for start in range(len(order)):
         end = start + 1
-        while end < len(order) and not any((name, order[end]) in apart for name in order[start:end]):
+        while end < len(order) and not apart[order[end]] & {*order[start:end]}:
             end += 1
         if end - start > 1 and (not groups or order[end - 1] not in groups[-1]):
             groups.append(order[start:end])
@@ -331,10 +350,11 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
         return par2(spent, budget) if budget > 0 else None
 
     found = []
-    all_entries = range(len(played))
-    best = spend(all_entries)
+    searching = [entry for entry, (_, mine) in enumerate(played) if any(attempt.nodes > 0 for attempt in mine.values())]
+    best = spend(searching)
     for entry, (label, mine) in enumerate(played):
-        with_it, without = score(best), score(spend([other for other in all_entries if other != entry]))
+        counted = entry in searching
+        with_it, without = score(best), score(spend([other for other in searching if other != entry]))
         costs = [cost for position in every if (cost := mine[position].cost) is not None]
         found.append(
             Solver(
@@ -343,12 +363,16 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
                 len(positions),
                 fmean([mine[position].solved for position in positions]),
                 fmean(costs) if costs else None,
-                geometric_mean([max(1, mine[position].nodes) for position in every]) if every else None,
-                score(spend([entry])),
-                without / with_it if with_it and without is not None else None,
+                geometric_mean([max(1, mine[position].nodes) for position in every]) if every and counted else None,
+                score(spend([entry])) if counted else None,
+                without / with_it if with_it and without is not None and counted else None,
+                counted,
             )
         )
-    chosen = [min([mine[position] for _, mine in played], key=lambda one: (one.nodes, one.cost or 0.0)) for position in every]
+    if not searching:
+        return found
+    candidates = [[played[entry][1][position] for entry in searching] for position in every]
+    chosen = [min(some, key=lambda one: (one.nodes, one.cost or 0.0)) for some in candidates]
     costs = [attempt.cost for attempt in chosen if attempt.cost is not None]
     solved = fmean([nodes is not None for nodes in best])
     nodes = [

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from io import StringIO
 from itertools import combinations
 from math import exp, log
@@ -17,8 +18,15 @@ import arena
 from arena.api.store import Store
 from arena.cli import cli
 from arena.stats import holm_chances
-from arena_compare.across import summarise_store
-from arena_compare.domains import describe_solvers
+from arena_compare.across import across_text, summarise_store
+from arena_compare.domains import (
+    AcrossComparison,
+    DomainEffect,
+    combine_domains,
+    describe_solvers,
+    group_entries,
+    rank_entries,
+)
 from arena_compare.puzzle_comparison import Attempt
 from arena_web.report.evidence import findings
 from arena_web.report.latex_report import latex_report
@@ -61,6 +69,11 @@ def found(played: tuple[str, pd.DataFrame]) -> dict[str, Any]:
     return dict(json.loads(called(played[0], "--across", "--format", "json").output))
 
 
+def clip(bounds: tuple[float, float]) -> list[float]:
+    """The bounds of a difference of shares, which is from -1 to 1."""
+    return [min(1.0, max(-1.0, bound)) for bound in bounds]
+
+
 def refer(frame: pd.DataFrame, one: str, other: str) -> list[tuple[str, list[float]]]:
     """The difference of each position by domain, in the order of the spec."""
     wide = frame.pivot_table(index=["board", "round"], columns="agent", values="solved", sort=False).astype(float)
@@ -86,7 +99,7 @@ def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict
             assert domain["rounds"] == number
             assert domain["value"] == pytest.approx(sum(leads) / number, abs=DIGITS)
             assert domain["error"] == pytest.approx(variance**0.5, rel=DIGITS)
-            low, high = stats.t.interval(0.95, number - 1, domain["value"], domain["error"])
+            low, high = clip(stats.t.interval(0.95, number - 1, domain["value"], domain["error"]))
             assert [domain["low"], domain["high"]] == pytest.approx([low, high], rel=DIGITS)
             effects.append(domain["value"])
             errors.append(domain["error"])
@@ -96,7 +109,7 @@ def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict
         weights = [1 / (error**2 + overall["spread"] ** 2) for error in errors]
         mean = sum(w * e for w, e in zip(weights, effects, strict=True)) / sum(weights)
         squares = sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True))
-        low, high = stats.t.interval(level, 4, mean, (squares / 4 / sum(weights)) ** 0.5)
+        low, high = clip(stats.t.interval(level, 4, mean, (squares / 4 / sum(weights)) ** 0.5))
         if squares > DIGITS:
             assert [overall[key] for key in ("value", "low", "high")] == pytest.approx([mean, low, high], rel=DIGITS, abs=DIGITS)
         assert overall["spread"] == pytest.approx(spread, rel=DIGITS, abs=1e-7)
@@ -117,20 +130,25 @@ def test_solvers_and_the_virtual_best_are_recomputed(played: tuple[str, pd.DataF
         spent = part.pivot_table(index="round", columns="agent", values="nodes").where(
             part.pivot_table(index="round", columns="agent", values="solved").astype(bool)
         )
-        best = spent.min(axis=1)
+        searching = spent.drop(columns="random")  # which reports no nodes
+        best = searching.min(axis=1)
         everywhere = spent.notna().all(axis=1)
         for agent in spent.columns:
             one = solvers[board, agent]
             assert one["solved"] == pytest.approx(spent[agent].notna().mean(), abs=DIGITS)
+            assert one["searches"] == (agent != "random")
+            if agent == "random":
+                assert (one["par2"], one["contribution"], one["nodes"]) == (None, None, None)
+                continue
             assert one["par2"] == pytest.approx(spent[agent].fillna(limit).mean(), rel=DIGITS)
-            without, virtual_par2 = spent.drop(columns=agent).min(axis=1).fillna(limit).mean(), best.fillna(limit).mean()
+            without, virtual_par2 = searching.drop(columns=agent).min(axis=1).fillna(limit).mean(), best.fillna(limit).mean()
             assert one["contribution"] == (pytest.approx(without / virtual_par2, rel=DIGITS) if virtual_par2 else None)
             logs = spent.loc[everywhere, agent].clip(lower=1).map(log)
             assert one["nodes"] == (pytest.approx(exp(logs.mean()), rel=DIGITS) if everywhere.any() else None)
         virtual = solvers[board, "virtual best"]
         assert virtual["solved"] == pytest.approx(best.notna().mean())
         assert virtual["par2"] == pytest.approx(best.fillna(limit).mean(), rel=DIGITS)
-        solved = part[part["round"].isin(everywhere[everywhere].index)]
+        solved = part[part["round"].isin(everywhere[everywhere].index) & (part["agent"] != "random")]
         chosen = solved.sort_values(["nodes", "path_cost"]).drop_duplicates("round")  # the cost is that of the entry chosen
         assert virtual["cost"] == (pytest.approx(chosen["path_cost"].mean(), rel=DIGITS) if len(chosen) else None)
 
@@ -171,7 +189,8 @@ def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[s
     assert overall["value"].tolist() == pytest.approx([pair["overall"]["value"] for pair in found["pairs"]], rel=1e-12)
     assert overall["wilcoxon.p_value"].tolist() == [pair["wilcoxon"]["p_value"] for pair in found["pairs"]]
     assert len(pairs) == 6 * 6
-    assert solvers["par2"].tolist() == pytest.approx([one["par2"] for one in found["solvers"]], rel=1e-12)
+    known = [one["par2"] for one in found["solvers"] if one["par2"] is not None]
+    assert solvers["par2"].dropna().tolist() == pytest.approx(known, rel=1e-12)
     assert entries["rank"].tolist() == [entry["rank"] for entry in found["entries"]]
     boards = json.loads(called(played[0], "--format", "json").output)
     simple = pd.read_csv(StringIO(called(played[0], "--format", "csv").output))
@@ -227,7 +246,8 @@ def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFra
     raw = sorted(pair["overall"]["p_value"] for pair in found["pairs"])
     assert min(pair["overall"]["p_value_holm"] for pair in found["pairs"]) == pytest.approx(min(1, 6 * raw[0]))
     text = called(played[0], "--across").output
-    assert "Not told apart by Wilcoxon's test over domains:" in text
+    assert "Not told apart: " in text
+    assert "No nodes, so left out of the virtual best and of all figures by nodes: random." in text
     assert "Contribution: PAR2 of the virtual best without the entry" in text
 
 
@@ -262,3 +282,45 @@ def test_a_report_has_the_answer_over_all_boards(played: tuple[str, pd.DataFrame
     assert text.count(r"\\") == len(rows) + 1
     leads = [round(100 * pair["overall"]["value"], 1) for pair in found["pairs"]]
     assert [float(row["Lead"]) for row in rows] == pytest.approx(leads, abs=0.051)
+
+
+def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.DataFrame]) -> None:
+    """Random moves solve some positions with 0 nodes; so they are compared by nodes with nothing."""
+    refused = called(played[0], "a-star", "random", "--across", "--by", "nodes")
+    assert "no round of them has a value of nodes for both" in str(refused.exception)
+    document = json.loads(called(played[0], "--across", "--by", "nodes", "--format", "json").output)
+    assert "random" not in [entry["agent"] for entry in document["entries"]]
+    attempts = {
+        "one": {0: Attempt(True, 4, 4.0, 30, 0.1, False), 1: Attempt(True, 4, 4.0, 50, 0.1, False)},
+        "idle": {0: Attempt(True, 9, 9.0, 0, 0.1, False), 1: Attempt(False, None, None, 0, 0.1, False)},
+    }
+    one, idle, virtual = describe_solvers("d", attempts, budget=100)
+    assert (idle.searches, idle.nodes, idle.par2, idle.contribution) == (False, None, None, None)
+    assert (virtual.nodes, virtual.par2, virtual.cost) == (one.nodes, one.par2, one.cost)
+    assert (one.nodes, one.par2, one.cost) == pytest.approx((30, 40, 4))
+    assert describe_solvers("d", {"idle": attempts["idle"]}, budget=100) == [replace(idle, solved=0.5, cost=9)]
+
+
+def test_ranks_marks_and_groups_are_one_decision() -> None:
+    """Five domains at most give p = 0.0625 by Wilcoxon's test; the overall results tell two of three entries apart."""
+    errors = {"same": 0.05, "worse": 0.01}
+    effects = {"same": [0.01, -0.02, 0.0, 0.02, -0.01], "worse": [0.5, 0.52, 0.49, 0.51, 0.5]}
+
+    def compare(one: str, other: str, leads: list[float], error: float) -> AcrossComparison:
+        found = [
+            DomainEffect(f"d{number}", 9, 0.5, 0.5, lead, error, lead - error, lead + error) for number, lead in enumerate(leads)
+        ]
+        return combine_domains(one, other, found)
+
+    names = ["best", "same", "worse"]
+    pairs = [
+        compare("best", "same", effects["same"], errors["same"]),
+        compare("best", "worse", effects["worse"], errors["worse"]),
+        compare("same", "worse", effects["worse"], errors["worse"]),
+    ]
+    assert min(pair.wilcoxon_p_value for pair in pairs) > 0.05
+    assert rank_entries(names, pairs) == {"best": 1, "same": 1, "worse": 3}
+    assert group_entries(names, pairs)[1] == [["best", "same"]]
+    text = across_text(names, pairs, [], "simple", None)
+    assert [line.split()[:2] for line in text.splitlines()[-9:] if line[:1].isdigit()] == [["1", "~"], ["1", "~"], ["3", "worse"]]
+    assert "Not told apart: best, same." in text
