@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from arena.stats import Difference
 
 
+UNCORRECTED = " (not corrected)"
+"""Follows a likelihood of superiority that stands beside p-values that are corrected for several tests."""
+
+
 def correction_line(tests: int) -> str:
     """Return the sentence below the comparisons of a board whose p-values are corrected for several tests."""
     return (
@@ -132,13 +136,16 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         games = f" ({figures.amount(found.games, 'game')}, {found.distinct:,} different)" if found.distinct < found.games else ""
         counted = f"{figures.amount(pairs, 'pair')} of games{games}"
         direct = "" if found.direct is None else f", {p_value_words(found.direct.p_value_holm, found.direct.test)}"
-        lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth)}")
+        lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth, corrected=not alone)}")
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
         lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
         if worth.score_low is None and worth.score_high is None:
             few = "Fewer than three pairs that differ" if pairs < 3 else "Nearly all games repeat one pair"
             more = "openings with more plies" if sheet.has_openings else "openings"
-            lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
+            if 2 * pairs < found.games - 1:
+                lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
+            else:
+                lines.append("No interval: it needs three pairs of games.")
         elif 2 * pairs < found.games - 1:
             lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")
     if worth is None or (not alone and _bounds(difference)):
@@ -149,7 +156,7 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         if worth is not None:
             lines.append(f"By the ratings of the whole leaderboard, {where}.")
         else:
-            likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}"
+            likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}{UNCORRECTED}"
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
     if sheet.test is not None:
         lines.append(
@@ -184,7 +191,7 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
             cells[pair.other][pair.one] = f"{figures.elo(-lead)}{likely[1]}"
     heading = (
         f"{sheet.title}: by how many Elo each row is stronger than each column, from all games of the leaderboard; "
-        "in brackets, the likelihood of superiority"
+        f"in brackets, the likelihood of superiority{UNCORRECTED}"
     )
     return f"{heading}\n\n{TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
 
@@ -224,6 +231,7 @@ def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
     colours = f"Colours mark differences beyond noise (95 %, corrected together for all {tests:,} tests on the board)"
     if isinstance(found, GamesComparison):
         cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the likelihood of superiority"
+        cells += UNCORRECTED if tests > 1 else ""
         return f"Each cell says {cells}. {colours}: blue if the row is better."
     if isinstance(found, MeanComparison):
         cells = f"the mean {measure or 'return'} of the row minus the mean of the column, over all rounds, and the p-value"
@@ -243,9 +251,12 @@ def score_words(worth: EloEstimate) -> str:
     return f"{figures.share(worth.score)}{interval}"
 
 
-def elo_words(worth: EloEstimate) -> str:
-    """Return a sentence with the Elo difference, its interval and the likelihood of superiority."""
+def elo_words(worth: EloEstimate, *, corrected: bool = False) -> str:
+    """Return a sentence with the Elo difference, its interval and the likelihood of superiority. `corrected` says whether the
+    p-value beside it is corrected for several tests.
+    """
     low, high = (None if bound is None else figures.elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
     interval = "" if low is None and high is None else f" (95 % interval {figures.between(low, high)})"
     lead = "unknown, because all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
-    return f"Elo {lead}{interval}; likelihood of superiority {figures.likelihood(worth.superiority)}."
+    likely = f"{figures.likelihood(worth.superiority)}{UNCORRECTED if corrected else ''}"
+    return f"Elo {lead}{interval}; likelihood of superiority {likely}."

@@ -1,9 +1,11 @@
 """`arena compare` and `arena stats`: every figure recomputed from the records by scipy, or taken from published matches."""
 
+import csv
 import json
 import math
 import re
 from collections import Counter, defaultdict
+from io import StringIO
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import Any
@@ -519,3 +521,27 @@ def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
         in text
     )
     assert "1st seat" not in render(results, [board])
+
+
+def test_a_likelihood_says_that_it_is_not_corrected(tmp_path: Path) -> None:
+    """Beside corrected p-values it is marked, and it is in the CSV; two agents alone have nothing to correct."""
+    agents = ["random", {"agent": "random", "label": "twin"}, "greedy"]
+    for number in (2, 3):
+        arena.run({**GAME, "rounds": 4, "agents": agents[:number]}, store=tmp_path / f"{number}.db")
+    alone, several = [called("compare", str(tmp_path / f"{number}.db"), "random", "twin") for number in (2, 3)]
+    assert "likelihood of superiority" in alone.output
+    assert "not corrected" not in alone.output
+    assert re.search(r"likelihood of superiority [\d.]+ % \(not corrected\)\.", several.output)
+    assert "the likelihood of superiority (not corrected)" in called("compare", str(tmp_path / "3.db")).output
+    rows = list(csv.DictReader(StringIO(called("compare", str(tmp_path / "3.db"), "--format", "csv").output)))
+    assert all(0 < float(row["worth.superiority"]) < 1 for row in rows)
+    assert "table.superiority" in rows[0]
+
+
+def test_few_pairs_with_dice_need_more_pairs(tmp_path: Path) -> None:
+    """No game of Pig is repeated, so no openings are advised."""
+    spec = {"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]}
+    arena.run(spec, store=tmp_path / "pig.db")
+    text = called("compare", str(tmp_path / "pig.db")).output
+    assert "No interval: it needs three pairs of games." in text
+    assert "opening" not in text
