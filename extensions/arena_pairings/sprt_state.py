@@ -61,8 +61,9 @@ class SprtState:
             else ""
         )
         if self.saving != 1:
-            more = f"{figures.fixed(self.saving, 1)} times as many pairs"
-            bias += f" The scores are corrected for luck; without this, the test would need {more}."
+            times = figures.fixed(self.saving, 1)
+            more = "" if times == "1.0" else f"; without this, the test would need {times} times as many pairs"
+            bias += f" The scores are corrected for luck{more}."
         bounds = f"the test ends at {self.test.lower:.2f} or {self.test.upper:.2f}"
         llr = f"The log-likelihood ratio is {figures.fixed(self.llr, 2)} ({bounds})."
         head = f"Sequential test of {self.one} against {self.other} ({self.test.describe()}): {said}."
