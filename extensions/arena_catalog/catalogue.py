@@ -90,10 +90,10 @@ HEADINGS = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*HEADINGS]))
+@click.argument("kind", type=click.Choice([*HEADINGS]), required=False)
 @plugin_option
-def list_(kind: str, plugins: tuple[str, ...]) -> int:
-    """List the games, agents, heuristics, encodings or formats of all plugins."""
+def list_(kind: str | None, plugins: tuple[str, ...]) -> int:
+    """List the games, agents, heuristics, encodings or formats of all plugins; without a word, all of them."""
     with results_alone() as out:
         registry = load(plugins)
 
@@ -101,15 +101,18 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
             games = Abilities(agent).games
             return f"{' and '.join(sorted(games))} only" if games else str(Traits(agent.needs)) or "any"
 
-        rows = {
+        lists = {
             "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
             "agents": lambda: [[name, describe_needs(agent), summary(agent)] for name, agent in registry.agents.items()],
             "heuristics": lambda: [[name, game, summary(found)] for (game, name), found in registry.heuristics.items()],
             "encodings": lambda: [[name, game, summary(found)] for (game, name), found in registry.encodings.items()],
             "formats": lambda: [[name, found.kind, summary(found)] for name, found in registry.formats.items()],
-        }[kind]()
-        rows.sort(key=lambda row: (row[1], row[0]) if kind in ("heuristics", "encodings") else (row[0],))
-        print(TextTable(HEADINGS[kind], rows).text(width=Terminal(out).room), file=out)
+        }
+        tables = []
+        for one in HEADINGS if kind is None else [kind]:
+            rows = sorted(lists[one](), key=lambda row: row[1::-1] if one in ("heuristics", "encodings") else row[:1])
+            tables.append(TextTable(HEADINGS[one], rows).text(width=Terminal(out).room))
+        print("\n\n".join(tables), file=out)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 import random
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -197,10 +198,10 @@ class Trial:
 
     @contextmanager
     def own_randomness(self, what: str) -> Iterator[None]:
-        """Raise Violation if the global random generator is used or seeded inside the block."""
+        """Raise Violation if the global random generator of Python or numpy is used or seeded inside the block."""
         before = random.getstate()
         random.seed("a seed that nobody else would choose")
-        unused = random.getstate()
+        unused, of_numpy = random.getstate(), _numpy_state()
         try:
             yield
             used = random.getstate() != unused
@@ -208,6 +209,15 @@ class Trial:
             random.setstate(before)
         with self.checking("randomness"):
             self.expect(not used, f"{what} uses the global random generator", "only the given generator", "random.*")
+            same = of_numpy is None or of_numpy == _numpy_state()
+            only = "only the given generator, or numpy.random.default_rng(rng.getrandbits(64))"
+            self.expect(same, f"{what} uses the global random generator of numpy", only, "numpy.random.*")
+
+
+def _numpy_state() -> str | None:
+    """Return the state of numpy's global random generator; None if nobody has imported numpy."""
+    numpy = sys.modules.get("numpy.random")
+    return None if numpy is None else repr([part.tolist() if hasattr(part, "tolist") else part for part in numpy.get_state()])
 
 
 def given_game(game: Game | type[Game] | str) -> Game:

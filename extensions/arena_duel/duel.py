@@ -318,9 +318,9 @@ def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: I
         print(json.dumps(None), file=out)
         say(reason)
         return 0
-    kept = f"{current.told} is kept in {current.file.parent}"
     print(
-        f"Nothing was played: {reason}.\n{kept}. Change the agent and run this again, or name another version with --against.",
+        f"{current.told} is kept in {current.file.parent}.\nNothing was played: {reason}. "
+        "Change the agent and run this again, or name another version with --against.",
         file=out,
     )
     return 0

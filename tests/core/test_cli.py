@@ -117,6 +117,7 @@ def test_validate_reports_every_fault_on_stderr(tmp_path: Path, spec: Path) -> N
         ),
         (["list", "heuristics"], ["open-lanes", "manhattan", "misplaced"]),
         (["list", "formats"], ["round-robin", "benchmark"]),
+        (["list"], ["tic-tac-toe", "open-lanes", "benchmark", "Game ", "Agent ", "Heuristic ", "Encoding ", "Format "]),
         (["show", "lookahead"], ["depth", "2", "full_width.py"]),
         (["show", "sliding-tiles"], ["rows", "shuffle", "blank-first", "manhattan, misplaced"]),
         (["show", "manhattan"], ["admissible, consistent"]),

@@ -24,7 +24,7 @@ def read_numbers(text: str) -> Any:
 @pytest.mark.process
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_store_prints_what_it_did(name: str) -> None:
-    """Texts to the letter; numbers in JSON to twelve digits and nine places, because the last ones depend on the mathematical library."""
+    """Texts to the letter; numbers in JSON to twelve digits and nine places, because the last ones depend on the machine."""
     printed, golden = make_golden.printed(*PRINTED[name]), (FOLDER / name).read_text("utf-8")
     if name.endswith(".json"):
         assert read_numbers(printed) == read_numbers(golden)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
@@ -310,6 +311,14 @@ class RollingForNothing(First):
         return super().choose(game, state, search)
 
 
+class RollingWithNumpy(First):
+    """Its choices do not depend on the numbers."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        np.random.random()
+        return game.actions(state)[0]
+
+
 class RollingWhenMade(First):
     def __init__(self) -> None:
         self.table = [random.getrandbits(64) for _ in range(9)]
@@ -440,6 +449,7 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
     (RollingForNothing, TOE, GLOBAL, ".*"),
     (RollingWhenMade, TOE, GLOBAL, ".*"),
     (Seeding, TOE, GLOBAL, ".*"),
+    (RollingWithNumpy, TOE, f"{GLOBAL} of numpy", ".*"),
     (Swallowing, TOE, ONE_NODE, "illegal-action: expected an action, got None"),
     (Stumbling, TOE, ONE_NODE, "exception: ValueError: .*"),
     (ReportingNothing, TOE, ONE_NODE, "illegal-action: expected an action, got None"),

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -104,7 +105,7 @@ def test_the_history_goes_on(
     """The same code plays nothing; the old code again is known, and not better; the history has both verdicts."""
     write(played, GOOD, before="# a comment")
     same = arena("duel", "edge.py", *QUICK)
-    assert same.stdout.startswith("Nothing was played: this is the same code as v2 ")
+    assert "\nNothing was played: this is the same code as v2 " in same.stdout
     monkeypatch.chdir(played)
     wrong = refuse("edge.py", *QUICK, "--limits", "nodes=x", "--elo", "50", "0")
     assert "--limits: nodes: expected" in wrong, "a fault is reported although there is nothing to play"
@@ -184,8 +185,10 @@ def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
     write(tmp_path, BAD)
     first = arena("duel", "edge.py", "--exit-code")
     assert first.returncode == 0
-    assert first.stdout.startswith(
-        "Nothing was played: there is no earlier version to play against (edge.py is not in a git repository"
+    assert re.match(
+        r"v1 \(.*\) is kept in .*\.\n"
+        r"Nothing was played: there is no earlier version to play against \(edge\.py is not in a git repository",
+        first.stdout,
     ), first.stderr
     assert [one.name for one in VersionFolder(tmp_path / "duel-edge", "edge.py").versions()] == ["v1"]
     few = ("--pairs", "1", "--workers", "1", "--format", "json", "--exit-code")
