@@ -1,6 +1,7 @@
 """The best of several variants: its error and its length, in simulated contests of players whose strength is known."""
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import combinations, product
 
 import numpy as np
@@ -58,7 +59,9 @@ def _points(draw: np.random.Generator, lead: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("contests", [10, pytest.param(2000, marks=pytest.mark.proof)])
 @pytest.mark.parametrize(("elos", "margin"), [(LADDER, 5.0), (AHEAD, 60.0)])
-def test_the_best_of_eight_is_found_with_few_games(elos: tuple[float, ...], margin: float, contests: int) -> None:
+def test_the_best_of_eight_is_found_with_few_games(
+    elos: tuple[float, ...], margin: float, contests: int, record_property: Callable[[str, object], None]
+) -> None:
     """The error is at most 5 %. A test of each of the 28 pairs, with this error each, needs more than 2.5 times as many games.
 
     With the error that the contest has, the separate tests would need still more.
@@ -72,8 +75,10 @@ def test_the_best_of_eight_is_found_with_few_games(elos: tuple[float, ...], marg
         gaps = Counter(one - two for one, two in combinations(elos, 2)) if elos == LADDER else {}
         for gap, pairs in gaps.items():
             separate += pairs * play((gap, 0.0), number, margin=margin, seed=start)[1]
+    record_property("wrong answers", f"{wrong} of {contests:,}")
     assert wrong <= 0.05 * contests
     if elos == LADDER:
+        record_property("games", f"{games / separate:.0%} of those of 28 separate tests")
         assert games <= 0.4 * separate
 
 
