@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from time import monotonic
 from typing import IO
 
 
@@ -74,16 +75,27 @@ def erase_live_line() -> None:
 
 
 class LiveLine:
-    """One line on a terminal, cut to its width. Nothing is shown if the stream is not a terminal or `wanted` is false."""
+    """One line on a terminal, cut to its width. Nothing is shown if `wanted` is false.
 
-    def __init__(self, stream: IO[str], *, wanted: bool = True) -> None:
+    If the stream is not a terminal, nothing is shown either, unless `in_file` is true: then every SECONDS_BETWEEN_LINES, a text
+    is printed as a line of its own.
+    """
+
+    SECONDS_BETWEEN_LINES = 10.0
+
+    def __init__(self, stream: IO[str], *, wanted: bool = True, in_file: bool = False) -> None:
         self._stream = stream
         self._there = False
         self.shown = wanted and Terminal(stream).draws
-        """Whether anything is written."""
+        """Whether the line is updated in place."""
+        self._prints = in_file and wanted and not self.shown
+        self._printed = monotonic()
 
     def show(self, text: str) -> None:
         """Replace the line by `text`; an empty text erases it."""
+        if self._prints and text and monotonic() - self._printed >= self.SECONDS_BETWEEN_LINES:
+            self._printed = monotonic()
+            print(text, file=self._stream, flush=True)
         global _live_line  # noqa: PLW0603 - a process has one terminal
         if self.shown and (text or self._there):
             _live_line = self if text else None

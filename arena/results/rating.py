@@ -57,7 +57,7 @@ class UnknownRatings:
         """Yield remarks for the board that say which further matches would make the ratings known."""
         if self.entries - set(self.swept):
             line = f"? : no rating yet, because the 95 % interval is missing or wider than ±{MAX_INTERVAL_ELO} Elo."
-            if self.needed is not None:
+            if self.needed is not None and self.needed > self.decisive:  # else only rounds are missing, and another line says so
                 pairs = f"{self.decisive:,}" if self.decisive else "none"
                 about = "at least" if self.swept else "about"
                 line += f" It needs {about} {figures.amount(self.needed, 'decided pair')} of games (one side scores more);"

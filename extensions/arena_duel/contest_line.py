@@ -10,7 +10,7 @@ from typing import IO
 from arena.api.cli import LiveLine
 from arena.api.results import figures
 from arena.api.run import MatchQueue, PlayedMatch
-from arena_duel.llr_curve import FRAME_SECONDS, LINE_SECONDS
+from arena_duel.llr_curve import FRAME_SECONDS
 from arena_pairings.best_of import BestOf
 
 
@@ -20,8 +20,8 @@ class ContestLine(AbstractContextManager["ContestLine"]):
     """
 
     def __init__(self, contest: BestOf, labels: Sequence[str], feed: MatchQueue, stream: IO[str], *, quiet: bool = False) -> None:
-        self._contest, self._labels, self._feed, self._stream, self._quiet = contest, labels, feed, stream, quiet
-        self._line = LiveLine(stream, wanted=not quiet)
+        self._contest, self._labels, self._feed = contest, labels, feed
+        self._line = LiveLine(stream, wanted=not quiet, in_file=True)
         self._began = self._shown = monotonic()
 
     def __exit__(self, *_: object) -> None:
@@ -31,15 +31,11 @@ class ContestLine(AbstractContextManager["ContestLine"]):
     def note(self, played: PlayedMatch) -> None:
         """Count a match that has just been played."""
         now = monotonic()
-        if self._quiet or now - self._shown < (FRAME_SECONDS if self._line.shown else LINE_SECONDS):
+        if now - self._shown < FRAME_SECONDS:
             return
         self._shown = now
         left = list(self._labels)
         if self._contest.contest is not None:
             left = [label for label, still in zip(left, self._contest.contest.is_in[0], strict=True) if still]
         games = figures.amount(self._feed.held + self._feed.played, "game")
-        text = f"{games}, {figures.span(now - self._began)}, still in: {', '.join(left)}"
-        if self._line.shown:
-            self._line.show(text)
-        else:
-            print(text, file=self._stream, flush=True)
+        self._line.show(f"{games}, {figures.span(now - self._began)}, still in: {', '.join(left)}")

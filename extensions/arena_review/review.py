@@ -43,6 +43,8 @@ SECONDS_FOR_COMPILING = 20.0
 """Before a review that takes longer than this, the searches are compiled, which takes about 10 s once."""
 MAX_MATCHES_SHOWN = 5
 """If the command names at most this many matches by their ids, it shows every decision of these matches."""
+SECONDS_FOR_HINT = 120.0
+"""If a review takes longer than this, the forecast names the option that limits the time."""
 WORST_SHOWN = 5
 SPEC_SUFFIXES = (".yaml", ".yml")
 WORST_WRITTEN = 10
@@ -219,7 +221,7 @@ def _judge(
     judging: Judging, boards: Mapping[int, JudgedBoard], matches: list[PlayedMatch], kept: Kept, options: ReviewOptions
 ) -> int:
     """Judge matches, and return the number of matches that were not judged in time."""
-    line, done = LiveLine(sys.stderr), 0
+    line, done = LiveLine(sys.stderr, in_file=True), 0
     pending: list[tuple[PlayedMatch, list[Judged]]] = []
     terms = [options.effort, options.judge]
     if kept.noted("terms") != terms:  # decisions of other entries that were judged otherwise cannot be compared with these
@@ -239,9 +241,12 @@ def _judge(
             matches = sorted(matches, key=lambda match: not match.decided)
         workers = cores if unknown * each > SECONDS_FOR_WORKERS or options.workers is not None else 1
         if unknown:
-            total = f"{sum(len(match.decisions) for match in matches):,} decisions of {len(matches):,} matches"
+            total = figures.amount(sum(len(match.decisions) for match in matches), "decision")
+            total += f" of {figures.amount(len(matches), 'match')}"
             where = "1 process" if workers == 1 else f"{workers} processes"
-            say(f"{total}, {unknown:,} positions to search: about {figures.span(max(1.0, unknown * each / workers))} on {where}")
+            seconds = max(1.0, unknown * each / workers)
+            hint = "; --minutes M stops sooner" if seconds > SECONDS_FOR_HINT and options.minutes is None else ""
+            say(f"{total}, {figures.amount(unknown, 'position')} to search: about {figures.span(seconds)} on {where}{hint}")
         if options.minutes is not None:
             judging.until = began + 60 * options.minutes
         for match, decisions in judging.judge_all(matches, workers):
@@ -249,7 +254,7 @@ def _judge(
             pending.append((match, decisions))
             if len(pending) >= 50:
                 _put(kept, pending)
-            line.show(f"reviewed {done:,} of {len(matches):,} matches")
+            line.show(f"reviewed {done:,} of {figures.amount(len(matches), 'match')}")
         _put(kept, pending)
         alike = kept.alike()
         for number, board in boards.items():
@@ -260,7 +265,7 @@ def _judge(
             kept.put_options(judged)
     except (Interrupted, KeyboardInterrupt):
         line.show("")
-        say(f"interrupted after {done:,} of {len(matches):,} matches; the same command continues")
+        say(f"reviewed {done:,} of {figures.amount(len(matches), 'match')}; the same command continues from there")
         raise
     finally:
         with suppress(StoreError):

@@ -12,6 +12,8 @@ ID_DIGITS = 10
 UNGRADED = {"regret": "their positions have no solution"}
 UNGRADED_IN_GAMES = "their loss may depend on how the players choose among actions that are equal for them"
 """The reasons why there can be no verdict on a decision, in puzzles by the name of the judge."""
+MAX_NAME_IN_LINE = 20
+"""If a group has a longer name, such as the position after an opening, each group gets a line of its own."""
 MAX_MATCHES_LISTED = 5
 """The maximum number of matches whose first decisive mistake is listed."""
 
@@ -63,21 +65,20 @@ def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) 
 def groups_lines(review: AgentReview) -> Iterator[str]:
     """Yield a line for each kind of group in which an agent lost something, and for decisions whose loss is not a number."""
 
-    def said(groups: Sequence[Group]) -> str:
-        return ", ".join(
-            [
-                f"{group.name}: {figures.figure(group.loss)} ({group.decisions:,}"
-                f"{f', {group.without:,} without a verdict' if group.without else ''})"
-                for group in groups
-            ]
-        )
+    def said(group: Group) -> str:
+        without = f", {group.without:,} without a verdict" if group.without else ""
+        return f"{group.name}: {figures.figure(group.loss)} ({group.decisions:,}{without})"
 
     if review.unbounded:
         which = "a decision" if review.unbounded == 1 else f"{review.unbounded:,} decisions"
         yield f"{review.label}: {which} made the puzzle unsolvable, which the loss per decision does not contain"
     for name, groups in (("ply", review.by_ply), ("legal actions", review.by_choices), ("opening", review.by_opening)):
         if len(groups) > 1 and review.loss:
-            yield f"{review.label}: loss per decision by {name}: {said(groups)}"
+            title = f"{review.label}: loss per decision by {name}:"
+            if any(len(group.name) > MAX_NAME_IN_LINE for group in groups):
+                yield from [title, *[f"  {said(group)}" for group in groups]]
+            else:
+                yield f"{title} {', '.join(map(said, groups))}"
 
 
 def worst_lines(review: AgentReview, sheet: BoardInfo, limit: int) -> Iterator[str]:

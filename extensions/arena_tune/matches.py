@@ -58,7 +58,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         """Open the store; raises StoreError if it is not the store of this tuning."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.store = Store.open(self.path, write=True)
-        self._line = LiveLine(sys.stderr, wanted=not self.quiet)
+        self._line = LiveLine(sys.stderr, wanted=not self.quiet, in_file=True)
         self._duration = DurationForecast(workers_for(self.workers, MAX_SEARCH_POSITIONS), self._warn)
         texts = list(dict.fromkeys(self.terms.keys.get("positions", ())))
         self._texts = texts[::2][:MAX_SEARCH_POSITIONS], texts[1::2]

@@ -34,7 +34,7 @@ FIRST_LOOK_POSITIONS = 16
 evaluation."""
 NOTHING = "nothing better than the default was found"
 BETTER, NOT_BETTER = "better", "nothing better"
-MORE_MATCHES = "; more --matches may decide"
+MORE_MATCHES = "; a longer search with another --seed may decide"
 MORE_OPENINGS = "; no other positions are left, but more plies in --openings give more of them"
 MAX_STEM = 40
 """The maximum number of letters from the name of an agent in the name of a file."""

@@ -10,7 +10,7 @@ from typing import Any
 import arena
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
-from arena.results.rating import MIN_DECISIVE_PAIRS
+from arena.results.rating import MIN_DECISIVE_PAIRS, UnknownRatings
 from arena.results.tables import render
 
 QUICK = {"game": "tic-tac-toe", "rounds": 3, "seed": 2026, "agents": ["random", "greedy", "lookahead", "type-a-plus"]}
@@ -142,3 +142,9 @@ def test_solvers_that_tie_are_ranked_by_nodes() -> None:
     assert [(row["agent"], row["rank"], row["solved"]) for row in board.rows] == [("a-star", 1, 1.0), ("bfs", 2, 1.0)]
     assert board.rows[0]["mean_cost"] == board.rows[1]["mean_cost"]
     assert board.rows[0]["nodes_per_attempt"] < board.rows[1]["nodes_per_attempt"]
+
+
+def test_a_missing_interval_does_not_ask_for_fewer_pairs_than_there_are() -> None:
+    """After two rounds, no interval is known however many pairs are decided: not `about 18 ...; so far there are 22`."""
+    (few,) = UnknownRatings(frozenset({0}), (), decisive=22, needed=18).describe(["one"])
+    assert few == "? : no rating yet, because the 95 % interval is missing or wider than ±300 Elo."

@@ -1,6 +1,7 @@
 """The command `arena review`: what it finds, keeps, and says."""
 
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import yaml
 
 import arena
+from arena.api.cli import LiveLine
 from arena.api.errors import Interrupted
 from arena.api.store import Store
 from arena.cli import cli
@@ -228,7 +230,22 @@ def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
     monkeypatch.setattr(Judging, "measure", interrupt)
     with pytest.raises(click.Abort):
         cli.main(["review", str(cup / "cup.db")], standalone_mode=False)
-    assert "interrupted after 0 of 12 matches; the same command continues" in capfd.readouterr().err
+    assert "reviewed 0 of 12 matches; the same command continues from there" in capfd.readouterr().err
+
+
+def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
+    cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In a file, the number of reviewed matches is written at intervals."""
+    monkeypatch.setattr("arena_review.review.SECONDS_FOR_HINT", 0)
+    monkeypatch.setattr(LiveLine, "SECONDS_BETWEEN_LINES", 0)
+    copy(cup / "cup.db", tmp_path / "cup.db")
+    with Store.open(tmp_path / "cup.db") as store:
+        match = next(iter(store.records()))[0].id
+    cli.main(["review", str(tmp_path / "cup.db"), match], standalone_mode=False)
+    said = capfd.readouterr().err
+    assert re.search(r"decisions of 1 match, \d+ positions to search: about 1 s on 1 process; --minutes M stops sooner\n", said)
+    assert "reviewed 1 of 1 match\n" in said
 
 
 def test_decisive_games_come_first_if_the_time_is_limited(

@@ -7,6 +7,7 @@ import pytest
 from arena_review.api import DECISIVE
 from arena_review.kept import Judged
 from arena_review.summary import sum_up
+from arena_review.texts import groups_lines
 
 
 def decide(**changes: Any) -> Judged:
@@ -45,3 +46,11 @@ def test_many_legal_actions_have_wide_groups(choices: list[int], names: list[str
     found = sum_up(0, "one", [decide(number=number, choices=count) for number, count in enumerate(choices)], {}).by_choices
     assert [group.name for group in found] == names
     assert sum(group.decisions for group in found) == len(choices)
+
+
+def test_openings_with_long_names_get_lines_of_their_own() -> None:
+    """Positions of othello in a row would be a line of 1,000 letters."""
+    board = "......../......../...o..../..oo..../...ox.../...xx.../....x.../........ x"
+    found = sum_up(0, "one", [decide(number=0, opening=board), decide(number=1, opening="initial")], {})
+    lines = list(groups_lines(found))
+    assert lines[-3:] == ["one: loss per decision by opening:", f"  {board}: 1 (1)", "  initial: 1 (1)"]
