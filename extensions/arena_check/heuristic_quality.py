@@ -64,8 +64,8 @@ class Quality:
     """The number of states that are not goals, without dead ends."""
     mean_error: float
     """The mean of the distance minus the estimate."""
-    mean_share: float
-    """The mean of the estimate divided by the distance."""
+    mean_share: float | None
+    """The mean of the estimate divided by the distance, where the distance is not 0; None if it is 0 everywhere."""
     correlation: float | None
     """Pearson's correlation of estimates and distances; None if either is the same everywhere."""
     exact: float
@@ -203,6 +203,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     if not open_states:
         raise ArenaError("all states are goals, so there is nothing to estimate; take a larger puzzle, by --set")
     pairs = [(estimates[state], known[state]) for state in open_states]
+    shares = [value / distance for value, distance in pairs if distance > 0]  # steps to a goal may cost nothing
     over = [(estimates[state] - known[state], state) for state in known if estimates[state] > known[state] + TOLERANCE]
     lost = [estimates[state] for state in sample.dead_ends]
     furthest = max(known.values())
@@ -222,7 +223,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
         name,
         len(open_states),
         fmean([distance - value for value, distance in pairs]),
-        fmean([value / distance for value, distance in pairs]),
+        fmean(shares) if shares else None,
         _correlate(pairs),
         fmean([abs(value - distance) <= TOLERANCE for value, distance in pairs]),
         len(over),

@@ -39,6 +39,43 @@ def arena_heuristics():
     return [bold]
 """
 
+SLOPE = """
+from arena import Puzzle, heuristic, hookimpl
+
+class Slope(Puzzle):
+    name = "slope"
+
+    def __init__(self, *, top: int = 4):
+        self.top = top
+
+    def initial(self, rng):
+        return self.top
+
+    def actions(self, state):
+        return ["down"]
+
+    def result(self, state, action):
+        return state - 1
+
+    def is_goal(self, state):
+        return state == 0
+
+    def step_cost(self, state, action, successor):
+        return 2 if state > 2 else 0
+
+@heuristic("h", game="slope")
+def h(game, state, player=0):
+    return 1 if state > 2 else 0
+
+@hookimpl
+def arena_games():
+    return [Slope]
+
+@hookimpl
+def arena_heuristics():
+    return [h]
+"""
+
 
 def all_states(puzzle: Any) -> Sample:
     """All states of a puzzle without dead ends, in which steps can be undone and cost 1."""
@@ -204,6 +241,19 @@ def test_a_puzzle_whose_positions_have_goals_of_their_own_is_explored_from_sever
     assert "The nodes of IDA* with octile are not predicted: the formula needs steps that all cost 1." in text
     few = called(*arguments, "--states", str(max(10, first))).output
     assert few.startswith(f"grid-path: all {first} states that 1 random position leads to")
+
+
+def test_states_that_cost_nothing_to_solve_have_no_share(tmp_path: Path) -> None:
+    """The last steps cost nothing, so some states that are not goals have the distance 0; `h` is 0, 0, 1 and 1 at them."""
+    (tmp_path / "slope.py").write_text(SLOPE)
+    arguments = ("h", "--on", "slope", "--plugin", str(tmp_path / "slope.py"))
+    (found,) = json.loads(called(*arguments, "--format", "json").output)["heuristics"]
+    assert (found["mean_error"], found["mean_share"], found["exact"]) == (1.0, (1 / 2 + 1 / 4) / 2, 0.5)
+    assert re.search(r"Estimate as a share of the distance +37.5 %\n", called(*arguments).output)
+    flat = (*arguments, "--set", "top=2")
+    (found,) = json.loads(called(*flat, "--format", "json").output)["heuristics"]
+    assert (found["mean_error"], found["mean_share"], found["exact"]) == (0.0, None, 1.0)
+    assert re.search(r"Estimate as a share of the distance +-\n", called(*flat).output)
 
 
 def test_a_large_puzzle_is_measured_near_its_goal() -> None:
