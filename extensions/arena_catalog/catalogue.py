@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from inspect import cleandoc
 from textwrap import wrap
 from typing import IO, Any
 
@@ -32,8 +33,8 @@ def paragraph(text: str, width: int, indent: str = "  ", hanging: str = "    ") 
 
 
 def summary(value: Any) -> str:
-    """Return the first line of a docstring; an empty text if there is none."""
-    return next(iter((value.__doc__ or "").strip().splitlines()), "")
+    """Return the first paragraph of a docstring, as one line; an empty text if there is none."""
+    return " ".join(cleandoc(value.__doc__ or "").partition("\n\n")[0].split())
 
 
 def traits_of(kind: type[Game]) -> str:

@@ -47,7 +47,7 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
 
 def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) -> Iterator[str]:
     yield " ".join(key)
-    yield f"  {summary(value)}"
+    yield paragraph(summary(value), width, hanging="  ")
     if isclass(value) and issubclass(value, Game):
         yield from _game_lines(registry, key[1], value, width)
     if isclass(value) and issubclass(value, Agent):

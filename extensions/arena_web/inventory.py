@@ -1,13 +1,14 @@
 """The choices that a page offers: games with their parameters and agents, and agents with their options."""
 
 from collections.abc import Callable, Iterator, Mapping
-from inspect import Parameter, isclass
+from inspect import Parameter
 from typing import Any
 
 from arena import Agent, Game, Puzzle, Registry
 from arena.api.games import Abilities, count_given, make_default
 from arena.api.spec import Parameters, read_member
 from arena_catalog.board_files import load_board_module
+from arena_catalog.catalogue import summary
 
 PEOPLE = frozenset({"human"})
 """Agents that need a person at a terminal."""
@@ -106,8 +107,3 @@ def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
         high = one.get("maximum", one.get("exclusiveMaximum"))
         return {"kind": one["type"], "low": low, "high": high, "optional": optional}
     return {"kind": "text", "optional": optional} if one.get("type") == "string" else None
-
-
-def summary(kind: Any) -> str:
-    """Return the first line of the docstring of a class."""
-    return next(iter((kind.__doc__ or "").strip().splitlines()), "") if isclass(kind) else ""

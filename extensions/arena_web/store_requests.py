@@ -12,9 +12,10 @@ from arena.api.results import BoardInfo
 from arena.api.spec import Board, Parameters, PluginPlace, list_named_code, load_spec, reload_spec, source_line
 from arena.api.store import ForeignCode, Run, Store
 from arena_catalog.board_files import BoardModule, load_board_module
+from arena_catalog.catalogue import summary
 from arena_web.errors import BadRequest
 from arena_web.form import LimitsForm
-from arena_web.inventory import PEOPLE, asks_estimates, form_fields, summary
+from arena_web.inventory import PEOPLE, asks_estimates, form_fields
 from arena_web.panels import WantedPanels, collect_panels
 from arena_web.views import text_view, view
 

@@ -1,11 +1,13 @@
 """`arena show AGENT` says which heuristics it can be given, `arena show --traits` who needs what."""
 
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from arena.traits import Traits
+from arena_catalog.catalogue import list_
 from arena_catalog.show import show
 
 PLUGIN = """
@@ -51,6 +53,16 @@ def test_an_agent_that_uses_none_says_so(tmp_path: Path) -> None:
     assert "heuristics: it uses none" in shown("bfs")
     assert "heuristics: it uses none" in shown("blind", "--plugin", str(tmp_path / "eyes.py"))
     assert "tic-tac-toe: open-lanes *" in shown("seeing", "--plugin", str(tmp_path / "eyes.py"))
+
+
+def test_a_description_is_the_whole_first_paragraph(tmp_path: Path) -> None:
+    """In `arena show` and in `arena list`, however its lines are broken; the second paragraph is left out."""
+    paragraph = "Plays the first\n    action.\n\n    It is slow."
+    (tmp_path / "eyes.py").write_text(PLUGIN.replace('"Plays the first action."', f'"""{paragraph}"""'))
+    plugin = ("--plugin", str(tmp_path / "eyes.py"))
+    assert shown("blind", *plugin).startswith("agent blind\n  Plays the first action.\n  ")
+    listed = CliRunner().invoke(list_, ["agents", *plugin]).output
+    assert re.search(r"^blind .* Plays the first action\.$", listed, re.MULTILINE)
 
 
 def test_the_traits_are_listed_with_those_who_need_them(tmp_path: Path) -> None:
