@@ -146,7 +146,9 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
                         self.note_table(name.id, one)
             elif table is not None:
                 if not isinstance(target, ast.Name):
-                    raise self.fault(node, "expected one name for a table")
+                    raise self.fault(
+                        node, "a row of a table cannot be unpacked: take each number by its index, as in `table[row][0]`"
+                    )
                 self.note_table(target.id, table)
             elif isinstance(target, ast.Name):
                 self.note_table(target.id, None)
@@ -216,7 +218,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
                 raise self.fault(node, "expected a loop over a range, a tuple, a table, or numbers one by one")
             return ast.For(self.visit(node.target), source, self.body(node.body), [])
         if table.row is None and table.level != len(table.field.shape) - 1:
-            raise self.fault(node, "expected a loop over numbers, got one over rows")
+            raise self.fault(node, "a loop cannot take rows of a table: write `for row in range(len(table))`")
         self._fresh += 1
         index = f"_index{self._fresh}"
         place: ast.expr = ast.Name(index, ast.Load())
