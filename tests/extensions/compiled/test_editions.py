@@ -12,7 +12,9 @@ import pytest
 import arena
 from arena import Game, heuristic, unmetered
 from arena.compiled import NotCompilable, Rules
+from arena.configured import make_default
 from arena.heuristics import bind
+from arena.plugins.registry import Registry
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar
 from arena_agents.full_width import Minimax
@@ -354,3 +356,26 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypa
 def test_new_puzzles_compile_as_they_stand(twice: Twice, game: Any, heuristic: Any) -> None:
     """Rules and heuristics in one edition; the estimates take a player, as those of games."""
     twice(AStar(), game, game.initial(random.Random(3)), heuristic)
+
+
+def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> None:
+    """Of the games without chance that search engines play by actions; gomoku compiles on a smaller board."""
+    page = (Path(__file__).parents[3] / "docs/explanation/compiled.md").read_text()
+    table = page.split("| game | heuristics |")[1].split("\n\n")[0]
+    listed = set()
+    for line in table.splitlines()[2:]:
+        games, heuristics = [re.findall(r"[\w-]+", re.sub(r"\(.*?\)", "", cell)) for cell in line.split("|")[1:3]]
+        listed |= {(game, "") for game in games if game in registry.games}
+        listed |= {
+            (game, one) for game in games if game in registry.games for one in registry.heuristics_of(game) if one in heuristics
+        }
+    found = {("gomoku", "")}
+    for name, kind in registry.games.items():
+        game = make_default(kind)
+        if game is None or why_plain(game) is not None:
+            continue
+        found.add((name, ""))
+        if name not in ("sudoku", "n-queens"):  # they compile for searches without a heuristic
+            made = {one: bind(registry.heuristic(name, one), game) for one in registry.heuristics_of(name)}
+            found |= {(name, one) for one, evaluation in made.items() if why_plain(game, evaluation) is None}
+    assert listed == found
