@@ -6,10 +6,11 @@ result is optimised once. Loops are not unrolled: loops over actions and cells a
 generate and uses the registers that the search needs.
 """
 
+import ast
 import linecache
 import re
 from collections import namedtuple
-from functools import cache
+from functools import cache, reduce
 from math import log, sqrt
 from typing import Any
 
@@ -34,6 +35,8 @@ NOT_INLINED = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
 """Functions that are not forced to be inlined, because they are long and not called for every state."""
 _OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OPTIMISATION_LEVEL = 3
+MAX_TUPLE_LENGTH = 30
+"""The longest tuple that Python makes without a list."""
 
 
 class _Part(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -185,6 +188,20 @@ def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     return 64 - zeros(number if number >= 0 else -number)
 
 
+class _TupleSplitter(ast.NodeTransformer):
+    """Writes long tuples as sums of short ones. Python makes a longer tuple from a list, which numba cannot compile."""
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        """Split a long tuple."""
+        self.generic_visit(node)
+        if len(node.elts) <= MAX_TUPLE_LENGTH or not isinstance(node.ctx, ast.Load):
+            return node
+        starts = range(0, len(node.elts), MAX_TUPLE_LENGTH)
+        parts: list[ast.expr] = [ast.Tuple(node.elts[start : start + MAX_TUPLE_LENGTH], node.ctx) for start in starts]
+        whole = reduce(lambda one, other: ast.BinOp(one, ast.Add(), other), parts)
+        return ast.copy_location(whole, node)
+
+
 def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, bytes]:
     """Compile the text of a module. Return a symbol and its object code: a function that calls the entry function with the
     contents of an array of words.
@@ -199,7 +216,8 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
         "__name__": f"arena_{name}", "namedtuple": namedtuple, "at": at, "_put": put, "offset": offset, "_int64": types.int64,
         "bit_count": bit_count, "bit_length": bit_length, "log": log, "sqrt": sqrt, **GIVEN,
     }  # fmt: skip
-    exec(compile(text, file, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
+    tree = ast.fix_missing_locations(_TupleSplitter().visit(ast.parse(text)))
+    exec(compile(tree, file, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
     entry = space.pop("entry_given")
     for key, value in list(space.items()):
         if getattr(value, "__code__", None) is not None and value.__code__.co_filename == file:

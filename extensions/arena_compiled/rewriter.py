@@ -74,7 +74,9 @@ class Rewriter(SequenceRewriter, ast.NodeTransformer):
         """Return an expression that reads an attribute of the object."""
         path = self._chain(node)
         if path is None:
-            raise self.fault(node, f"the compiler does not know the attributes of {ast.unparse(node.value)}")
+            raise self.fault(
+                node, f"the compiler does not know the attributes of {ast.unparse(node.value)}: give functions numbers and tuples"
+            )
         return self._read(node, path, self._value(node, path))
 
     def visit_Name(self, node: ast.Name) -> ast.expr:

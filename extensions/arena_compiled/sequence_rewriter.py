@@ -136,6 +136,9 @@ class SequenceRewriter(TableRewriter, ast.NodeTransformer):
         """Return the value of an expression if it is a whole number that is known before play, otherwise None."""
         if isinstance(node, ast.Constant):
             return node.value if type(node.value) is int else None
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            number = self._find_number(node.operand)
+            return None if number is None else -number
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
             one, other = self._find_number(node.left), self._find_number(node.right)
             if one is None or other is None:
@@ -145,6 +148,21 @@ class SequenceRewriter(TableRewriter, ast.NodeTransformer):
             return self.find_length(node.args[0])
         found = self._find_value(node)
         return found if type(found) is int else None
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """Rewrite access to an entry or a part of a sequence. The compiler needs a number for each end of a part."""
+        if isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load):
+            ends = [self._find_end(node, end) for end in (node.slice.lower, node.slice.upper, node.slice.step)]
+            node = ast.copy_location(ast.Subscript(node.value, ast.Slice(*ends), node.ctx), node)
+        return super().visit_Subscript(node)
+
+    def _find_end(self, node: ast.Subscript, end: ast.expr | None) -> ast.expr | None:
+        number = None if end is None else self._find_number(end)
+        if number is not None:
+            return ast.Constant(number)
+        if end is not None and not (isinstance(end, ast.Name) and end.id in self._local):  # a local name may be a constant
+            raise self.fault(node, "the compiler must know the ends of this slice before play; write a loop over the entries")
+        return end
 
     def _find_value(self, node: ast.expr) -> Any:
         """Return the value of an expression if it is an attribute of the object or a name in the module, otherwise None."""

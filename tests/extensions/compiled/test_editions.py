@@ -114,6 +114,37 @@ def test_loops_over_a_state_and_a_table_compile(twice: Twice) -> None:
         assert (twice(Minimax(), Counting(heap=heap), (heap, 0)).report.value > 0) == (heap % 4 != 0)
 
 
+class Wide(Nim):
+    """Heaps of one match in a row, more than Python puts into a tuple at once; the first and the last number are not heaps."""
+
+    def __init__(self, *, heap: int = 35) -> None:
+        super().__init__(heap=heap)
+
+    def initial(self, rng: Any) -> Any:
+        return (7, *[1] * self.heap, 0)
+
+    def actions(self, state: Any) -> Any:
+        return [place for place in (1, 2, self.heap) if state[place] == 1]
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state[-1]
+        return seat
+
+    def result(self, state: Any, action: int) -> Any:
+        cells = list(state)
+        cells[action] = 0
+        cells[-1] = 1 - cells[-1]
+        return (*cells[: self.heap + 1], cells[-1])
+
+    def returns(self, state: Any) -> Any:
+        return (1, -1) if sum(state[1 : self.heap + 1]) == self.heap - 3 and state[-1] == 1 else (-1, 1)
+
+
+def test_a_state_of_many_numbers_compiles(twice: Twice) -> None:
+    """Three matches are taken in turn, so the first seat takes the last one."""
+    assert twice(Minimax(), Wide(), (7, *[1] * 35, 0)).report.value > 0
+
+
 class Doubling(Nim):
     """Its numbers leave 64 bits after 31 turns."""
 

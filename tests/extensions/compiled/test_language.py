@@ -114,6 +114,7 @@ def test_all_examples_run_as_machine_code(tmp_path: Path, compiling: None) -> No
     [
         ("sorted(state)[0]", "does not support sorted"),
         ("len([n for n in range(state[0])][:1])", "before play"),
+        ("sum(state[: state[0]])", "the ends of this slice before play"),
         ("{1: 2}[1]", "Dict cannot be compiled"),
         ("first, other = self.pairs[1]; total = first + other", "unpacked: take each number by its index"),
         ("for first, other in self.pairs: total += first * other", "write `for row in range(len(table))`"),
