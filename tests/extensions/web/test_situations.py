@@ -104,25 +104,3 @@ def test_nobody_plays_for_chance(ask: Any) -> None:
 
 def test_a_place_in_the_play_is_a_number(ask: Any) -> None:
     assert "ply: expected a whole number" in ask("position", game=PIG, ply=-1)["error"]
-
-
-def test_the_form_for_a_tournament_warns_of_a_missing_limit(ask: Any) -> None:
-    """Connect four has 4,531,985,219,092 states (Edelkamp and Kissmann, 2008)."""
-    values = {"name": "cup", "game": {"name": "connect-four"}, "agents": [{"agent": "minimax"}, {"agent": "random"}]}
-    (note,) = ask("spec", tournament=values)["notes"]
-    assert note.startswith("agents[0]: minimax has no limit and searches connect-four to the end, ")
-    assert ask("spec", tournament={**values, "limits": {"nodes": 100}})["notes"] == []
-
-
-def test_the_form_for_a_tournament_begins_with_a_spec_that_can_be_played(ask: Any) -> None:
-    """For every built-in game: with the entries, and of the format, that the form has before anybody changes it."""
-    for game in ask("inventory")["games"]:
-        values = {
-            "name": "cup",
-            "game": {"name": game["name"]},
-            "format": "benchmark" if game["alone"] else "round-robin",
-            "agents": [{"agent": agent, "label": f"{agent} {number}"} for number, agent in enumerate(game["entries"])],
-        }
-        answer = ask("spec", tournament=values)
-        assert "error" not in answer, (game["name"], answer)
-        assert answer["matches"] > 0
