@@ -25,11 +25,12 @@ def test_a_review_of_a_thousand_games(bench: "Bench", tmp_path: Path) -> None:
     """With compiled searches, it takes at most two minutes on two cores. A second review finds everything judged."""
     arena.run(CUP, store=tmp_path / "cup.db", workers=2)
     command = [sys.executable, "-m", "arena", "review", "cup.db", "--workers", "2"]
-    spent = []
+    spent, notes = [], ""
     for _ in range(2):
         began = perf_counter()
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         spent.append(perf_counter() - began)
+        notes += done.stderr
     decisions = re.search(r"([\d,]+) decisions", done.stdout + done.stderr)
     bench.at_most(
         120, "review of 1,000 games of connect four", spent[0], " s", decisions=decisions[1] if decisions else "unknown"
