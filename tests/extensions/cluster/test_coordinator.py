@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from itertools import takewhile
 from math import isfinite
 from pathlib import Path
 from time import monotonic, sleep
@@ -167,6 +168,37 @@ def test_a_match_that_loses_two_nodes(spec: Spec, whole: dict[int, Any]) -> None
     assert found.pop(7)["termination"] == "void"
     assert found == {number: record for number, record in whole.items() if number != 7}
     assert engine.deaths == 2
+
+
+def test_an_order_that_waited_at_a_lost_node_is_not_to_blame() -> None:
+    """Only the matches of the order that was being played are sent one by one afterwards."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO})
+    engine = Standin(spec, ["a", "b"], seconds=0.1)
+    engine.deadly = frozenset({60})
+    sent: list[tuple[int, ...]] = []
+    dead: list[tuple[str, list[tuple[int, ...]]]] = []
+    send, reply = engine.send, engine._reply
+
+    def note(order: Order, node: str) -> None:
+        sent.append(tuple([match.number for match in order.matches]))
+        send(order, node)
+
+    def die(key: str) -> list[Reply]:
+        node = engine.out[key][0]
+        at = [tuple([match.number for match in order.matches]) for name, order in engine.out.values() if name == node]
+        deaths, found = engine.deaths, reply(key)
+        if engine.deaths > deaths and not dead:
+            dead.append((node, at))
+            sent.clear()
+        return found
+
+    engine.send, engine._reply = note, die  # type: ignore[method-assign]
+    played(spec, engine)
+    ((_, (playing, waiting)),) = dead
+    assert 60 in playing
+    assert len(waiting) > 1
+    alone = [*takewhile(lambda numbers: len(numbers) == 1, sent)]
+    assert {*alone} == {(number,) for number in playing}
 
 
 def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:

@@ -56,6 +56,18 @@ def test_compare_and_board_have_one_score(tmp_path: Path) -> None:
     assert f"The score counts all 80 games; the interval uses the {differ} pairs that differ." in text
 
 
+@pytest.mark.parametrize("names", [("z", "a"), ("a", "z")])
+def test_counts_belong_to_the_entry_that_is_named_first(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Whatever the order of their labels: greedy, the first entry of the spec, wins nearly all games."""
+    strong, weak = names
+    agents = [{"agent": "greedy", "label": strong}, {"agent": "random", "label": weak}]
+    records = arena.run({"game": "tic-tac-toe", "rounds": 20, "agents": agents}, store=tmp_path / "cup.db").records
+    points = sum(0.5 + 0.5 * record.returns[record.labels.index(strong)] for record in records) / len(records)
+    assert points > 0.6
+    found = arena.open_store(tmp_path / "cup.db").compare(strong, weak)
+    assert found.worth.score == pytest.approx(points)
+
+
 # Games
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from math import exp
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,10 +20,11 @@ from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
 from arena.store import Store
 from arena.tournament.results import PlayedMatch
+from arena_duel import duel_setup
 from arena_duel.decision_limits import DurationForecast
-from arena_duel.duel_setup import agent_of, choose_plies, game_of
+from arena_duel.duel_setup import agent_of, choose_plies, game_of, past_version
 from arena_duel.llr_curve import LEVELS, frame
-from arena_duel.version_folder import VersionFolder, current_version
+from arena_duel.version_folder import KeptVersion, VersionFolder, current_version
 from arena_isolation.describe import DescribedAgent, Description
 from arena_pairings.sprt import Sprt
 from arena_pairings.sprt_state import SprtState
@@ -415,3 +417,25 @@ def test_a_fault_of_the_game_is_left_to_the_referee() -> None:
 
     registry.games["broken"] = Broken
     assert choose_plies(registry, {"name": "broken"}) == 4
+
+
+def test_the_next_opponent_is_the_last_version_that_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among four versions, and also if --against has named another one since then."""
+    versions = [KeptVersion(number, f"code {number}", tmp_path, "edge.py", "") for number in range(1, 6)]
+
+    def play(*pairs: tuple[int, int]) -> list[SimpleNamespace]:
+        return [SimpleNamespace(new=versions[new - 1], old=versions[old - 1], ended="now") for new, old in pairs]
+
+    def find(code: str) -> int | None:
+        found = past_version(VersionFolder(tmp_path, "edge.py"), tmp_path / "edge.py", code, None).version
+        return None if found is None else found.number
+
+    for duels, code, expected in (
+        (play((2, 1), (3, 2)), "code 4", 3),
+        (play((2, 1), (3, 2), (4, 3)), "code 5", 4),
+        (play((2, 1), (3, 2), (4, 1)), "code 5", 4),
+        (play((2, 1), (3, 2)), "code 3", 2),
+        (play((2, 1)), "code 2", 1),
+    ):
+        monkeypatch.setattr(duel_setup, "past_duels", lambda folder, duels=duels: duels)
+        assert find(code) == expected

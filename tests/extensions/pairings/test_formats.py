@@ -123,6 +123,17 @@ def test_the_counts_of_a_test_are_pentanomial() -> None:
     assert Counted(outcomes(scores)).up_to(len(scores)).counts == [1, 2, 3, 1, 2]
 
 
+def test_only_repeats_in_a_row_are_counted() -> None:
+    """A new pair between repeats of old ones begins the count anew."""
+    found = Outcomes()
+    for number, play in enumerate([1, 1, 1, 2, 1, 2, 3]):
+        for seats in ((0, 1), (1, 0)):
+            found.add(Pairing(number, seats), (1.0, -1.0), 10 * play + seats[0])
+    counted = Counted(found)
+    assert [counted.up_to(number).repeats for number in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
+    assert sum(counted.counts) == 3
+
+
 def test_a_pair_that_repeats_itself_counts_once() -> None:
     """Two agents that draw nothing play one pair again and again: no verdict, and an end to it."""
     spec = {**SPEC, "agents": [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"], "format": "head-to-head"}
