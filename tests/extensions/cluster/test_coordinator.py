@@ -189,6 +189,7 @@ def test_an_order_that_waited_at_a_lost_node_is_not_to_blame() -> None:
         deaths, found = engine.deaths, reply(key)
         if engine.deaths > deaths and not dead:
             dead.append((node, at))
+            engine.silent.add(node)
             sent.clear()
         return found
 
