@@ -2,7 +2,7 @@
 
 import json
 import platform
-import subprocess
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -234,11 +234,32 @@ def describe_environment() -> dict[str, str]:
     They do not contain names of hosts, users or folders. Unknown values are left out.
     """
     found = dict(_machine())
-    with suppress(OSError, subprocess.SubprocessError):  # git is missing, or this is not a repository
-        asked = ["git", "rev-parse", "--verify", "HEAD"]  # unlike `git status`, this runs nothing that a repository configures
-        told = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5, stdin=subprocess.DEVNULL)  # noqa: S603
-        found["commit"] = told.stdout.strip()
+    with suppress(OSError, UnicodeDecodeError):  # this is not a repository
+        if (commit := _read_commit(Path.cwd())) is not None:
+            found["commit"] = commit
     return found
+
+
+def _read_commit(folder: Path) -> str | None:
+    """Return the commit that is checked out in a folder; None if it is unknown. Git itself takes longer than a short run."""
+    git = next((found for around in (folder, *folder.parents) if (found := around / ".git").exists()), None)
+    if git is None:
+        return None
+    if git.is_file():  # a worktree or a submodule
+        git = git.parent / git.read_text("utf-8").removeprefix("gitdir:").strip()
+    head = (git / "HEAD").read_text("utf-8").strip()
+    if head.startswith("ref: "):
+        name, shared = head.removeprefix("ref: "), git / "commondir"
+        common = git / shared.read_text("utf-8").strip() if shared.is_file() else git
+        if (common / name).is_file():
+            head = (common / name).read_text("utf-8").strip()
+        else:
+            packed = (common / "packed-refs").read_text("utf-8").splitlines()
+            head = next((line.partition(" ")[0] for line in packed if line.endswith(f" {name}")), "")
+    return head if COMMIT.fullmatch(head) else None
+
+
+COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @cache

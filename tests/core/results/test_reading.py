@@ -16,8 +16,6 @@ from arena.cli import cli
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 
-pytestmark = pytest.mark.process
-
 GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 4, "agents": ["random", "greedy", {"agent": "lookahead", "depth": 1}]}
 PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 4, "agents": ["a-star", "random"]}
 BOTH: dict[str, Any] = {**GAME, "game": None, "games": [GAME["game"], PUZZLE["game"]], "agents": [*GAME["agents"], "a-star"]}
@@ -111,6 +109,7 @@ def test_a_fault_has_a_name(exported: Callable[..., Any], raising: dict[str, Any
     assert all(row["message"].startswith("RuntimeError: <script>alert(1)</script>") for row in rows)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("spec", [GAME, PUZZLE, BOTH], ids=["game", "puzzle", "both"])
 def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict[str, Any], tmp_path: Path) -> None:
     """From memory and from a store; numbers are numbers, and pandas counts what the leaderboard counts."""

@@ -35,11 +35,9 @@ from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.store import Store, put_aside
 from arena.store.rows import decisions_of
-from arena.store.run import Run
+from arena.store.run import Run, describe_environment
 from arena_records.merger import StoreConflict, merge_stores
 from tests.eventually import eventually
-
-pytestmark = pytest.mark.process
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}
@@ -201,6 +199,7 @@ with Store.open(Path(sys.argv[1]), write=True) as store:
 """
 
 
+@pytest.mark.process
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     """A writer is killed at random moments, five times; all that it had flushed is there, in order, nothing twice or torn."""
     rng = random.Random(5)
@@ -237,6 +236,7 @@ def test_a_second_writer_is_refused_with_the_pid_of_the_first(tmp_path: Path) ->
     assert not (tmp_path / "a.db.lock").exists()
 
 
+@pytest.mark.process
 def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None:
     """Records come in within a fifth of a second, without anybody asking for it."""
     path = tmp_path / "a.db"
@@ -305,6 +305,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(small)], check=True)
 
 
+@pytest.mark.process
 def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
     """A clear end, the store whole, and with more room the run goes on to the same end."""
     many = {**SPEC, "rounds": 200}
@@ -318,6 +319,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
     assert whole == {record.id: record.timeless() for record in arena.run(many).records}
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_before_the_run(small: Path) -> None:
     """Said as such, nothing is left, and the same process can go on when there is room."""
     with suppress(OSError):
@@ -355,6 +357,7 @@ def test_putting_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.1.db", "a.2.db"]
 
 
+@pytest.mark.process
 def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:
     """A store can be read where nothing can be written; a run there is refused."""
     if os.getuid() == 0:
@@ -423,6 +426,7 @@ def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytes
     assert not Path("all.db").exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("change", [{"rounds": 3}, {"agents": ["random", "greedy", "minimax"]}])
 def test_stores_of_a_spec_that_grew_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
     """Matches of the older spec wait for the next run, which has fewer matches to play; a note says so."""
@@ -472,6 +476,7 @@ def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) ->
     assert merge_stores(tmp_path / "a.db", [whole, shard]) == merge_stores(tmp_path / "b.db", [shard, whole]) == 1
 
 
+@pytest.mark.process
 def test_a_store_says_what_it_was_played_with_and_a_merge_keeps_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Machine, software and commit, without host, user and folder. A run that plays nothing leaves what the store says."""
     head = _make_repository(tmp_path / "work")
@@ -507,6 +512,35 @@ def _make_repository(folder: Path) -> str:
     subprocess.run([*words, "init", "-q"], check=True)
     subprocess.run([*words, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
     return subprocess.run([*words, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.process
+def test_the_commit_is_the_one_that_git_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With loose and packed references, in a folder below, in a worktree, and if no branch is checked out."""
+    place, tree = tmp_path / "repository", tmp_path / "tree"
+    commit = _make_repository(place)
+    (below := place / "a" / "b").mkdir(parents=True)
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(place), *words], check=True, capture_output=True)
+
+    def find(folder: Path) -> str | None:
+        monkeypatch.chdir(folder)
+        return describe_environment().get("commit")
+
+    assert find(tmp_path) is None
+    assert find(below) == commit
+    git("worktree", "add", "-b", "other", str(tree))
+    assert find(tree) == commit
+    git("pack-refs", "--all")
+    assert not (place / ".git" / "refs" / "heads" / "other").exists()
+    assert find(below) == find(tree) == commit
+    git("checkout", "--detach")
+    assert find(place) == commit
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/none\n")
+    assert find(place) is None
+    (place / ".git" / "HEAD").write_bytes(b"\xff")
+    assert find(place) is None
 
 
 def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> None:
@@ -553,6 +587,7 @@ def test_tallies_of_an_empty_store(tmp_path: Path) -> None:
         assert [tally.games for tally in tallies_of(store, store.last().boards)] == [0]
 
 
+@pytest.mark.process
 def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) -> None:
     """10^15 a match in more matches than a whole number of SQLite has room for; their mean is told exactly."""
     rounds = 2**63 // 10**15 + 1

@@ -10,8 +10,6 @@ import arena
 from arena.store import Store
 from tests.conftest import arena_in
 
-pytestmark = pytest.mark.process
-
 PLUGIN = '''
 from pathlib import Path
 from arena import Agent, Unavailable, hookimpl
@@ -54,6 +52,7 @@ def away(tmp_path: Path, times: int) -> None:
     (tmp_path / "failures").write_text("." * times)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("isolation", "kind"), [("none", "Unavailable"), ("process", "BackendGone")])
 def test_a_match_without_an_answer_is_void_and_is_played_by_the_next_run(
     spec: dict[str, Any], tmp_path: Path, isolation: str, kind: str
@@ -83,6 +82,7 @@ def test_a_match_without_an_answer_is_void_and_is_played_by_the_next_run(
         assert opened.find_fault() is None
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_what_a_decision_spends_adds_up_in_its_record(spec: dict[str, Any], tmp_path: Path, isolation: str) -> None:
     """Wherever the agent runs, and in a store; an agent that says nothing has nothing in its record."""
@@ -95,6 +95,7 @@ def test_what_a_decision_spends_adds_up_in_its_record(spec: dict[str, Any], tmp_
         assert 0 < len(own) < len(plain)
 
 
+@pytest.mark.process
 def test_void_matches_that_are_played_again_are_not_added(spec: dict[str, Any], tmp_path: Path) -> None:
     """The second run counts them as what they are: six are void, or one, and then none."""
     command = arena_in(tmp_path)

@@ -540,6 +540,11 @@ class BothWin(Nim):
         return (1.0, 1.0)
 
 
+class BothLose(Nim):
+    def returns(self, state: Any) -> Any:
+        return (-1.0, -0.5)
+
+
 class ListForState(Nim):
     def initial(self, rng: random.Random) -> Any:
         return list(super().initial(rng))
@@ -710,6 +715,7 @@ GAMES: list[tuple[type[Game], str]] = [
     (OneForBoth, "returns must have a value for every seat"),
     (ReturnsNothing, "returns must return a list"),
     (BothWin, "returns must add up to zero"),
+    (BothLose, "returns must add up to zero"),
     (ListForState, r"states must be hashable: hash\(state\)"),
     (OpaqueState, "states must compare by value"),
     (UnpicklableState, "pickling a state"),

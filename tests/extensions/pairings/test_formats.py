@@ -144,6 +144,26 @@ def test_a_pair_that_repeats_itself_counts_once() -> None:
     assert (sum(board.test.counts), board.test.verdict) == (1, None)
 
 
+@pytest.mark.parametrize("stop", [2, 7, 12])
+def test_a_test_that_is_continued_ends_as_one_that_was_never_stopped(tmp_path: Path, stop: int) -> None:
+    """Pairs that only repeat earlier ones are no new pairs, whether they were played before or after the stop."""
+    agents = [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"]
+    test = {"sprt": {"elo0": 0, "elo1": 100}}
+    spec = {**SPEC, "agents": agents, "format": "head-to-head", "rounds": 500, "test": test, "openings": None}
+    whole = arena.run(spec)
+    played = 0
+
+    def watch(_: PlayedMatch) -> None:
+        nonlocal played
+        played += 1
+        if played == stop:
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError):
+        arena.run(spec, store=tmp_path / "cup.db", observe=watch)
+    assert len(arena.run(spec, store=tmp_path / "cup.db").records) == len(whole.records)
+
+
 def test_the_winner_of_a_knockout_stands_first() -> None:
     """By the round reached, not by points: the better seed of a final that is drawn is champion, those who went out together
     share. A bye takes one on, and is no round won: of five the first three have one.
