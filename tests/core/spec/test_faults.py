@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena import Spec, SpecError
+from arena import Agent, PluginError, Registry, Spec, SpecError
 from arena.spec import load_spec
 
 Load = Callable[..., Spec]
@@ -466,3 +466,21 @@ def test_a_program_without_a_label_is_called_by_its_file(load: Load) -> None:
     assert seat.program is not None
     assert seat.program.command == ("sh", "my_agent.js")
     assert dict(seat.program.options) == {"temper": "cold"}
+
+
+def test_a_name_that_no_plugin_gets_is_a_fault_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two installed plugins define it, so neither does; the message says so."""
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [greedy, twice]\n")
+    find = Registry.agent
+
+    def agent(self: Registry, name: str) -> type[Agent]:
+        if name == "twice":
+            raise PluginError("one", "agent 'twice' is also defined by other")
+        return find(self, name)
+
+    monkeypatch.setattr(Registry, "agent", agent)
+    with pytest.raises(SpecError) as refused:
+        load_spec(tmp_path / "cup.yaml")
+    (fault,) = refused.value.faults
+    assert (fault.line, fault.where) == (2, "agents[1]")
+    assert fault.message == "plugin one: agent 'twice' is also defined by other"
