@@ -39,6 +39,8 @@ HOLES = {
     "record": "someone changes a record after it was written",
     "leftovers": "a run that is killed, or a submission that is refused, leaves files behind",
     "foreign": "a store from a stranger has views or other SQL that never ends, rows of any size or values of any kind",
+    "beside": "a file beside a store is a pipe, a link, without end, or names another file, so that arena waits for ever, "
+    "fills the memory, or changes or deletes a file of the user",
     "store": "a store names code, and the code runs when someone looks at the store",
     "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or a file never ends",
     "server": "connections or specs make other users wait",

@@ -4,6 +4,7 @@ A store may come from anyone, and SQLite runs what the schema of a file contains
 query. So a file is used only if its schema is exactly that of arena. Until then, queries have a time limit.
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 from arena.errors import Interrupted, StoreDamaged, StoreError, StoreFull
 from arena.store.lock import lock_store
 from arena.store.schema import APPLICATION, TABLES, VERSION, Fit, checksum, fit_schema
+from arena.store.side_files import ENDINGS, check_database, check_side_file, path_beside, remove_database
 
 BUSY_SECONDS = 30.0
 """Seconds to wait for another process that uses the file."""
@@ -62,7 +64,7 @@ def open_read_only(place: Path) -> Connection:
         _refuse_empty(place)
         return _open(place, "ro", _check)
     except StoreError as error:
-        if isinstance(error.__cause__, sqlite3.OperationalError) and not place.with_name(f"{place.name}-wal").exists():
+        if isinstance(error.__cause__, sqlite3.OperationalError) and not path_beside(place, "-wal").exists():
             return _open(place, "ro&immutable=1", _check)  # a file system on which SQLite cannot create its side files
         raise
 
@@ -74,8 +76,9 @@ def _refuse_empty(place: Path, *, new: bool = False) -> None:
     """
     if (new and not place.exists()) or place.stat().st_size:
         return
-    log = place.with_name(f"{place.name}-wal")
-    if log.exists() and log.stat().st_size:
+    log = path_beside(place, "-wal")
+    found = check_side_file(log)
+    if found is not None and found.st_size:
         raise StoreDamaged(
             f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both, "
             f"and `arena check {quote(str(place))}` says what is left"
@@ -170,16 +173,18 @@ def put_aside(place: Path) -> Path | None:
 def free_name(place: Path) -> Path:
     """Return the first unused name among `cup.1.db`, `cup.2.db` and so on, for a store `cup.db`."""
     number = 1
-    while (aside := place.with_name(f"{place.stem}.{number}{place.suffix}")).exists():
+    while True:
+        aside = place.with_name(f"{place.stem}.{number}{place.suffix}")
+        if not any(os.path.lexists(f"{aside}{ending}") for ending in ("", *ENDINGS)):  # SQLite would use a journal of that name
+            return aside
         number += 1
-    return aside
 
 
 def copy_database(connection: Connection, place: Path) -> None:
     """Copy an open store to another path. An incomplete copy is never visible."""
     part = place.with_name(f".{place.name}.part")
     try:
-        part.unlink(missing_ok=True)
+        remove_database(part)
         with closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
@@ -188,7 +193,7 @@ def copy_database(connection: Connection, place: Path) -> None:
         raise StoreError(f"{place} cannot be written: {error.strerror}; make room for a copy of the store there") from error
     finally:
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            remove_database(part)
 
 
 DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
@@ -242,8 +247,14 @@ class Database:
         self._guard = threading.RLock()
 
     @staticmethod
-    def connect(path: Path, mode: str) -> Connection:
-        """Return a connection to a file. `mode` is a mode of SQLite's URIs. Raises StoreError if it cannot be opened."""
+    def connect(path: Path, mode: str, *, beside: bool = False) -> Connection:
+        """Return a connection to a file. `mode` is a mode of SQLite's URIs. Raises StoreError if it cannot be opened.
+
+        A file `beside` a store must be a regular file. The path of a store itself may be a link.
+        """
+        if beside:
+            check_side_file(path)
+        check_database(path)
         uri = f"{path.absolute().as_uri()}?mode={mode}"
         try:
             connection = sqlite3.connect(

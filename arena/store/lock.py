@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Self
 
 from arena.errors import StoreError, StoreFull
+from arena.store.side_files import check_database, open_side_file, path_beside
 
+OWNER_BYTES = 32
+"""The most bytes of a lock file that are read. It has the id of a process."""
 Inode = tuple[int, int]
 """The device and the number of a file, which are the same for all of its names."""
 _locked: dict[Inode, int] = {}
@@ -50,8 +53,7 @@ class Lock:
 
     def __init__(self, store: Path) -> None:
         self._store: Inode | None = None
-        real = store.resolve()  # a store has the same lock under all its names
-        self._path = real.with_name(f"{real.name}.lock")
+        self._path = path_beside(store, ".lock")  # a store has the same lock under all its names
         self._file = self._acquire(store)
         try:
             os.ftruncate(self._file, 0)
@@ -92,13 +94,13 @@ class Lock:
 
         while True:
             try:
-                file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                file = open_side_file(self._path, os.O_RDWR | os.O_CREAT)
             except OSError as error:
                 raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path})") from error
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                owner = os.pread(file, 32, 0).decode("ascii", "replace").strip() or "unknown"
+                owner = os.pread(file, OWNER_BYTES, 0).decode("ascii", "replace").strip() or "unknown"
                 os.close(file)
                 raise StoreError(f"{store} is in use by process {owner}; wait for it to end, or name another store") from None
             except OSError as error:
@@ -139,6 +141,21 @@ def lock_store(place: Path) -> Lock:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
-    if place.is_dir():
-        raise StoreError(f"{place} is a folder; expected a file")
+    check_database(place)
     return Lock(place)
+
+
+def is_held(store: Path) -> bool:
+    """Return whether a process writes to a store, according to the process id in its lock file. The lock is not touched."""
+    try:
+        file = open_side_file(path_beside(store, ".lock"), os.O_RDONLY)
+        try:
+            owner = int(os.read(file, OWNER_BYTES))
+        finally:
+            os.close(file)
+        os.kill(owner, 0)
+    except PermissionError:
+        return True
+    except (StoreError, OSError, ValueError, OverflowError):
+        return False
+    return True

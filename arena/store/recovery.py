@@ -5,13 +5,14 @@ them: the number of its columns tells to which table a row belongs, and its hash
 the pages and of the write-ahead log are documented at https://sqlite.org/fileformat2.html.
 """
 
+import os
 import sqlite3
 import struct
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, takewhile
 from math import inf
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -24,6 +25,7 @@ from arena.store.database import MAX_CELL_BYTES, Connection, explain_error
 from arena.store.rows import RECORD, add_checksum, cells_to_digest, record_of, record_row, rows_of
 from arena.store.run import run_of_row
 from arena.store.schema import checksum, digest, placeholders
+from arena.store.side_files import check_side_file, open_side_file, path_beside
 
 UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 """Exceptions that a damaged row may cause. Errors from JSON are ValueErrors."""
@@ -40,6 +42,8 @@ INDICES = {6: "effort", 3: "unmetered", 2: "index"}
 INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 """Bytes of an integer by its serial type."""
 ID_BYTES = 16
+MAX_EMPTY_FRAMES = 1000
+"""After as many frames without a page number, the rest of a log is not read. It may be a hole of terabytes."""
 MAX_READ = 8
 """How many times the size of the file is read at most, because overflow pages of a hostile file may belong to many rows."""
 
@@ -70,22 +74,30 @@ def parse_varint(data: bytes, at: int) -> tuple[int, int]:
 class Pages:
     """The pages of a database file, with the newer ones in its write-ahead log."""
 
-    def __init__(self, data: bytes | mmap, log: bytes, size: int, reserved: int) -> None:
+    def __init__(self, data: bytes | mmap, log: bytes | mmap, size: int, reserved: int, until: float = inf) -> None:
         self._data, self._log, self._size = data, log, size
         self._usable = size - reserved
-        self._newer = dict(self._list_frames())
+        self._newer = self._find_newer(until)
         self._overflow: set[int] = set()
         """Pages with the rest of a row that began in another page."""
         self._left = MAX_READ * (len(data) + len(log)) + PAGE_BYTES
 
-    def _list_frames(self) -> Iterator[tuple[int, int]]:
-        """Yield the number of each page in the log, and the place of its data. Later frames replace earlier ones."""
-        frames, committed = [], 0
+    def _find_newer(self, until: float) -> dict[int, int]:
+        """Return the place of the newest data of each page in the log, as far as the log is read until then."""
+        newer: dict[int, int] = {}
+        uncommitted: dict[int, int] = {}
+        empty = 0
         for at in range(32, len(self._log) - self._size - 23, self._size + 24):
-            if self._log[at + 8 : at + 16] == self._log[16:24]:  # the salt of this round of the log
-                frames.append((int.from_bytes(self._log[at : at + 4]), at + 24))
-                committed = len(frames) if any(self._log[at + 4 : at + 8]) else committed
-        yield from frames[:committed]
+            number = int.from_bytes(self._log[at : at + 4])
+            empty = 0 if number else empty + 1
+            if empty > MAX_EMPTY_FRAMES or monotonic() > until:
+                break
+            if number and self._log[at + 8 : at + 16] == self._log[16:24]:  # the salt of this round of the log
+                uncommitted[number] = at + 24
+                if any(self._log[at + 4 : at + 8]):
+                    newer |= uncommitted
+                    uncommitted = {}
+        return newer
 
     def page(self, number: int) -> bytes:
         """Return a page; empty if the file has no such page."""
@@ -110,8 +122,8 @@ class Pages:
 
         Pages whose type is wrong come last. Pages with the rest of a long row are left out: an agent may have written its text.
         """
-        last, free, odd = max([len(self._data) // self._size, *self._newer]), self._list_free(), []
-        for number in range(1, last + 1):
+        last, free, odd = len(self._data) // self._size, self._list_free(), []
+        for number in chain(range(1, last + 1), sorted([number for number in self._newer if number > last])):
             if monotonic() > until:
                 raise TimeoutError
             if number not in free and not (yield from self._read_page(number, None)):
@@ -262,23 +274,28 @@ def recover(path: Path, seconds: float = inf) -> Recovery:
     Raises StoreError if the file cannot be read, or the temporary store cannot be written.
     """
     until = monotonic() + seconds
-    log_path = path.with_name(f"{path.name}-wal")
+    log_path = path_beside(path, "-wal")
     try:
-        log = log_path.read_bytes() if log_path.exists() else b""
-        with path.open("rb") as file:
-            data = mmap(file.fileno(), 0, access=ACCESS_READ) if path.stat().st_size else b""
+        log = b"" if check_side_file(log_path) is None else _map(open_side_file(log_path, os.O_RDONLY))
+        data = _map(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from error
     size, reserved = (65536 if data[16:18] == b"\0\1" else int.from_bytes(data[16:18])), int.from_bytes(data[20:21])
     layouts = [(PAGE_BYTES, 0)] if size.bit_count() != 1 or size < MIN_PAGE_BYTES else [(size, reserved), (PAGE_BYTES, 0)]
     try:
-        found = [_Salvage(Pages(data, log, *layout), until) for layout in dict.fromkeys(layouts)]
+        found = [_Salvage(Pages(data, log, *layout, until), until) for layout in dict.fromkeys(layouts)]
     except sqlite3.Error as error:
         raise explain_error(path, error) from error
     best = max(found, key=lambda one: len(one.sound))  # the header of the file may be damaged, too
     recovery = best.recovery()
     recovery.header = describe_header(best.pages.page(1)[:HEADER_BYTES], None if log else len(data))
     return recovery
+
+
+def _map(number: int) -> bytes | mmap:
+    """Return the bytes of an open file without reading them into memory, and close it."""
+    with open(number, "rb") as file:
+        return mmap(number, 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
 
 
 def describe_header(header: bytes, size: int | None) -> list[str]:

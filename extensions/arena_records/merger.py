@@ -62,7 +62,8 @@ def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool 
         raise StoreError(f"{target} exists; list it among the stores to merge, or name another file")
     part = target.with_name(f"{target.name}.part")
     with Store.lock(target):
-        _remove(part)
+        with suppress(OSError):
+            Store.remove(part)
         try:
             with Store.open(part, write=True) as whole:
                 count = _fill(whole, sources)
@@ -71,7 +72,8 @@ def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool 
                 Store.settle(target)  # no journal may be left beside the file that is replaced
             part.replace(target)
         finally:
-            _remove(part)
+            with suppress(OSError):
+                Store.remove(part)
     return count
 
 
@@ -233,9 +235,3 @@ def _describe_conflict(kept: Record, record: Record, source: Path, before: Seque
         f"match {record.id} differs: {key} is {one[key]!r} in {holder} and {other[key]!r} in {source}; "
         "one of the two was changed, or played with other code: leave that store out"
     )
-
-
-def _remove(path: Path) -> None:
-    for rest in ("", "-wal", "-shm"):
-        with suppress(OSError):
-            path.with_name(path.name + rest).unlink(missing_ok=True)

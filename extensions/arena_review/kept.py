@@ -97,7 +97,7 @@ class Kept:
         self.place = place
         self._lock = threading.Lock()
         try:
-            self._open = Database.connect(place, "rwc" if write else "ro")
+            self._open = Database.connect(place, "rwc" if write else "ro", beside=True)
             self._open.isolation_level = "DEFERRED"  # a transaction for many rows
             self._open.deadline = monotonic() + OPENING_SECONDS
             version = self._open.execute("PRAGMA user_version").fetchone()[0]

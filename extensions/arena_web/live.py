@@ -5,7 +5,6 @@ share one text in memory.
 import asyncio
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
@@ -199,7 +198,7 @@ class Watcher:
 
     def _brief(self) -> dict[str, Any]:
         try:
-            writing = is_held(self.path)
+            writing = Store.is_held(self.path)
             with Store.open(self.path) as store, store.snapshot(details=False):
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
@@ -241,7 +240,7 @@ class Watcher:
 
     def _look(self) -> object:
         """Return a value that changes whenever the state does, but is much faster to compute."""
-        more = (self.trouble, self.starting, self.own, is_held(self.path))
+        more = (self.trouble, self.starting, self.own, Store.is_held(self.path))
         try:
             return (*more, *state_signature(self.path))
         except StoreError as error:
@@ -249,7 +248,7 @@ class Watcher:
 
     def _read(self) -> dict[str, Any]:
         try:
-            writing = is_held(self.path)  # asked before the store is read; otherwise the last matches could be missed
+            writing = Store.is_held(self.path)  # asked before the store is read; otherwise the last matches could be missed
             with Store.open(self.path) as store, store.snapshot(details=False):
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
@@ -320,17 +319,3 @@ def describe_board(board: Leaderboard) -> dict[str, Any]:
             for one in board.failures
         ],
     }
-
-
-def is_held(store: Path) -> bool:
-    """Return True if a process writes to a store, according to the process id in the lock file. The lock itself is
-    not touched.
-    """
-    real = store.resolve()
-    try:
-        os.kill(int(real.with_name(f"{real.name}.lock").read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
