@@ -368,6 +368,7 @@ class BundleContent:
         try:
             # Very regular files shrink so much that arena refuses them as a zip bomb. Then the files are stored uncompressed.
             for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+                part.unlink(missing_ok=True)  # it may be a link
                 with zipfile.ZipFile(part, "w", method, compresslevel=9) as archive:
                     for name in names:
                         info = zipfile.ZipInfo(name, EPOCH)

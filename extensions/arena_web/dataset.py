@@ -10,7 +10,7 @@ import click
 from arena import Record, __version__
 from arena.api.cli import distribution, results_alone, say
 from arena.api.results import Leaderboard, figures
-from arena.api.store import Store
+from arena.api.store import Store, write_whole
 from arena_records.lines import lines
 from arena_records.transcripts import find_decision, hide_secrets
 from arena_web.report.evidence import Findings, findings
@@ -63,8 +63,8 @@ def dataset(store: str, out: str) -> int:
         )
         counts = {name: _write(folder / f"{name}.jsonl", some) for name, some in rows.items()}
         spec = {"seed": found.run.seed, **found.run.spec["values"]}
-        (folder / "spec.json").write_text(json.dumps(_hide(spec), indent=2, default=str) + "\n", "utf-8")
-        (folder / "README.md").write_text(hide_secrets(_write_card(found, counts)), "utf-8")
+        write_whole(folder / "spec.json", json.dumps(_hide(spec), indent=2, default=str).encode(), b"\n")
+        write_whole(folder / "README.md", hide_secrets(_write_card(found, counts)).encode())
     say(f"{folder}: {', '.join([f'{count:,} {name}' for name, count in counts.items()])}")
     return 0
 
@@ -106,6 +106,7 @@ def _write(place: Path, rows: Iterable[dict[str, Any]]) -> int:
     """
     beside, count = place.with_suffix(".part"), 0
     try:
+        beside.unlink(missing_ok=True)  # it may be a link
         with beside.open("w", encoding="utf-8") as file:
             for count, row in enumerate(rows, 1):  # noqa: B007 - `count` is used after the loop
                 file.write(json.dumps(_hide(row), ensure_ascii=False, allow_nan=False) + "\n")

@@ -48,6 +48,16 @@ def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(mad
     assert again.read_bytes() == made.read_bytes()
 
 
+def test_no_link_beside_a_bundle_is_followed(made: Path, tmp_path: Path) -> None:
+    """A folder from a stranger may have a link at the name of the temporary file."""
+    out, victim = tmp_path / "again.arena", tmp_path / "thesis.txt"
+    victim.write_text("my thesis")
+    (tmp_path / ".again.arena.part").symlink_to(victim)
+    assert call(bundle, made.with_suffix(".db"), "-o", out, "--without-code") == 0
+    assert victim.read_text() == "my thesis"
+    assert zipfile.is_zipfile(out)
+
+
 def test_the_citation_has_the_fields_that_the_format_requires(made: Path) -> None:
     """CFF 1.2.0 requires cff-version, message, title and authors, and for a reference authors, title and type."""
     citation = yaml.safe_load(read(made)["CITATION.cff"])

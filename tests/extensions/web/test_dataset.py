@@ -76,3 +76,17 @@ def test_a_data_set_without_models_has_no_transcripts_and_overwrites_no_file(tmp
     ]
     with pytest.raises(arena.ArenaError, match="expected the name of a folder"):
         cli(["dataset", str(tmp_path / "cup.db"), "-o", str(tmp_path / "cup.db")], standalone_mode=False)
+
+
+def test_no_link_in_the_folder_is_followed(tmp_path: Path) -> None:
+    """A folder from a stranger may have links at the names of all files of a data set."""
+    arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["greedy", "random"]}, store=tmp_path / "cup.db")
+    folder, victim = tmp_path / "set", tmp_path / "thesis.txt"
+    folder.mkdir()
+    victim.write_text("my thesis")
+    names = ["README.md", "decisions.jsonl", "entries.jsonl", "matches.jsonl", "spec.json"]
+    for name in [*names, "decisions.part", "entries.part", "matches.part", "transcripts.part"]:
+        (folder / name).symlink_to(victim)
+    cli(["dataset", str(tmp_path / "cup.db"), "-o", str(folder)], standalone_mode=False)
+    assert victim.read_text() == "my thesis"
+    assert sorted(file.name for file in folder.iterdir() if not file.is_symlink()) == names
