@@ -1,6 +1,7 @@
 """The matches that remain to be played: those in the schedule that are neither in the store nor assigned to other machines."""
 
 import json
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play_hash_of
+from arena.store.side_files import check_side_file, open_side_file
 
 MATCHES_PER_LOOKUP = 500
 """The number of matches that are looked up in a store at a time."""
@@ -38,6 +40,8 @@ class MatchQueue:
     def __init__(
         self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Callable[[], object] = lambda: None
     ) -> None:
+        if store is not None:
+            check_side_file(transcript_file(store.path))  # before the first match, whose record would be lost otherwise
         self._spec = spec
         self._plan = Schedule(spec)
         self.store = store
@@ -133,7 +137,8 @@ def _keep_transcript(store: Path, record: Record) -> None:
         return
     exchanges = [{"seat": seat, **_read_exchange(text)} for seat, text in record.transcript]
     line = {"match": record.id, "labels": record.labels, "termination": record.termination, "exchanges": exchanges}
-    with transcript_file(store).open("a", encoding="utf-8") as file:
+    number = open_side_file(transcript_file(store), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with open(number, "a", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor
         file.write(json.dumps(line) + "\n")
 
 

@@ -14,6 +14,8 @@ from arena.api.errors import escape_line
 from arena.api.run import transcript_file
 from arena.api.store import Store
 
+MAX_LINE_CHARACTERS = 1 << 27
+"""A file with a line of so many characters is not read further. A line has the transcript of a match."""
 MAX_TEXT_CHARACTERS = 6_000
 """The maximum number of characters of a text; the middle of a longer text is left out."""
 SECRET = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|key)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer\s+[^\s\"']{8,}")
@@ -26,7 +28,9 @@ def read_lines(store: Store, part: str) -> Iterator[dict[str, Any]]:
     if not place.is_file():
         return
     with place.open(encoding="utf-8", errors="replace") as file:
-        for text in file:
+        while text := file.readline(MAX_LINE_CHARACTERS):
+            if len(text) == MAX_LINE_CHARACTERS:
+                return  # a file of another kind, which may have no end
             if part not in text:
                 continue
             try:

@@ -19,12 +19,15 @@ from typing import Any
 import pytest
 
 import arena
+from arena.api.run import transcript_file
 from arena.errors import StoreError
 from arena.store import Store
 from arena.store.database import put_aside
 from arena.store.recovery import recover
 from arena_records.merger import merge_stores
+from arena_records.transcripts import read_lines
 from arena_review.kept import Kept, place_of
+from tests.bridges.llm.stub import first, serving
 from tests.conftest import Arena
 
 pytestmark = pytest.mark.promise(hole="beside", isolation="any")
@@ -299,6 +302,33 @@ def test_a_lock_file_that_a_killed_run_left_is_taken_over(store: Path) -> None:
             assert lock.read_text() == f"{os.getpid()}\n"
             assert Store.is_held(store)
         assert not lock.exists()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("kind", PLANTS)
+def test_a_transcript_goes_to_no_other_file(victim: Path, tmp_path: Path, kind: str) -> None:
+    """A model could write a line into any file of the user. The run ends before the model is asked."""
+    place, (plant, words) = tmp_path / "cup.db", PLANTS[kind]
+    with serving(first) as stub:
+        spec = {**SPEC, "rounds": 1, "agents": [{"agent": "llm", "url": stub.url, "model": "m"}, "random"]}
+        plant(transcript_file(place), victim)
+        with pytest.raises(StoreError, match=words):
+            arena.run(spec, store=place)
+        assert (victim.read_text(), stub.requests) == ("my thesis", [])
+        shutil.rmtree(transcript_file(place)) if kind == "folder" else transcript_file(place).unlink()
+        arena.run(spec, store=place)
+    assert transcript_file(place).read_text().count("\n") == 2
+
+
+def test_an_endless_transcript_is_not_read(store: Path) -> None:
+    """A line without an end, of which the file system stores nothing."""
+    honest = {"match": "0" * 32, "labels": ["a", "b"], "exchanges": [{"seat": 0}]}
+    with transcript_file(store).open("w") as file:
+        file.write(json.dumps(honest) + "\n")
+        file.flush()
+        file.truncate(1 << 40)
+    with Store.open(store) as opened:
+        assert list(read_lines(opened, "")) == [honest]
 
 
 @pytest.mark.process
