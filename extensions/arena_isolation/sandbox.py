@@ -58,7 +58,7 @@ SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 COUNTING_FOLDERS = ("fs", "irq", "pressure")
 COUNTING_FILES = (
-    *("buddyinfo", "diskstats", "interrupts", "key-users", "keys", "loadavg", "meminfo", "pagetypeinfo", "partitions"),
+    *("buddyinfo", "cgroups", "diskstats", "interrupts", "key-users", "keys", "loadavg", "meminfo", "pagetypeinfo", "partitions"),
     *("sched_debug", "schedstat", "slabinfo", "softirqs", "stat", "swaps", "timer_list", "uptime", "vmallocinfo", "vmstat"),
     *("zoneinfo", "sys/fs/aio-nr", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/inode-nr", "sys/fs/inode-state"),
     *("sys/kernel/pty/nr", "sys/kernel/random/entropy_avail"),

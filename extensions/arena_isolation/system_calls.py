@@ -13,6 +13,11 @@ itself. Calls that drop pages of a file from memory or change the buffer sizes o
 which pages of a file are in memory are denied, because a seat could drop some pages and so leave a message of thousands of bits
 for another seat. So is `io_setup`, because all sandboxes share its slots. Sockets are restricted to AF_UNIX, because some
 families, such as AF_VSOCK, belong to no network namespace.
+
+A read-only mount does not make a file immutable: `fcntl` and `ioctl` have commands that keep a value in the file's inode. The
+device nodes of the host are writable, so anybody may set their times. Therefore only those commands are allowed that players need.
+Calls that set times report success without an effect, because programs that copy or unpack files set times, too. Calls that tell
+how much of a file system is free are reported as missing.
 """
 
 import os
@@ -32,12 +37,22 @@ _TABLE = """
     init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
     io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, inotify_init1 294 26, inotify_add_watch 254 27,
     fanotify_init 300 262, fanotify_mark 301 263, shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180,
-    mincore 27 232, cachestat 451 451, process_madvise 440 440, io_setup 206 0
+    mincore 27 232, cachestat 451 451, process_madvise 440 440, io_setup 206 0, quotactl_fd 443 443
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
 """The denied system calls by name, with their numbers on x86-64 and on aarch64."""
-CLONE, CLONE3, FCNTL, FLOCK = (56, 220), (435, 435), (72, 25), (73, 32)
-MADVISE, FADVISE, PREADV2, SETSOCKOPT = (28, 233), (221, 223), (327, 286), (54, 208)
+MISSING = {"clone3": (435, 435), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, 43)}
+"""The calls that are reported as missing (ENOSYS). A call that only x86-64 has gets the number of its successor on aarch64."""
+IGNORED = {
+    "flock": (73, 32),
+    "fadvise64": (221, 223),
+    "utime": (132, 88),
+    "utimes": (235, 88),
+    "futimesat": (261, 88),
+    "utimensat": (280, 88),
+}
+"""The calls that report success without an effect."""
+CLONE, FCNTL, IOCTL, MADVISE, PREADV2, SETSOCKOPT = (56, 220), (72, 25), (16, 29), (28, 233), (327, 286), (54, 208)
 SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
@@ -49,9 +64,17 @@ X32 = 0x40000000
 
 LOCKING_CONTROLS = (6, 7, 37, 38)
 """The commands of fcntl(2) that lock: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW."""
-DENIED_CONTROLS = (5, 36, 1024, 1025, 1026, 1031)
-"""The denied commands of fcntl(2): F_GETLK, F_OFD_GETLK, F_SETLEASE, F_GETLEASE and F_NOTIFY about locks, leases and
-notifications; and F_SETPIPE_SZ.
+DENIED_CONTROLS = (5, 36)
+"""The denied commands of fcntl(2) among those of POSIX: F_GETLK, F_OFD_GETLK."""
+LINUX_CONTROLS = 1024
+"""The first command of fcntl(2) that only Linux has. Most of these are about leases, notifications, and hints that are kept in
+the inode of a file (F_SET_RW_HINT), so all are denied except ALLOWED_CONTROLS.
+"""
+ALLOWED_CONTROLS = (1027, 1030, 1032, 1033, 1034)
+"""F_DUPFD_QUERY, F_DUPFD_CLOEXEC, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS."""
+ALLOWED_REQUESTS = (0x5400, 0x5500)
+"""The range of the allowed requests of ioctl(2), which are about terminals and descriptors, such as FIONREAD and FIOCLEX. Others,
+such as those of file systems, fail as if the file did not support them.
 """
 DROPPING_ADVICE = (20, 21)
 """Advice of madvise(2) that takes pages out of memory: MADV_COLD, MADV_PAGEOUT."""
@@ -64,7 +87,8 @@ AF_UNIX = 1
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _SIXTH_ARGUMENT = 0, 4, 16, 24, 32, 56
 """Offsets in seccomp_data. The offset of an argument is the offset of its lower half, which contains all flags."""
-_ALLOW, _KILL, _EPERM, _ENOSYS, _EAFNOSUPPORT, _EOPNOTSUPP = 0x7FFF0000, 0x80000000, *(0x00050000 | n for n in (1, 38, 97, 95))
+_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_EPERM, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = (0x00050000 | error for error in (1, 25, 38, 95, 97))
 _DONE = 0x00050000
 """After this answer, the kernel skips the call and returns 0."""
 _INSTRUCTION = Struct("=HBBI")
@@ -87,14 +111,16 @@ def call_filter(machine: str) -> bytes:
     # it does not hold, and the operand.
     program: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
     program += [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, X32), (_RETURN, 0, 0, _EPERM)]
-    program += _if_call(CLONE3[place], [(_RETURN, 0, 0, _ENOSYS)])
-    for numbers in sorted(DENIED.values()):
-        program += _if_call(numbers[place], [(_RETURN, 0, 0, _EPERM)])
+    for calls, answer in ((MISSING, _ENOSYS), (DENIED, _EPERM), (IGNORED, _DONE)):
+        for number in sorted({numbers[place] for numbers in calls.values()}):
+            program += _if_call(number, [(_RETURN, 0, 0, answer)])
     program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
-    controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), (_RETURN, 0, 0, _ALLOW)]
+    controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), *_if_any(ALLOWED_CONTROLS, _ALLOW)]
+    controls += [(_AT_LEAST, 0, 1, LINUX_CONTROLS), (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(FCNTL[place], [(_LOAD, 0, 0, _SECOND_ARGUMENT), *controls])
-    program += _if_call(FLOCK[place], [(_RETURN, 0, 0, _DONE)])
-    program += _if_call(FADVISE[place], [(_RETURN, 0, 0, _DONE)])
+    first, behind = ALLOWED_REQUESTS
+    requests = [(_AT_LEAST, 0, 2, first), (_AT_LEAST, 1, 0, behind), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ENOTTY)]
+    program += _if_call(IOCTL[place], [(_LOAD, 0, 0, _SECOND_ARGUMENT), *requests])
     advice = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(DROPPING_ADVICE, _DONE), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(MADVISE[place], advice)
     program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, READ_FLAGS)], _EOPNOTSUPP, _ALLOW))
