@@ -15,7 +15,7 @@ for another seat. So is `io_setup`, because all sandboxes share its slots. Socke
 families, such as AF_VSOCK, belong to no network namespace.
 
 A read-only mount does not make a file immutable: `fcntl` and `ioctl` have commands that keep a value in the file's inode. The
-device nodes of the host are writable, so anybody may set their times. Therefore only those commands are allowed that players need.
+device nodes of the host are writable, so anybody may set their times. Therefore only the commands that players need are allowed.
 Calls that set times report success without an effect, because programs that copy or unpack files set times, too. Calls that tell
 how much of a file system is free are reported as missing.
 """
