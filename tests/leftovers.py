@@ -15,7 +15,7 @@ import psutil
 
 from tests import fork_server
 
-KEPT_THREADS = {"compiler", "compiled-searches", "own-compiler", "stopped families"}
+KEPT_THREADS = {"compiler", "compiled-searches", "stopped families"}
 """Daemon threads of arena that serve a process until it ends."""
 KEPT_FILES = {"dask-scratch-space"}
 """Temporary folders that other libraries make once and keep, and whose content they remove themselves."""

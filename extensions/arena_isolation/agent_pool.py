@@ -86,7 +86,6 @@ class AgentProcesses:
 
     def close(self) -> None:
         """End all processes."""
-        self.compiler.close()
         while self._idle:
             for process in self._idle.popitem()[1]:
                 process.end()

@@ -1,21 +1,20 @@
-"""Compiles, during play, the searches of entries that bring their own code. Each compiler is a separate process with the
+"""Compiles, between two matches, the searches of entries that bring their own code. The compiler is a separate process with the
 isolation and the limits of the agent.
 
-The compiler loads the code of the entry, as the process of the agent does. Arena does not trust the answer of the compiler: arena
-writes the machine code into a private folder, which is read only by processes that load the same code. The kernel limits the
-memory of the compiler, and nothing that it uses counts for the agent.
+The compiler loads the code of the entry, as the process of the agent does. So it could think for the agent, and arena runs it
+only while no clock of this process runs. Arena does not trust the answer of the compiler: arena writes the machine code into a
+private folder, which is read only by processes that load the same code. The kernel limits the memory of the compiler, and nothing
+that it uses counts for the agent.
 """
 
 import base64
 import fcntl
 import os
 import re
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from time import perf_counter
 from typing import Any
 
@@ -26,7 +25,6 @@ from arena.api.store import write_whole
 from arena_isolation import protocol
 from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.agent_start import COMPILING_MODULE
-from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
 from arena_isolation.sandbox import private_folder
@@ -36,10 +34,6 @@ MAX_COMPILE_SECONDS = 60.0
 """Timeout in seconds for a compiler, including the time to load the code of the entry."""
 COMPILER_MEMORY_MB = 400
 """MiB that a compiler may use beyond the memory limit of the agent."""
-CLOSING_SECONDS = 2.0
-"""A compiler that is no longer needed is killed. This is the maximum number of seconds to wait for that."""
-LOCK_SECONDS = 0.1
-"""Seconds between two attempts to get the lock for the private folder of an entry."""
 MAX_FILES = 16
 """Maximum number of files in the answer of a compiler."""
 _NAME = re.compile(r"[0-9a-z]{1,64}\.[a-z]{1,16}")
@@ -56,43 +50,24 @@ class OwnSearch:
     """The request that begins a match, from which the compiler creates the agent."""
     plain_seconds: float = 0.0
     """Seconds of uncompiled decisions."""
-    requested: bool = False
+    settled: bool = False
+    """True if the search needs no compiler any more: it has run, or the process of the agent would not load its code."""
+    has_code: bool = False
+    """True if a compiler has compiled the search."""
     failure: str | None = None
     """The reason why there is no code, if compiling has failed."""
-    done: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def has_code(self) -> bool:
-        """True if a compiler has compiled the search."""
-        return self.done.is_set() and self.failure is None
 
     @property
     def wanted(self) -> bool:
-        """True if the search should be compiled now."""
-        return not self.requested and any(engine.compiles_own(self.plain_seconds) for engine in search_engines())
-
-
-class CompilerProcess(AgentProcess):
-    """The process of a compiler. It ends early if `closing` is set."""
-
-    def __init__(self, search: OwnSearch, closing: threading.Event) -> None:
-        self._closing = closing
-        memory = None if search.memory_mb is None else search.memory_mb + COMPILER_MEMORY_MB
-        super().__init__(search.program, memory, search.isolation, COMPILING_MODULE)
-
-    def _look(self) -> None:
-        if self._closing.is_set():
-            raise ChildLost("late")
+        """True if the search should be compiled before the next match."""
+        return not self.settled and any(engine.compiles_own(self.plain_seconds) for engine in search_engines())
 
 
 class OwnCompiler:
-    """Compiles the searches of entries with their own code, one after the other, in a separate thread."""
+    """Compiles the searches of entries with their own code, one after the other."""
 
     def __init__(self) -> None:
         self._searches: dict[str, OwnSearch] = {}
-        self._queue: SimpleQueue[OwnSearch | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._closing = threading.Event()
 
     def search(self, key: str, program: Program, memory_mb: int | None, isolation: str, start: Mapping[str, Any]) -> OwnSearch:
         """Return the search with this key. If it is new, it is created from the other arguments."""
@@ -100,76 +75,70 @@ class OwnCompiler:
             self._searches[key] = OwnSearch(program, memory_mb, isolation, start)
         return self._searches[key]
 
-    def request(self, search: OwnSearch) -> None:
-        """Request the code of a search, without waiting for it."""
-        search.requested = True
-        self._queue.put(search)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._compile_requested, name="own-compiler", daemon=True)
-            self._thread.start()
+    def compile(self, search: OwnSearch, *, wait: bool) -> None:
+        """Compile a search once. Call this only while no clock runs, because the compiler can do anything that the agent can.
 
-    def close(self) -> None:
-        """End the compiler if there is one. Its work is lost."""
-        self._closing.set()
-        if self._thread is not None:
-            self._queue.put(None)
-            self._thread.join(CLOSING_SECONDS)
-
-    def _compile_requested(self) -> None:
-        while (search := self._queue.get()) is not None and not self._closing.is_set():
-            try:
-                search.failure = self._compile(search)
-            except (OSError, IsolationError) as error:  # such as too little memory to start a process, or a full disk
-                search.failure = f"compiling failed: {error}"
-            search.done.set()
-
-    def _compile(self, search: OwnSearch) -> str | None:
-        """Compile a search. Return the reason if this fails."""
+        If another process compiles code of the same entry, wait for it, or leave the search for a later call if `wait` is false.
+        """
         version = version_in(search.program)
         assert version is not None
         folder = private_folder(version.code)
-        with self._lock(folder):
-            until = perf_counter() + MAX_COMPILE_SECONDS
-            try:
-                process = CompilerProcess(search, self._closing)
-                try:
-                    for request in (search.start, {"type": "compile", "private": str(folder)}):
-                        answer = process.ask(pack(request), max(0.0, until - perf_counter()))
-                        protocol.expect(answer, "ready", "failed", "compiled")
-                        if answer["type"] == "failed":
-                            return f"compiling failed: {protocol.message_of(answer, 'message')}"
-                finally:
-                    process.end()
-                files, refusal = _read_files(answer), protocol.message_of(answer, "plain")
-            except AgentLost as lost:
-                late = perf_counter() >= until
-                return f"compiling took over {MAX_COMPILE_SECONDS:g} s" if late else f"compiling failed: {lost.message}"
-            except Broken as broken:
-                return f"compiling failed: {broken}"
-            for name, data in files.items():
-                write_whole(folder / name, data)
-        return refusal
+        try:
+            with _lock(folder, wait=wait) as held:
+                if not held:
+                    return
+                search.settled = True
+                search.failure = _compile(search, folder)
+        except (OSError, IsolationError) as error:  # such as too little memory to start a process, or a full disk
+            search.failure = f"compiling failed: {error}"
+        search.has_code = search.failure is None
 
-    @contextmanager
-    def _lock(self, folder: Path) -> Iterator[None]:
-        """Hold the lock for a private folder, so that no two processes compile the same search. Without a writable folder there
-        is no lock. When a process is killed, the kernel frees its lock.
-        """
+
+def _compile(search: OwnSearch, folder: Path) -> str | None:
+    """Compile a search. Return the reason if this fails."""
+    until = perf_counter() + MAX_COMPILE_SECONDS
+    memory = None if search.memory_mb is None else search.memory_mb + COMPILER_MEMORY_MB
+    try:
+        process = AgentProcess(search.program, memory, search.isolation, COMPILING_MODULE)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            file = os.open(folder.with_name(f"{folder.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:
-            yield
-            return
-        try:
-            while not self._closing.is_set():
-                with suppress(BlockingIOError):
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                self._closing.wait(LOCK_SECONDS)
-            yield
+            for request in (search.start, {"type": "compile", "private": str(folder)}):
+                answer = process.ask(pack(request), max(0.0, until - perf_counter()))
+                protocol.expect(answer, "ready", "failed", "compiled")
+                if answer["type"] == "failed":
+                    return f"compiling failed: {protocol.message_of(answer, 'message')}"
         finally:
-            os.close(file)
+            process.end()
+        files, refusal = _read_files(answer), protocol.message_of(answer, "plain")
+    except AgentLost as lost:
+        late = perf_counter() >= until
+        return f"compiling took over {MAX_COMPILE_SECONDS:g} s" if late else f"compiling failed: {lost.message}"
+    except Broken as broken:
+        return f"compiling failed: {broken}"
+    for name, data in files.items():
+        write_whole(folder / name, data)
+    return refusal
+
+
+@contextmanager
+def _lock(folder: Path, *, wait: bool) -> Iterator[bool]:
+    """Hold the lock for a private folder, so that no two processes compile the same search. Yield False if another process holds
+    it and `wait` is false. Without a writable folder there is no lock. When a process is killed, the kernel frees its lock.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder.with_name(f"{folder.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        yield True
+        return
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(file)
 
 
 def _read_files(answer: Mapping[str, Any]) -> dict[str, bytes]:

@@ -136,9 +136,9 @@ class RemotePlayer:
             loading = host.prepared[key] = Loading(self._game, own=self._own_search())
         own = loading.own
         if own is not None:
-            if own.wanted:  # the user wants it compiled before its first decision
-                self._hosts.compiler.request(own)
-                own.done.wait()
+            if own.wanted:
+                self._hosts.settle()  # its compiler runs the code of the entry: no agent may run beside it
+                self._hosts.compiler.compile(own, wait=compiles_first())
             if own.has_code and not loading.has_own:
                 loading.has_own, loading.ask_at = True, 0.0
         if loading.plain_seconds >= loading.ask_at:
@@ -148,7 +148,7 @@ class RemotePlayer:
                 if host.prepare(None if version is None else str(private_folder(version.code))) is not None:
                     loading.ask_at = inf
                     if own is not None:
-                        own.requested = True  # the process would not load compiled code
+                        own.settled = True  # the process would not load compiled code
             except AgentLost as lost:
                 raise self._lost(lost) from lost
             if self._guest:
@@ -173,8 +173,6 @@ class RemotePlayer:
             if loading.own is not None:
                 loading.own.plain_seconds += seconds
                 reason = loading.own.failure
-                if loading.own.wanted:
-                    self._hosts.compiler.request(loading.own)
             else:  # the process of such an agent never compiles; this process does
                 if self._agent is None:
                     self._agent = self.seat.make()

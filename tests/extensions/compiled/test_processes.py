@@ -83,6 +83,7 @@ agents: [{{agent: alpha-beta, depth: 3, isolation: {isolation}}}, random]
 ENTRY = """
 plugins: [piles.py]
 game: piles
+seed: 0
 rounds: 1
 agents: [{{agent: mine, depth: 2, heuristic: remainder, plugin: own.py, isolation: {isolation}}}, random]
 """
@@ -141,7 +142,7 @@ def test_without_the_code_it_plays_plain(compiling: None, tmp_path: Path, monkey
 
 
 class Stage:
-    """Plays the matches of a spec one by one, and waits for the compiler of its entry."""
+    """Plays the matches of a spec one by one, and calls the compiler of its entry between two of them."""
 
     def __init__(self, spec: Path) -> None:
         ready = load_spec(spec)
@@ -154,14 +155,18 @@ class Stage:
     @property
     def search(self) -> OwnSearch:
         """The one that the entry brings."""
-        (pool,) = self.runner._pools.values()
-        assert isinstance(pool, RemotePlayers)
-        (search,) = pool.compiler._searches.values()
+        (search,) = self.pool.compiler._searches.values()
         return search
 
+    @property
+    def pool(self) -> RemotePlayers:
+        (pool,) = self.runner._pools.values()
+        assert isinstance(pool, RemotePlayers)
+        return pool
+
     def compile(self) -> str | None:
-        assert self.search.requested
-        assert self.search.done.wait(600)
+        assert self.search.wanted
+        self.pool.compiler.compile(self.search, wait=True)
         return self.search.failure
 
     def close(self) -> None:
@@ -205,7 +210,7 @@ for folder in (kept / "compiled", *kept.with_name("cache-private").glob("*")):
     [("process", "", "{}"), ("sandbox", TRESPASSING, "{memory_mb: 230, seconds: 50}")],
     ids=["process", "sandbox"],
 )
-def test_the_plugin_of_an_entry_is_compiled_beside_play_for_it_alone(
+def test_the_plugin_of_an_entry_is_compiled_between_matches_for_it_alone(
     impatient: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, isolation: str, extra: str, limits: str
 ) -> None:
     """By a process that takes more memory than the agent has left, which costs the agent nothing. The code is in a folder that no
@@ -227,7 +232,7 @@ def test_the_plugin_of_an_entry_is_compiled_beside_play_for_it_alone(
     assert not list(cache.folder().iterdir())
     with closing(Stage(spec)) as stage:  # another run has it from its first decision on
         assert compiled([stage.play()]) == [True]
-        assert not stage.search.requested
+        assert not stage.search.settled
     if isolation == "sandbox":
         whole = module.read_bytes()
         module.write_bytes(whole[:-1] + b"\1")
@@ -266,6 +271,7 @@ def test_a_compiler_that_fails_costs_the_agent_nothing(
         records = [stage.play()]
         code = stage.search.program.version
         assert isinstance(code, PluginVersion)
+        private_folder(code.code).parent.mkdir(exist_ok=True)
         private_folder(code.code).with_name(f"{code.code}.lock").touch()
         found = stage.compile()
         assert found is not None
@@ -278,7 +284,7 @@ def test_a_compiler_that_fails_costs_the_agent_nothing(
 
 
 def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path]) -> None:
-    """Another process holds the lock for as long as the run plays, so the compiler cannot even begin."""
+    """Another process holds the lock for as long as the run plays, so the matches go on without the code."""
     with closing(Stage(impatient("process"))) as stage:
         code = next(seat.version for seat in stage.runner.spec.boards[0].seats if seat.version is not None)
         assert isinstance(code, PluginVersion)
@@ -287,9 +293,7 @@ def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path])
         with file.open("w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             records = [stage.play(), stage.play()]
-            search = stage.search
-            stage.close()
-            assert search.requested
+            assert stage.search.wanted
             assert not list(private_folder(code.code).glob("*"))
     assert compiled(records) == [False, False]
 

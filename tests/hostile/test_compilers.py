@@ -1,0 +1,160 @@
+"""The compiler of an entry's own code runs this code, so it must not think for the agent while a rival has its turn."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import search_engines
+from arena.match.record import Record
+from arena.parts import SearchEngine
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
+from arena_isolation import own_compiler, sandbox
+from arena_isolation.agent_process import AgentProcess
+
+THINKER = """
+import base64, json, sys, time
+import __main__
+from arena import Agent, hookimpl
+
+WHERE = " ".join(sys.orig_argv)
+
+class Thinker(Agent):
+    name = "thinker"
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+if "compile_host" in WHERE:
+    import arena_isolation.agent_host as host
+    def think(self, private):
+        until, busy = time.time() + 1.5, []
+        while time.time() < until:
+            if not busy or time.time() > busy[-1] + 0.005:
+                busy.append(time.time())
+        return {"type": "compiled", "files": {"book.module": base64.b64encode(json.dumps(busy).encode()).decode()}}
+    host.HostedSeat.compile = think
+elif "agent_host" in WHERE:
+    decide = __main__._decide
+    def claim(seat, request):
+        answer = decide(seat, request)
+        return {**(json.loads(answer) if isinstance(answer, bytes) else answer), "compiled": False, "settled": False}
+    __main__._decide = claim
+
+@hookimpl
+def arena_agents():
+    return [Thinker]
+"""
+HONEST = THINKER.partition('if "compile_host"')[0] + THINKER[THINKER.index("@hookimpl") :]
+RIVAL = """
+import time
+from pathlib import Path
+from arena import Agent, hookimpl
+
+class Rival(Agent):
+    name = "rival"
+    def choose(self, game, state, search):
+        began = time.time()
+        time.sleep(0.3)
+        with Path({turns!r}).open("a") as file:
+            file.write(f"{{began}} {{time.time()}}\\n")
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Rival]
+"""
+
+
+class EagerEngine(SearchEngine):
+    """Wants each search compiled that has run uncompiled, so that the tests need no numba."""
+
+    def can_load(self) -> bool:
+        return True
+
+    def compiles_own(self, seconds: float) -> bool:
+        return seconds > 0
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_engines.search_engines()  # the installed ones are loaded only once
+    monkeypatch.setattr(search_engines, "_engines", {"eager": EagerEngine("eager", lambda *_: None)})
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[AgentProcess]:
+    """The compilers that were started."""
+    found: list[AgentProcess] = []
+
+    def start(*words: Any) -> AgentProcess:
+        found.append(AgentProcess(*words))
+        return found[-1]
+
+    monkeypatch.setattr(own_compiler, "AgentProcess", start)
+    return found
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], list[Record]]:
+    """Play eight matches of an agent with its own code against a rival that thinks, in this process."""
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+
+    def play(code: str, isolation: str) -> list[Record]:
+        (tmp_path / "thinker.py").write_text(code)
+        (tmp_path / "rival.py").write_text(RIVAL.format(turns=str(tmp_path / "turns")))
+        spec = load_spec(
+            {
+                "game": {"name": "tic-tac-toe", "rows": 1, "columns": 3, "in_a_row": 3},
+                "plugins": [str(tmp_path / "rival.py")],
+                "rounds": 4,
+                "limits": {"seconds": 20},
+                "agents": [{"agent": "thinker", "plugin": str(tmp_path / "thinker.py"), "isolation": isolation}, "rival"],
+            }
+        )
+        with closing(MatchRunner(spec)) as runner:
+            return [runner.play(match) for match in Schedule(spec).take(10**6)]
+
+    return play
+
+
+def books() -> Iterator[list[float]]:
+    """Yield the times at which the compilers of entries were busy."""
+    for file in sandbox.private_folder("x").parent.glob("*/book.module"):
+        yield json.loads(file.read_bytes())
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
+def test_the_compiler_of_an_entry_does_not_run_in_the_turn_of_a_rival(
+    eager: None,
+    starts: list[AgentProcess],
+    play: Callable[[str, str], list[Record]],
+    isolation: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    """The agent claims that all its decisions run uncompiled. It gets one compiler, between two matches, and no other one."""
+    if isolation == "sandbox":
+        request.getfixturevalue("bubblewrap")
+    records = play(THINKER, isolation)
+    assert [record.termination for record in records] == ["normal"] * 8
+    assert len(starts) == 1
+    (busy,) = books()
+    assert busy[-1] - busy[0] > 1, "the compiler did not think at all"
+    turns = [tuple(map(float, line.split())) for line in (tmp_path / "turns").read_text().splitlines()]
+    assert len(turns) == 12  # in a row of three, the first to move moves twice
+    assert not [time for time in busy for began, ended in turns if began <= time <= ended]
+
+
+def test_the_honest_twin_needs_no_compiler(
+    eager: None, starts: list[AgentProcess], play: Callable[[str, str], list[Record]]
+) -> None:
+    """Its agent never asks for a compiled search, so that there is nothing to compile."""
+    assert [record.termination for record in play(HONEST, "process")] == ["normal"] * 8
+    assert not starts
+    assert not list(books())
