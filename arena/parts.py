@@ -83,6 +83,8 @@ class Comparison(Part):
     kind: ClassVar[str] = "comparison"
     description: str
     read: "Callable[[Store], Iterable[Measured]]"
+    lower_is_better: bool = field(default=False, kw_only=True)
+    """Whether the entry with the lower mean ranks first in `arena compare --across --by NAME`."""
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,11 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     return blocks
 
 
+def _less(pair: AcrossComparison) -> str:
+    """Return the word that stands before the name of the measure for lower values."""
+    return "fewer" if pair.by in AMOUNTS and pair.by != "cost" else "less"
+
+
 def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
     """Return sentences about the overall result, and about whether the domains disagree."""
     assert pair.overall is not None
@@ -191,7 +196,6 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
     interval = EVERYWHERE
     if found.low is not None:
         interval = f"95 % interval {_interval(write, found)}"
-    less = "fewer" if pair.by in AMOUNTS and pair.by != "cost" else "less"
     more = f" {pair.by}" if pair.by not in SHARES else ""
     corrected = " after correction for several comparisons" if several else ""
     said = f"{write(found.value)}{unit} ({interval}), {p_value_text(p_value)}{corrected}"
@@ -201,7 +205,7 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
         ahead, behind = (pair.one, pair.other) if found.value > 0 else (pair.other, pair.one)
         text = f"Over all domains, {ahead} is better than {behind}: {pair.one} has {said}."
     else:
-        text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else less}{more} than {pair.other}: {said}."
+        text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else _less(pair)}{more} than {pair.other}: {said}."
     if not pair.domains_disagree:
         return text
     spread = f"x {figures.figure(exp(found.spread))}" if pair.ratio else f"{write(found.spread).lstrip('+')}{unit}"
@@ -248,8 +252,11 @@ def _entries_table(names: Sequence[str], pairs: Sequence[AcrossComparison], styl
         [marks[name] if known else figures.NONE, name, f"{means[name]:.2f}" if name in means else figures.NONE] for name in order
     ]
     text = TextTable(["Rank", "Agent", "Mean rank"], rows).text(style, width)
+    ahead = (
+        "are better" if pairs[0].by in SHARES else f"have {_less(pairs[0]) if pairs[0].lower_is_better else 'more'} {pairs[0].by}"
+    )
     said = (
-        "Rank: one more than the number of entries that are better beyond noise over shared domains. "
+        f"Rank: one more than the number of entries that {ahead} beyond noise over shared domains. "
         "Mean rank: over the domains that all share."
     )
     if known and any("~" in mark for mark in marks.values()):

@@ -74,6 +74,12 @@ class AcrossComparison:
     """The overall result; None with fewer than MIN_DOMAINS domains."""
     wilcoxon_p_value: float
     sign_p_value: float
+    lower_is_better: bool = False
+    """Whether the entry with the lower values is the better one, such as by nodes."""
+
+    def find_lead(self, value: float) -> float:
+        """Return by how much `one` is better, given the difference of the values or the logarithm of their ratio."""
+        return -value if self.lower_is_better else value
 
     @property
     def p_value(self) -> float:
@@ -144,7 +150,8 @@ def compare_across(
         bounded = measure is None or measure.name in BOUNDED
         effects = compare_domains(domains, least=least, bounded=bounded)
         if effects:
-            found.append(combine_domains(one, other, effects, by=None if measure is None else measure.name, ratio=ratio))
+            by, lower = (None, False) if measure is None else (measure.name, measure.lower_is_better)
+            found.append(combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower))
     return correct_intervals(found)
 
 
@@ -253,14 +260,21 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
 
 
 def combine_domains(
-    one: str, other: str, effects: Sequence[DomainEffect], *, by: str | None = None, ratio: bool = False
+    one: str,
+    other: str,
+    effects: Sequence[DomainEffect],
+    *,
+    by: str | None = None,
+    ratio: bool = False,
+    lower_is_better: bool = False,
 ) -> AcrossComparison:
     """Return the comparison of two entries, including the overall result, from the effects in each domain."""
     values = [effect.value for effect in effects]
     overall = combine(values, [effect.error for effect in effects]) if len(effects) >= MIN_DOMAINS else None
     if overall is not None and max(effect.error for effect in effects) <= MIN_DEVIATION and max(values) == min(values):
         overall = replace(overall, low=None, high=None)  # nothing varies
-    return AcrossComparison(one, other, by, ratio, tuple(effects), overall, signed_ranks(values), sign_test(values))
+    tests = signed_ranks(values), sign_test(values)
+    return AcrossComparison(one, other, by, ratio, tuple(effects), overall, *tests, lower_is_better)
 
 
 def name_domains(sheets: Sequence[BoardInfo]) -> list[str]:
@@ -284,7 +298,7 @@ def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dic
     ahead = dict.fromkeys(names, 0)
     for pair, p_value in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True):
         if pair.overall is not None and p_value <= SIGNIFICANCE_LEVEL:
-            ahead[pair.other if pair.overall.value > 0 else pair.one] += 1
+            ahead[pair.other if pair.find_lead(pair.overall.value) > 0 else pair.one] += 1
     return {name: 1 + count for name, count in ahead.items()}
 
 
@@ -313,8 +327,9 @@ def group_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> tu
     for pair in pairs:
         for effect in pair.domains:
             if effect.domain in shared:
-                ranks[pair.one] += (effect.value < 0) + (effect.value == 0) / 2
-                ranks[pair.other] += (effect.value > 0) + (effect.value == 0) / 2
+                lead = pair.find_lead(effect.value)
+                ranks[pair.one] += (lead < 0) + (lead == 0) / 2
+                ranks[pair.other] += (lead > 0) + (lead == 0) / 2
     means = {name: 1 + behind / len(shared) for name, behind in ranks.items()}
     apart, places = tell_apart(names, pairs), rank_entries(names, pairs)
     order = sorted(names, key=lambda name: (places[name], means[name]))

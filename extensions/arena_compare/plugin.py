@@ -30,8 +30,13 @@ def arena_comparisons() -> list[Comparison]:
         Comparison("return", "The return of an entry in a match.", _import_later("read_returns")),
         Comparison("score", "The points of an entry in a game: 1 for a win, a half for a draw.", _import_later("read_points")),
         Comparison("solved", "1 for a puzzle that an entry has solved, else 0.", _import_later("read_solved")),
-        Comparison("moves", "The moves of a solution.", _import_later("read_moves")),
-        Comparison("cost", "The cost of a solution.", _import_later("read_costs")),
-        Comparison("nodes", "The nodes of all decisions of an entry in a match.", _import_later("read_nodes")),
-        Comparison("seconds", "The seconds of all decisions of an entry in a match.", _import_later("read_seconds")),
+        *[
+            Comparison(name, description, _import_later(reader), lower_is_better=True)
+            for name, description, reader in (
+                ("moves", "The moves of a solution.", "read_moves"),
+                ("cost", "The cost of a solution.", "read_costs"),
+                ("nodes", "The nodes of all decisions of an entry in a match.", "read_nodes"),
+                ("seconds", "The seconds of all decisions of an entry in a match.", "read_seconds"),
+            )
+        ],
     ]

@@ -18,7 +18,7 @@ import arena
 from arena.api.store import Store
 from arena.cli import cli
 from arena.stats import holm_chances
-from arena_compare.across import across_text, summarise_store
+from arena_compare.across import across_csv, across_document, across_text, summarise_store
 from arena_compare.domains import (
     AcrossComparison,
     DomainEffect,
@@ -27,6 +27,7 @@ from arena_compare.domains import (
     group_entries,
     rank_entries,
 )
+from arena_compare.plugin import arena_comparisons
 from arena_compare.puzzle_comparison import Attempt
 from arena_web.report.evidence import findings
 from arena_web.report.latex_report import latex_report
@@ -324,3 +325,44 @@ def test_ranks_marks_and_groups_are_one_decision() -> None:
     text = across_text(names, pairs, [], "simple", None)
     assert [line.split()[:2] for line in text.splitlines()[-9:] if line[:1].isdigit()] == [["1", "~"], ["1", "~"], ["3", "worse"]]
     assert "Not told apart: best, same." in text
+
+
+@pytest.mark.parametrize("by", ["nodes", "cost", "seconds", "solved"])
+def test_the_entry_with_fewer_of_an_amount_ranks_first(by: str) -> None:
+    """Two agents that solve all positions: one with a tenth of the other's nodes, cost and seconds in each domain."""
+    ranks: dict[str, set[Any]] = {"more": set(), "less": set()}
+    for names in (["more", "less"], ["less", "more"]):
+        effects = [
+            DomainEffect(f"d{number}", 9, 1, 1, log(10.0) * (1 if names[0] == "more" else -1), 0.05 + number / 100, None, None)
+            for number in range(6)
+        ]
+        lower = {one.name: one.lower_is_better for one in arena_comparisons()}[by]
+        pair = combine_domains(names[0], names[1], effects, by=by, ratio=by != "solved", lower_is_better=lower)
+        document = across_document(names, [pair], [])
+        for entry in document["entries"]:
+            ranks[entry["agent"]].add((entry["rank"], entry["mean_rank"]))
+        csv = across_csv(document).split("\n\n")[-1]
+        assert {row["agent"]: row["rank"] for _, row in pd.read_csv(StringIO(csv)).iterrows()} == {
+            entry["agent"]: entry["rank"] for entry in document["entries"]
+        }
+        assert group_entries(names, [pair])[1] == []
+    best, worst = ("more", "less") if by == "solved" else ("less", "more")
+    assert ranks[best] == {(1, 1.0)}
+    assert ranks[worst] == {(2, 2.0)}
+
+
+@pytest.mark.parametrize("by", ["nodes", "cost"])
+def test_mean_ranks_by_amounts_are_those_of_scipy(played: tuple[str, pd.DataFrame], by: str) -> None:
+    """The ranks of geometric means in each domain, on positions that both agents of a pair solved; the lowest is first."""
+    path, frame = played
+    names = ["a-star", "bfs"]
+    document = json.loads(called(path, *names, "--across", "--by", by, "--format", "json").output)
+    column = {"nodes": "nodes", "cost": "path_cost"}[by]
+    solved = frame[frame["solved"].astype(bool)]
+    wide = solved.pivot_table(index=["board", "round"], columns="agent", values=column)[names].dropna()
+    means = wide.clip(lower=1e-9).map(log).groupby("board").mean().round(9)
+    expected = stats.rankdata(means, axis=1).mean(axis=0)
+    assert [entry["mean_rank"] for entry in document["entries"]] == pytest.approx(list(expected))
+    text = called(path, "--across", "--by", by).output
+    words = {"nodes": "have fewer nodes", "cost": "have less cost"}[by]
+    assert f"number of entries that {words} beyond noise" in text
