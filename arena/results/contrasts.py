@@ -80,6 +80,11 @@ class RoundLeads(NamedTuple):
     values: list[float]
     """Independent values whose mean is the lead."""
 
+    @property
+    def differ(self) -> bool:
+        """Whether the two differ in any round. Otherwise there is nothing to test, so the pair does not count as a test."""
+        return any(self.values)
+
     def interval(self, chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
         """Return the interval of the lead, which agrees with the test."""
         bounds = student_interval(self.values, chance) if self.test.name == STUDENT else mean_interval_of(self.values, chance)
@@ -219,7 +224,7 @@ def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:
     rounds = {} if tally.matches.folded else {entry: tally.returns.by_round(entry) for entry in played}
     for one, other in combinations(rounds, 2):
         leads = compare_rounds(rounds[one], rounds[other])
-        if leads is not None and any(leads.values):
+        if leads is not None and leads.differ:
             found[one, other, "return"] = Contrast(leads.lead, *leads.test)
     return Contrasts(found, dict.fromkeys(combinations(played, 2) if rounds else (), "return"), _merits(tally))
 

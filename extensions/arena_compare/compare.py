@@ -19,7 +19,7 @@ from arena_compare.across import across_csv, across_document, across_text, flatt
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, GamesComparison, choose, compare_entries, distinct_of, without_refuted
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
-from arena_compare.measures import compare_means, gather_rounds
+from arena_compare.measures import compare_means, count_tests, gather_rounds
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, matrix_text
 from arena_records.latex import STYLE as LATEX, escape
@@ -198,7 +198,7 @@ def _compare_boards(
         means = choose(every, names)
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
-        found.append(Compared(sheet, tuple(means), len(every)))
+        found.append(Compared(sheet, tuple(means), count_tests(every)))
     return found
 
 

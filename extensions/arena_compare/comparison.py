@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, contrast
 from arena.api.store import Store
 from arena.stats import EloEstimate, Pair
-from arena_compare.measures import MeanComparison, compare_means
+from arena_compare.measures import MeanComparison, compare_means, count_tests
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def compare_entries(
     if sheet.kind == "score" or (sheet.kind == "versus" and tally.ranked_by == "returns"):
         rounds = [(name, tally.returns.by_round(entry)) for entry, name in enumerate(sheet.labels)]
         means = compare_means(rounds, repeated=tally.matches.folded)
-        return Compared(sheet, tuple(choose(means, names)), len(means))
+        return Compared(sheet, tuple(choose(means, names)), count_tests(means))
     if sheet.kind == "puzzle":
         optima: dict[int, float] = {}  # the lowest cost for each position, from the entries whose solutions are optimal
         for label in sheet.optimal:

@@ -39,10 +39,11 @@ class MeanComparison:
     """
     high: float | None
     p_value: float
-    """The two-sided p-value of the `test` of the differences."""
+    """The two-sided p-value of the `test` of the differences; 1 without a test."""
     p_value_holm: float
-    """The p-value after Holm's correction for all pairs of entries on the board."""
+    """The p-value after Holm's correction for all tests on the board."""
     test: str
+    """The name of the test. It is empty if the two differ in no round, or if all rounds are repetitions of one."""
     remarks: tuple[str, ...] = ()
     """Sentences that the measure adds."""
     withheld: str | None = None
@@ -87,14 +88,17 @@ def compare_means(entries: Sequence[tuple[str, Rounds]], *, repeated: bool) -> l
     """Compare every two entries that have rounds. If all rounds are repetitions of one round, they are not a sample, so there is
     no interval and no test.
 
-    P-values and intervals are corrected together for all these comparisons.
+    P-values and intervals are corrected together for all tests, see `count_tests`.
     """
     found = [
         (one, other, leads)
         for (one, mine), (other, theirs) in combinations(entries, 2)
         if (leads := compare_rounds(mine, theirs)) is not None
     ]
-    p_values = [1.0 if repeated else leads.test.p_value for _, _, leads in found]
+    tested = [leads.differ and not repeated for _, _, leads in found]
+    p_values = [leads.test.p_value for (_, _, leads), known in zip(found, tested, strict=True) if known]
+    corrected = zip(p_values, holm(p_values), holm_chances(p_values), strict=True)
+    untested = (1.0, 1.0, SIGNIFICANCE_LEVEL)
     return [
         MeanComparison(
             one,
@@ -103,15 +107,19 @@ def compare_means(entries: Sequence[tuple[str, Rounds]], *, repeated: bool) -> l
             leads.mean_one,
             leads.mean_other,
             leads.lead,
-            *((None, None) if repeated else leads.interval(chance)),
+            *(leads.interval(chance) if known else (None, None)),
             p_value,
-            corrected,
-            "" if repeated else leads.test.name,
+            p_value_holm,
+            leads.test.name if known else "",
         )
-        for (one, other, leads), p_value, corrected, chance in zip(
-            found, p_values, holm(p_values), holm_chances(p_values), strict=True
-        )
+        for (one, other, leads), known in zip(found, tested, strict=True)
+        for p_value, p_value_holm, chance in [next(corrected) if known else untested]
     ]
+
+
+def count_tests(pairs: Sequence[MeanComparison]) -> int:
+    """Return the number of tests for which the comparisons of a board are corrected: those of pairs that differ in any round."""
+    return sum(bool(pair.test) for pair in pairs)
 
 
 # The measures of every store

@@ -59,6 +59,8 @@ def _means_text(found: MeanComparison) -> str:
         bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
     repeats = " No interval, because the rounds only repeat each other." if found.rounds > 1 and not found.test else ""
     sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {p_value_words(found.p_value_holm, found.test)}.{repeats}"
+    if not found.test and not found.difference:
+        sentence = f"{means}: +0 in every round."
     if found.withheld is not None:
         sentence = f"{means}. No verdict: {found.withheld}"
     elif not found.better:
@@ -215,7 +217,8 @@ def matrix_cells(found: Comparison) -> tuple[Cell, Cell]:
         shown = [one.replace("above", ">").replace("below", "<") for one in likely]
         row, column = (figures.elo(elo), shown[0]), (figures.elo(-elo), shown[1])
     elif isinstance(found, MeanComparison):
-        row, column = [(figures.signed(found.difference * side), p_value_text(found.p_value_holm)) for side in (1, -1)]
+        detail = p_value_text(found.p_value_holm) if found.test else ""
+        row, column = [(figures.signed(found.difference * side), detail) for side in (1, -1)]
     else:
         ratio = None if found.nodes is None else found.nodes.estimate
         nodes = ["", ""] if ratio is None else [f"x {figures.figure(value)}" for value in (ratio.value, 1 / ratio.value)]

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import arena
+from arena.api.results import Leaderboard
 from arena.cli import cli
 
 pytestmark = pytest.mark.process
@@ -121,7 +122,7 @@ def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Pa
     mean = fmean([len(record.actions) for record in results.records])
     text = called("compare", store, "greedy", "random", "--by", "length", *plugin).output
     assert text.startswith("tic-tac-toe: greedy and random by length in 15 rounds\n\n")
-    assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0, p = 1 by sign flips." in text
+    assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0 in every round." in text
     refused = str(called("compare", store, "--by", "nonsense", *plugin).exception)
     assert (
         refused
@@ -142,3 +143,38 @@ def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
 def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:
     """With the nearest one."""
     assert str(called("compare", game[0], "--by", "node").exception) == "unknown measure 'node'; did you mean 'nodes'?"
+
+
+def test_pairs_that_are_equal_everywhere_are_no_tests(tmp_path: Path) -> None:
+    """Three equal agents and a better one in 7 rounds: of six pairs, three are tests, and Holm's p-value is 3 * 2 / 2^7.
+
+    Leaderboard, `compare`, `compare --by`, JSON and page count the same tests.
+    """
+    agents = [{"agent": "greedy", "label": label} for label in ("g1", "g2", "g3")]
+    store = str(tmp_path / "equal.db")
+    game = {"name": "2048", "rows": 3, "columns": 3}
+    results = arena.run({"game": game, "rounds": 7, "seed": 1, "agents": [*agents, "random"]}, store=store)
+    returns: dict[str, dict[int, float]] = defaultdict(dict)
+    for played in results.played:
+        returns[played.record.labels[0]][played.pairing.round] = played.record.returns[0]
+    assert returns["g1"] == returns["g2"] == returns["g3"]
+    signs = np.array([*product((1, -1), repeat=7)])
+    leads = np.array([returns["g1"][number] - returns["random"][number] for number in range(7)])
+    p_value = float(np.mean(np.abs(signs @ leads) >= abs(leads.sum())))
+    assert p_value <= 0.05 / 3 < 0.05 / 2, "so the number of tests decides"
+    for arguments in ((), ("--by", "return")):
+        (board,) = json.loads(called("compare", store, "--format", "json", *arguments).output)
+        pairs = {(pair["one"], pair["other"]): pair for pair in board["pairs"]}
+        assert (board["tests"], len(pairs)) == (3, 6)
+        assert (pairs["g1", "g2"]["test"], pairs["g1", "g2"]["p_value_holm"]) == ("", 1)
+        assert pairs["g1", "random"]["p_value_holm"] == pytest.approx(3 * p_value)
+        text = called("compare", store, *arguments).output
+        assert "g1 and g2 cannot be told apart" in text
+        assert "in every round." in text
+        assert "g1 and random cannot be told apart" not in text
+        assert "corrected together for all 3 tests on this board" in text
+    assert called("compare", store, "-o", str(tmp_path / "page.html")).return_value == 0
+    assert "corrected together for all 3 tests on the board" in (tmp_path / "page.html").read_text()
+    (board,) = Leaderboard.of_results(results)
+    assert {row["agent"]: row["rank"] for row in board.rows} == {"g1": 1, "g2": 1, "g3": 1, "random": 4}
+    assert {row["agent"]: row["level_with"] for row in board.rows}["random"] == []
