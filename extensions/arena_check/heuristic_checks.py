@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 from arena import Action, Game, Puzzle, Refused, State, load_plugins
@@ -53,12 +53,13 @@ def check_heuristic(
     """Evaluate the states of `matches` random plays and check the heuristic `h`. Return the names of the checks.
 
     For a game, values must be within [-0.99, 0.99], or within the range of the returns if this range is infinite. In a zero-sum
-    game for two seats, the values of the seats must be opposite. For a puzzle, values must be 0 or more, and 0 at goals. Every
-    call must return the same value, no matter which states were evaluated before. The claims of the heuristic are checked, too:
-    consistency at every step, and admissibility by comparison with the distance to a goal. If the puzzle has at most 20,000
-    states, all distances are computed. Otherwise, they are computed along the cheapest paths from a few positions and, if actions
-    can be undone, backward from a goal. More `matches` give more states. With too few states, the claim is not confirmed, even if
-    no fault was found. No call may take longer than `patience` seconds.
+    game for two seats, the values of the seats must be opposite. For a puzzle, values must be 0 or more, and 0 at goals; infinity
+    means a dead end, so at a state from which a goal can be reached, it is an overestimate. Every call must return the same
+    value, no matter which states were evaluated before. The claims of the heuristic are checked, too: consistency at every step,
+    and admissibility by comparison with the distance to a goal. If the puzzle has at most 20,000 states, all distances are
+    computed. Otherwise, they are computed along the cheapest paths from a few positions and, if actions can be undone, backward
+    from a goal. More `matches` give more states. With too few states, the claim is not confirmed, even if no fault was found. No
+    call may take longer than `patience` seconds.
 
     A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
     a `seed` that reproduces the fault with one match on `game`.
@@ -232,14 +233,17 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
 
 
 def _check_range(game: Game, trial: Trial, state: State, text: str, values: list[float]) -> None:
-    for value in values:
-        number = isinstance(value, (int, float)) and isfinite(value)
-        trial.expect(number, f"h({text}) must be a finite number", "a finite number", value)
     if isinstance(game, Puzzle):
+        number = isinstance(values[0], (int, float)) and not isnan(values[0])
+        promise = f"h({text}) must be a number, or infinity at a dead end"
+        trial.expect(number, promise, "a number of at least 0, or infinity", values[0])
         trial.expect(values[0] >= 0, f"h({text}) must be 0 or more", "0 or more", values[0])
         if game.is_goal(state):
             trial.expect(values[0] == 0, f"h must be 0 at the goal {text}", 0, values[0])
         return
+    for value in values:
+        number = isinstance(value, (int, float)) and isfinite(value)
+        trial.expect(number, f"h({text}) must be a finite number", "a finite number", value)
     least, most = Returns(game).range
     if isfinite(least) and isfinite(most):
         least, most = -BOUND, BOUND

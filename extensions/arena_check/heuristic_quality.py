@@ -7,7 +7,8 @@ import random
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
+from itertools import combinations
+from math import inf, isfinite, isnan, sqrt
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -36,6 +37,9 @@ MAX_STARTS = 50
 SETTLING_LEVELS = 200
 """The number of levels of the search tree after which the distribution of its states no longer changes."""
 MAX_TIMED_CALLS = 5_000
+MAX_PASSES = 7
+"""Calls are timed in this many passes over the states, and the fastest pass counts."""
+MAX_PASSES_SECONDS = 1.0
 MAX_GOAL_SEARCH_STATES = 300_000
 MAX_POSITIONS = 20
 """The number of random positions whose states are explored, because in some puzzles each position has a goal of its own."""
@@ -62,8 +66,8 @@ class Quality:
     heuristic: str
     states: int
     """The number of states that are not goals, without dead ends."""
-    mean_error: float
-    """The mean of the distance minus the estimate."""
+    mean_error: float | None
+    """The mean of the distance minus the estimate; None if an estimate is infinite. The same is true of the next two figures."""
     mean_share: float | None
     """The mean of the estimate divided by the distance, where the distance is not 0; None if it is 0 everywhere."""
     correlation: float | None
@@ -82,8 +86,9 @@ class Quality:
     cheapest solutions never needs to expand these dead ends.
     """
     dead_end_estimates: tuple[float, float] | None
-    """The smallest and the largest estimate at a dead end; None without dead ends."""
+    """The smallest and the largest estimate at a dead end, which may be infinite; None without dead ends."""
     seconds_per_call: float
+    """The mean time of a call in the fastest of several passes over the states, which other programs disturbed least."""
     predictions: tuple[Prediction, ...]
     """Predicted and counted nodes of IDA*."""
     unpredicted: str | None
@@ -139,13 +144,16 @@ def heuristic(
         if style == "json":
             document = {
                 "puzzle": puzzle,
-                "states": len(sample.known),
+                "states": len(sample.known) + len(sample.dead_ends),
                 "goals": len(sample.known) - qualities[0].states,
+                "dead_ends": len(sample.dead_ends),
                 "whole": sample.whole,
                 "positions": sample.positions,
-                "heuristics": [asdict(one) for one in qualities],
+                "heuristics": [_plain(one) for one in qualities],
             }
             print(json.dumps(document, indent=2, allow_nan=False), file=out)
+        elif style == "csv":
+            print(quality_csv(qualities), file=out)
         else:
             width = Terminal(out).room if style == TextTable.DEFAULT else None
             print(TextTable.fold(quality_text(puzzle, sample, qualities, evaluations, style, width), width), file=out)
@@ -192,18 +200,15 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     if not known:
         raise ArenaError("no position has a solution, so there are no distances; take another --seed")
     states = [*known, *sample.dead_ends]
-    values = [float(evaluate(state)) for state in states]
-    timed = states[:MAX_TIMED_CALLS]
-    began = perf_counter()  # a second pass is timed, because the first one may fill tables
-    for state in timed:
-        evaluate(state)
-    seconds = (perf_counter() - began) / len(timed)
+    values = [_estimate(puzzle, name, evaluate, state) for state in states]
+    seconds = _time_calls(evaluate, states[:MAX_TIMED_CALLS])  # further passes are timed, because the first one may fill tables
     estimates = dict(zip(states, values, strict=True))
     open_states = [state for state in known if not puzzle.is_goal(state)]
     if not open_states:
         raise ArenaError("all states are goals, so there is nothing to estimate; take a larger puzzle, by --set")
     pairs = [(estimates[state], known[state]) for state in open_states]
-    shares = [value / distance for value, distance in pairs if distance > 0]  # steps to a goal may cost nothing
+    finite = all(isfinite(value) for value, _ in pairs)
+    shares = [value / distance for value, distance in pairs if distance > 0 and finite]  # steps to a goal may cost nothing
     over = [(estimates[state] - known[state], state) for state in known if estimates[state] > known[state] + TOLERANCE]
     lost = [estimates[state] for state in sample.dead_ends]
     furthest = max(known.values())
@@ -222,9 +227,9 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     return Quality(
         name,
         len(open_states),
-        fmean([distance - value for value, distance in pairs]),
+        fmean([distance - value for value, distance in pairs]) if finite else None,
         fmean(shares) if shares else None,
-        _correlate(pairs),
+        _correlate(pairs) if finite else None,
         fmean([abs(value - distance) <= TOLERANCE for value, distance in pairs]),
         len(over),
         None if worst is None else puzzle.format_state(worst),
@@ -237,6 +242,33 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
         () if isinstance(predictions, str) else tuple(predictions),
         predictions if isinstance(predictions, str) else None,
     )
+
+
+def _estimate(puzzle: Puzzle, name: str, evaluate: Evaluation, state: State) -> float:
+    """Return an estimate, which may be infinite. Raises ArenaError if the heuristic fails or returns anything but a number."""
+
+    def fault(reason: str) -> ArenaError:
+        return ArenaError(f"heuristic {name} at {puzzle.format_state(state)}: {reason}")
+
+    value: Any = call_foreign(lambda: evaluate(state), lambda error: fault(describe(error)))
+    if isinstance(value, ArenaError):
+        raise value
+    if not isinstance(value, (int, float)) or isnan(value) or value == -inf:
+        raise fault(f"expected a number of at least 0, or infinity for a dead end, got {value!r:.100}")
+    return float(value)
+
+
+def _time_calls(evaluate: Evaluation, states: Sequence[State]) -> float:
+    """Return the mean seconds of a call in the fastest of up to MAX_PASSES passes over the states. No pass begins after
+    MAX_PASSES_SECONDS.
+    """
+    passes: list[float] = []
+    while not passes or (len(passes) < MAX_PASSES and sum(passes) < MAX_PASSES_SECONDS):
+        began = perf_counter()
+        for state in states:
+            evaluate(state)
+        passes.append(perf_counter() - began)
+    return min(passes) / len(states)
 
 
 def _correlate(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -321,6 +353,24 @@ def _count_nodes(beside: Sequence[Sequence[int]], values: Sequence[float], start
     return count
 
 
+def _plain(found: Quality) -> dict[str, Any]:
+    """Return the figures as plain values. In JSON, which has no infinity, null takes the place of an infinite estimate."""
+    ends = found.dead_end_estimates
+    return {**asdict(found), "dead_end_estimates": ends and [bound if isfinite(bound) else None for bound in ends]}
+
+
+def quality_csv(qualities: Sequence[Quality]) -> str:
+    """Return two tables in CSV: the figures with a row for each heuristic, and the nodes of IDA* with a row for each bound."""
+    rows, nodes = [], []
+    for one in qualities:
+        row = asdict(one)
+        least, most = row.pop("dead_end_estimates") or (None, None)
+        nodes += [{"heuristic": one.heuristic, **prediction} for prediction in row.pop("predictions")]
+        rows.append({**row, "least_at_dead_ends": least, "most_at_dead_ends": most})
+    tables = [[list(table[0]), *[list(row.values()) for row in table]] for table in (rows, nodes) if table]
+    return "\n\n".join(["\n".join(map(TextTable.csv_line, table)) for table in tables])
+
+
 def quality_text(
     puzzle: str,
     sample: Sample,
@@ -354,7 +404,7 @@ def quality_text(
         ["States that it overestimates", *[f"{one.overestimates:,}" for one in qualities]],
         ["Steps that break consistency", *[f"{one.inconsistent_steps:,}" for one in qualities]],
         *(_dead_end_rows(qualities) if lost else ()),
-        ["Time of a call", *[figures.duration(one.seconds_per_call) for one in qualities]],
+        ["Time of a call", *[_call_text(one.seconds_per_call) for one in qualities]],
     ]
     blocks.append(TextTable(["", *[one.heuristic for one in qualities]], rows).text(style, width))
     for one in qualities:
@@ -378,7 +428,9 @@ def quality_text(
 
 def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
     """Return the rows about dead ends: the estimates there, and how many of them are larger than every distance."""
-    spans = [[figures.figure(bound) for bound in one.dead_end_estimates or ()] for one in qualities]
+    spans = [
+        [figures.figure(bound) if isfinite(bound) else "infinite" for bound in one.dead_end_estimates or ()] for one in qualities
+    ]
     return [
         ["Estimates at dead ends", *[" to ".join(dict.fromkeys(span)) for span in spans]],
         [
@@ -388,18 +440,28 @@ def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
     ]
 
 
+def _call_text(seconds: float) -> str:
+    """Return the time of a call, which may be less than the smallest time that is shown elsewhere."""
+    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else figures.duration(seconds)
+
+
 def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluations: Mapping[str, Evaluation]) -> list[str]:
-    """Return a sentence on which of two heuristics has the larger estimates; empty for another number of heuristics."""
-    if len(qualities) != 2:
-        return []
-    (one, first), (other, second) = evaluations.items()
-    leads = [first(state) - second(state) for state in states]
-    more, less = sum(lead > TOLERANCE for lead in leads), sum(lead < -TOLERANCE for lead in leads)
-    if bool(more) != bool(less):
-        larger, smaller, count = (one, other, more) if more else (other, one, less)
-        where = figures.amount(count, "state")
-        if any(found.overestimates for found in qualities if found.heuristic == larger):
-            return [f"{larger} is never smaller than {smaller}, and larger at {where}, but it overestimates."]
-        return [f"{larger} dominates {smaller}: it is never smaller, and larger at {where}."]
-    where = figures.amount(more, "state")
-    return [f"{one} is larger at {where}, {other} at {less:,}, and they agree at {len(leads) - more - less:,}."]
+    """Return a sentence for every two heuristics on which of them has the larger estimates."""
+    said = []
+    values = {name: [evaluate(state) for state in states] for name, evaluate in evaluations.items()}
+    for (one, first), (other, second) in combinations(values.items(), 2):
+        more = sum(mine > theirs + TOLERANCE for mine, theirs in zip(first, second, strict=True))
+        less = sum(theirs > mine + TOLERANCE for mine, theirs in zip(first, second, strict=True))
+        if bool(more) != bool(less):
+            larger, smaller, count = (one, other, more) if more else (other, one, less)
+            where = figures.amount(count, "state")
+            if any(found.overestimates for found in qualities if found.heuristic == larger):
+                said.append(f"{larger} is never smaller than {smaller}, and larger at {where}, but it overestimates.")
+            else:
+                said.append(f"{larger} dominates {smaller}: it is never smaller, and larger at {where}.")
+        elif not more:
+            said.append(f"{one} and {other} agree at all {figures.amount(len(states), 'state')} with a solution.")
+        else:
+            where, equal = figures.amount(more, "state"), len(states) - more - less
+            said.append(f"{one} is larger at {where}, {other} at {less:,}, and they agree at {equal:,}.")
+    return said

@@ -313,7 +313,7 @@ def negative(game: Corridor, state: Any, player: int = 0) -> float:
     return float(state - game.length + 1)
 
 
-@heuristic("endless", game="corridor")
+@heuristic("endless", game="corridor", admissible=True)
 def without_end(game: Corridor, state: Any, player: int = 0) -> float:
     return 0 if game.is_goal(state) else inf
 
@@ -392,7 +392,7 @@ PLANTED: list[tuple[Heuristic, Game, str]] = [
     (selfish, TOE, r"h\(.*\) must be opposite for the two seats"),
     (not_a_number, TOE, r"h\(.*\) must be a finite number"),
     (a_word, TOE, r"h\(.*\) must be a finite number"),
-    (nothing, CORRIDOR, r"h\(5\) must be a finite number"),
+    (nothing, CORRIDOR, r"h\(5\) must be a number, or infinity at a dead end"),
     (raising, TOE, r"h\(.*x.*\)"),
     (exiting, TOE, r"h\(\.\.\./\.\.\./\.\.\.\)"),
     (one_seat, TOE, r"h\(.*\)"),
@@ -404,7 +404,7 @@ PLANTED: list[tuple[Heuristic, Game, str]] = [
     (Remembering, TOE, r"h\(.*\) depends on what was evaluated before"),
     (Caching, TOE, r"h\(.*\) depends on what was evaluated before"),
     (negative, CORRIDOR, r"h\(.\) must be 0 or more"),
-    (without_end, CORRIDOR, r"h\(.\) must be a finite number"),
+    (without_end, CORRIDOR, r"h\(.\) must be at most the true distance"),
     (off_at_the_goal, CORRIDOR, "h must be 0 at the goal 5"),
     (OffAtFarGoals, LARGE, r"h must be 0 at the goal 1 2 3 4 / 5 6 7 8 / 9 10 11 12 / 13 14 15 \."),
     (TwiceManhattan, TILES, r"h\(.*\) must be at most the true distance"),
@@ -607,3 +607,24 @@ def test_a_function_without_a_declaration_is_refused() -> None:
     """What it claims is not known, so it cannot be checked."""
     with pytest.raises(TypeError, match="decorated with @heuristic"):
         check_heuristic(lambda game, state, player=0: 0.0, TOE)
+
+
+def test_infinity_at_a_dead_end_is_no_fault() -> None:
+    """A search never expands such a state, so the heuristic is admissible and consistent; A* takes it the same way."""
+
+    class Hole(Corridor):
+        """A corridor with a hole at each place, from which no step leads out."""
+
+        name = "hole"
+
+        def actions(self, state: Any) -> Any:
+            return [*super().actions(state), "fall"] if state >= 0 else ["fall"]
+
+        def result(self, state: Any, action: Any) -> Any:
+            return -1 if action == "fall" else super().result(state, action)
+
+    @heuristic("to-the-end", game="hole", admissible=True, consistent=True)
+    def to_the_end(game: Hole, state: Any, player: int = 0) -> float:
+        return 2.0 * (game.length - 1 - state) if state >= 0 else inf
+
+    assert check_heuristic(to_the_end, Hole()) == ("range", "repeats", "goals", "consistent", "admissible at 6 states")
