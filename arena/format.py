@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static, isfunction, signature
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from arena.columns import Column
@@ -67,19 +68,32 @@ def result_points(got: float, other: float) -> float:
     return 1.0 if got > other else 0.5 if got == other else 0.0
 
 
+def put_last(returns: Sequence[float], loser: int | None) -> tuple[float, ...]:
+    """Return the numbers by which the seats of a match are compared: the returns, but minus infinity for the `loser`.
+
+    A seat that lost by a fault has lost even if its return, the smallest of the game, is as high as that of the other seats.
+
+    >>> put_last((0.0, 0.0), None), put_last((0.0, 0.0), 1)
+    ((0.0, 0.0), (0.0, -inf))
+    """
+    return tuple([-inf if seat == loser else got for seat, got in enumerate(returns)])
+
+
 class Outcomes:
     """The results of a board so far, by pairing, for formats whose schedule or ranking depends on results.
 
     >>> outcomes = Outcomes()
     >>> outcomes.add(Pairing(0, (0, 1)), (1.0, -1.0))
-    >>> len(outcomes), outcomes.of(Pairing(0, (0, 1)))
-    (1, (1.0, -1.0))
+    >>> outcomes.add(Pairing(0, (1, 0)), (0.0, 0.0), loser=1)
+    >>> len(outcomes), outcomes.of(Pairing(0, (0, 1))), outcomes.of(Pairing(0, (1, 0)))
+    (2, (1.0, -1.0), (0.0, -inf))
     """
 
     def __init__(self) -> None:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
         self._play_hashes: dict[Pairing, int] = {}
         self._adjusted: dict[Pairing, tuple[float, ...]] = {}
+        self._losers: dict[Pairing, int] = {}
 
     def add(
         self,
@@ -87,13 +101,16 @@ class Outcomes:
         returns: tuple[float, ...] | None,
         play_hash: int | None = None,
         adjusted: tuple[float, ...] | None = None,
+        loser: int | None = None,
     ) -> None:
         """Add the `returns` of every seat of a `pairing`; None if the match was void.
 
         `play_hash` is a hash of the moves; it is None if a seat used random numbers, because a replay could then differ.
-        `adjusted` are the returns after a correction for the luck of chance, if known.
+        `adjusted` are the returns after a correction for the luck of chance, if known. `loser` is the seat that lost by a fault.
         """
         self._returns[pairing] = returns
+        if loser is not None:
+            self._losers[pairing] = loser
         if adjusted is not None:
             self._adjusted[pairing] = adjusted
         if play_hash is not None:
@@ -113,12 +130,16 @@ class Outcomes:
         return len(self._returns)
 
     def of(self, pairing: Pairing) -> tuple[float, ...] | None:
-        """Return the returns of every seat of a `pairing`; None if the match was void. Raises KeyError if there is no result."""
-        return self._returns[pairing]
+        """Return the result of every seat of a `pairing`; None if the match was void. Raises KeyError if there is no result.
+
+        The results are the returns, but minus infinity for a seat that lost by a fault, so that it has lost in every game.
+        """
+        returns = self._returns[pairing]
+        return None if returns is None else put_last(returns, self._losers.get(pairing))
 
     def scored(self) -> Iterator[tuple[Pairing, tuple[float, ...]]]:
-        """Yield every pairing that has a result and was not void, with the returns of every seat, in no particular order."""
-        return ((pairing, returns) for pairing, returns in self._returns.items() if returns is not None)
+        """Yield every pairing that has a result and was not void, with the results as in `of`, in no particular order."""
+        return ((pairing, found) for pairing in self._returns if (found := self.of(pairing)) is not None)
 
 
 @dataclass(frozen=True, slots=True)

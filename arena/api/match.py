@@ -17,7 +17,12 @@ if TYPE_CHECKING:
         find_legal as find_legal,
         local_player as local_player,
     )
-    from arena.match.record import FAULTS as FAULTS, Reason as Reason, is_timing as is_timing
+    from arena.match.record import (
+        FAULTS as FAULTS,
+        Reason as Reason,
+        find_loser as find_loser,
+        is_timing as is_timing,
+    )
     from arena.match.referee import play_match as play_match
     from arena.match.replay import Differs as Differs, Step as Step, legal_action as legal_action
     from arena.match.stepper import Stepper as Stepper

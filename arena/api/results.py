@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from arena.lazy import pass_on
 
 if TYPE_CHECKING:
-    from arena.format import Tie as Tie, result_points as result_points
+    from arena.format import Tie as Tie, put_last as put_last, result_points as result_points
     from arena.parts import BoardColumn as BoardColumn, Comparison as Comparison, Export as Export, Measured as Measured
     from arena.results import figures as figures
     from arena.results.board_rows import versus_row as versus_row

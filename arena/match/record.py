@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from arena.format import put_last
 from arena.limits import Limits
 
 Reason = Literal[
@@ -27,6 +28,17 @@ solution. `illegal-action` also means a wrong path, an answer of the wrong type,
 
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
 """The terminations that are faults of an agent; the agent loses."""
+
+
+def find_loser(termination: str, seat: int | None) -> int | None:
+    """Return the seat that lost a match by a fault; None if no seat did.
+
+    >>> find_loser("timeout", 1), find_loser("gave-up", 0)
+    (1, None)
+    """
+    return seat if termination in FAULTS else None
+
+
 CPU_SECONDS = "cpu_seconds"
 """The key in `timing` for the processor time of each seat. It is null for a seat without a limit for this time."""
 
@@ -137,6 +149,11 @@ class Record(NamedTuple):
         scores = ", ".join([f"{value:g}" for value in self.returns])
         where = self.game + (f"({given})" if given else "")
         return f"<Record {self.id[:10]} of {where}: {' - '.join(self.labels)}, returns {scores}, {self.termination}{length}>"
+
+    @property
+    def results(self) -> tuple[float, ...]:
+        """The numbers by which the seats are compared: the returns, but minus infinity for a seat that lost by a fault."""
+        return put_last(self.returns, find_loser(self.termination, self.seat))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain values for JSON, without transcript and parameters, and with `adjusted` if known."""

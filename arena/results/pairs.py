@@ -89,15 +89,17 @@ class PairedGames:
         self._rankings = defaultdict(list)
         """The games of three or more entries with their rounds, by seats and, without random numbers, by their moves."""
 
-    def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
-        """Add one game; `play_hash` is a hash of its moves, and `used_rng` says whether any seat used random numbers."""
+    def add(self, round_: int, seats: tuple[int, ...], results: Sequence[float], play_hash: int, used_rng: bool) -> None:
+        """Add one game. `results` are the numbers by which its seats are compared, see `Record.results`; `play_hash` is a hash of
+        its moves, and `used_rng` says whether any seat used random numbers.
+        """
         if len(seats) != 2:
             games = self._rankings[seats, None if used_rng else play_hash]
             self.folded |= not used_rng and bool(games)
-            games.append((round_, ranking_of(dict(zip(seats, returns, strict=True)))))
+            games.append((round_, ranking_of(dict(zip(seats, results, strict=True)))))
             return
         order = self._orders.get(seats) or self._order(seats)
-        got, theirs = returns
+        got, theirs = results
         points = result_points(got, theirs)
         order.points += points
         order.games += 1

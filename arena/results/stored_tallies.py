@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from arena.errors import Unavailable
 from arena.format import Pairing
-from arena.match.record import FAULTS
+from arena.match.record import FAULTS, find_loser
 from arena.results.fallbacks import stored_fallbacks
 from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
@@ -35,11 +35,11 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         tallies[board].add_failure(seats_of(seats)[seat], kind, number, key.hex(), message)
     _add_details(store, tallies)
     for rows in store.chunks(_GAMES):
-        for board, round_, seats, returns, used_rng, played, adjusted in rows:
-            corrected = None if adjusted is None else returns_of(adjusted)
-            tallies[board].add_game(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
+        for board, round_, seats, returns, termination, seat, used_rng, played, adjusted in rows:
+            corrected, loser = None if adjusted is None else returns_of(adjusted), find_loser(termination, seat)
+            tallies[board].add_game(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected, loser)
             if (outcomes := tallies[board].outcomes) is not None:
-                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
+                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns), loser=loser)
     for rows in store.chunks(_ATTEMPTS):
         for board, round_, seats, solved, moves, cost, nodes, nanoseconds in rows:
             tallies[board].attempts[seats_of(seats)[0]].add(
@@ -89,7 +89,7 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), t
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, r.adjusted
+SELECT p.board, p.round, p.seats, r.returns, r.termination, r.seat, r.drew, r.play, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _ATTEMPTS = """

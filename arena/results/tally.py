@@ -12,8 +12,8 @@ from math import inf, nan
 from typing import Any, Literal
 
 from arena.errors import Unavailable
-from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, ranks, result_points
-from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record
+from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, put_last, ranks, result_points
+from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
 from arena.results import figures
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
@@ -34,7 +34,7 @@ class ResultCount:
     losses: int = 0
 
     def add(self, got: float, best: float, times: int = 1) -> None:
-        """Count `times` games in which the entry got the return `got` and the best other entry got `best`."""
+        """Count `times` games in which the entry got the result `got` and the best other entry got `best`."""
         self.games += times
         self.wins += times * (got > best)
         self.draws += times * (got == best)
@@ -345,10 +345,11 @@ class Tally:
                 pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
             )
         if self.outcomes is not None:
-            self.outcomes.add(pairing, record.returns)
+            self.outcomes.add(pairing, record.returns, loser=find_loser(record.termination, record.seat))
         played = play_hash_of(record)
         self._plays.add((seats, played))
-        self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
+        loser = find_loser(record.termination, record.seat)
+        self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)
         if record.fallbacks:
             self.add_fallbacks(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for seat, nodes, _, seconds, _, _, spent, unmetered, _ in record.decisions:
@@ -371,12 +372,13 @@ class Tally:
         played: int,
         drew: bool,
         adjusted: Sequence[float] | None,
+        loser: int | None = None,
     ) -> None:
-        """Add one match that was not void to the games of its round."""
+        """Add one match that was not void to the games of its round. `loser` is the seat that lost by a fault."""
         if self.sheet.kind != "puzzle":
             self.returns.add(round_, seats, returns, adjusted)
         if len(seats) > 1:
-            self.matches.add(round_, seats, returns, played, drew or self.sheet.has_chance)
+            self.matches.add(round_, seats, put_last(returns, loser), played, drew or self.sheet.has_chance)
 
     def count(self, facts: Facts) -> None:
         """Count several equal matches. Void matches are counted separately and not scored."""
@@ -411,8 +413,8 @@ class Tally:
             count.moves_failed_of += facts.moves_of
 
     def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
-        times, got = facts.count, facts.returns[seat]
-        rivals = facts.returns[:seat] + facts.returns[seat + 1 :]
+        results = put_last(facts.returns, find_loser(facts.termination, facts.seat))
+        times, got, rivals = facts.count, results[seat], results[:seat] + results[seat + 1 :]
         count.add(got, max(rivals, default=0.0), times)
         for other, theirs in zip(facts.seats[:seat] + facts.seats[seat + 1 :], rivals, strict=True):
             count.points[other] += times * result_points(got, theirs)

@@ -117,6 +117,7 @@ class Schedule:
         returns: tuple[float, ...] | None,
         play_hash: int | None = None,
         adjusted: tuple[float, ...] | None = None,
+        loser: int | None = None,
     ) -> None:
         """Record the `returns` of a match that was taken before; None if it was void.
 
@@ -128,7 +129,7 @@ class Schedule:
             if self._told[scheduled.board]:
                 if self._spec.boards[scheduled.board].has_chance:
                     play_hash = None
-                self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash, adjusted)
+                self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash, adjusted, loser)
 
     def _foretell(self, place: int) -> None:
         board = self._spec.boards[place]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import StoreDamaged, StoreError
 from arena.format import Pairing
-from arena.match.record import Record
+from arena.match.record import Record, find_loser
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
@@ -43,6 +43,8 @@ class Kept(NamedTuple):
     """A hash of the moves if no seat used random numbers, so that a replay would have the same moves; otherwise None."""
     adjusted: tuple[float, ...] | None = None
     """The returns after a correction for the luck of chance, if known."""
+    loser: int | None = None
+    """The seat that lost by a fault; None if no seat did."""
 
 
 _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
@@ -97,11 +99,12 @@ class StoreContents(Database):
     def has(self, ids: Sequence[str]) -> dict[str, Kept]:
         """Return the facts about the matches with these `ids` that are in the store, by id."""
         found: dict[str, Kept] = {}
-        rows = self._with_ids("SELECT id, number, returns, termination, drew, play, adjusted FROM record WHERE id", ids)
-        for key, number, returns, termination, used_rng, played, adjusted in rows:
+        rows = self._with_ids("SELECT id, number, returns, termination, seat, drew, play, adjusted FROM record WHERE id", ids)
+        for key, number, returns, termination, seat, used_rng, played, adjusted in rows:
             play_hash = None if "1" in used_rng else played
             corrected = None if adjusted is None else returns_of(adjusted)
-            found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), play_hash, corrected)
+            known = None if termination == "void" else returns_of(returns)
+            found[key.hex()] = Kept(number, known, play_hash, corrected, find_loser(termination, seat))
         return found
 
     def record(self, key: str) -> tuple[Record, Scheduled | None]:

@@ -12,8 +12,9 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Any, NamedTuple
 
+from arena.format import put_last
 from arena.limits import Limits
-from arena.match.record import Decision, Record, is_timing
+from arena.match.record import Decision, Record, find_loser, is_timing
 from arena.schedule.schedule import Scheduled
 from arena.store.schema import checksum, digest
 
@@ -250,6 +251,11 @@ def returns_of(text: str) -> tuple[float, ...]:
     if not isfinite(sum(values)):
         raise ValueError(f"expected numbers, got {text!r}")
     return values
+
+
+def results_of(returns: str, termination: str, seat: int | None) -> tuple[float, ...]:
+    """Return the numbers by which the seats of a row are compared; see `Record.results`."""
+    return put_last(returns_of(returns), find_loser(termination, seat))
 
 
 @lru_cache(65536)

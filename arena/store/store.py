@@ -22,7 +22,7 @@ from arena.store.contents import NAMING_SECONDS, StoreContents, describe_damage
 from arena.store.database import Connection, copy_database, free_name, is_damage, open_read_only, open_writable, settle
 from arena.store.lock import Lock, is_held, leave, lock_store, use
 from arena.store.recovery import recover
-from arena.store.rows import NANOSECONDS, add_checksum, place_row, record_row, returns_of, rows_of, seats_of
+from arena.store.rows import NANOSECONDS, add_checksum, place_row, record_row, results_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
 from arena.store.schema import APPLICATION, digest, placeholders
 from arena.store.side_files import remove_database
@@ -57,7 +57,7 @@ class Store(StoreContents):
     APPLICATION = APPLICATION
     NANOSECONDS = NANOSECONDS
     SPENDING = schema.SPENDING
-    returns_of, seats_of = staticmethod(returns_of), staticmethod(seats_of)
+    returns_of, results_of, seats_of = staticmethod(returns_of), staticmethod(results_of), staticmethod(seats_of)
     lock, is_held, settle = staticmethod(lock_store), staticmethod(is_held), staticmethod(settle)
     remove = staticmethod(remove_database)
 

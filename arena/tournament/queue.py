@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.match.record import Record
+from arena.match.record import Record, find_loser
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec
@@ -94,10 +94,10 @@ class MatchQueue:
         for scheduled, identity in zip(batch, ids, strict=True):
             self._after += self._missing > 0
             if identity in kept and kept[identity].returns is not None:  # a void match is played again
-                number, returns, play_hash, adjusted = kept[identity]
+                number, returns, play_hash, adjusted, loser = kept[identity]
                 places.append((number, scheduled))
                 self.held += 1
-                self._plan.tell(scheduled, returns, play_hash, adjusted)
+                self._plan.tell(scheduled, returns, play_hash, adjusted, loser)
                 self._found()
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
@@ -117,7 +117,8 @@ class MatchQueue:
                 _keep_transcript(self.store.path, record)
                 self.store.add(scheduled, record)
             play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
-            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash, record.adjusted)
+            returns = None if record.termination == "void" else record.returns
+            self._plan.tell(scheduled, returns, play_hash, record.adjusted, find_loser(record.termination, record.seat))
 
 
 # Transcripts: the exchanges of agents with their backends, in a file next to the store, with one line of JSON per match

@@ -90,10 +90,9 @@ class ReplayHost:
 
     def do_tell(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Pass the results of the matches from the last `take` to the schedule, which may depend on them."""
-        for one, (returns, played, adjusted) in zip(self._taken, request["results"], strict=True):
-            self.schedule.tell(
-                one, None if returns is None else tuple(returns), played, None if adjusted is None else tuple(adjusted)
-            )
+        for one, (returns, played, adjusted, loser) in zip(self._taken, request["results"], strict=True):
+            known, corrected = [None if values is None else tuple(values) for values in (returns, adjusted)]
+            self.schedule.tell(one, known, played, corrected, loser)
         return {}
 
     def do_play(self, request: Mapping[str, Any]) -> dict[str, Any]:

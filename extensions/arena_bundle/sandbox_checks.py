@@ -214,7 +214,7 @@ class SandboxChecks:
                         if self._last.ended is not None:
                             raise Contradiction(f"match {place[0]} of the schedule is missing: {abbreviate(place)}")
                         complete = complete and self._last.boards[match[1]].exact
-                        results.append([None, None, None])
+                        results.append([None, None, None, None])
                         continue
                     if known[0] != place or (ids and key not in (None, known[1])):
                         raise Contradiction(
@@ -222,7 +222,7 @@ class SandboxChecks:
                             f"{abbreviate((*place, key))}"
                         )
                     facts = store.has([known[1]])[known[1]]
-                    results.append([facts.returns, facts.play_hash, facts.adjusted])
+                    results.append([facts.returns, facts.play_hash, facts.adjusted, facts.loser])
                 host.ask(Told, "tell", results=results)
                 self._line.show(f"{count - len(places):,} of {count:,} places compared with the schedule")
         if places and complete:

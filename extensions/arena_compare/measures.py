@@ -133,13 +133,14 @@ def read_returns(store: Store) -> Iterator[Measured]:
 
 
 def read_points(store: Store) -> Iterator[Measured]:
-    """Yield the points of each seat of a game: 1 if its return is better than that of every other seat, 1/2 if it shares the best
-    return, otherwise 0.
+    """Yield the points of each seat of a game: 1 if its result is better than that of every other seat, 1/2 if it shares the best
+    result, otherwise 0.
     """
-    for board, round_, seats, returns in store.query(_COLUMNS.format("r.returns", "instr(p.seats, ',')")):
-        all_returns = Store.returns_of(returns)
-        for seat, (entry, got) in enumerate(zip(Store.seats_of(seats), all_returns, strict=True)):
-            best = max(all_returns[:seat] + all_returns[seat + 1 :])
+    query = _COLUMNS.format("r.returns, r.termination, r.seat", "instr(p.seats, ',')")
+    for board, round_, seats, *ending in store.query(query):
+        results = Store.results_of(*ending)
+        for seat, (entry, got) in enumerate(zip(Store.seats_of(seats), results, strict=True)):
+            best = max(results[:seat] + results[seat + 1 :])
             yield Measured(board, round_, entry, 1.0 if got > best else 0.5 if got == best else 0.0)
 
 

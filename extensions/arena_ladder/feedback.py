@@ -113,11 +113,12 @@ class NightReview:
             runs = store.runs()
             boards = runs[-1].boards if runs else ()
             question = (
-                f"SELECT r.id, p.number, p.board, p.seats, r.returns {PLACED} WHERE p.number >= ? AND r.termination != 'void'"
+                f"SELECT r.id, p.number, p.board, p.seats, r.returns, r.termination, r.seat {PLACED} "
+                "WHERE p.number >= ? AND r.termination != 'void'"
             )
-            for key, number, board, seats, returns in store.query(question, [night.first]):
+            for key, number, board, seats, *ending in store.query(question, [night.first]):
                 first = max(first, number + 1)
-                for entry, got in zip(Store.seats_of(seats), Store.returns_of(returns), strict=True):
+                for entry, got in zip(Store.seats_of(seats), Store.results_of(*ending), strict=True):
                     found.get(boards[board].labels[entry], []).append((got, -number, key.hex()))
         subjects = [Subject(one, [key for _, _, key in sorted(found[one.label])]) for one in latest.values() if found[one.label]]
         return sorted(subjects, key=lambda one: before[one.one.id].time if one.one.id in before else 0.0), first

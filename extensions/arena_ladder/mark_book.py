@@ -17,7 +17,7 @@ import numpy as np
 
 from arena import Record
 from arena.api.match import FAULTS
-from arena.api.results import Way, result_points
+from arena.api.results import Way, put_last, result_points
 from arena.api.store import Store
 from arena.stats import EloEstimate
 from arena_ladder.ledger import Ledger, Submission
@@ -155,7 +155,8 @@ class MarkBook:
                 continue
             self._games[row] += 1
             self._faults[row] += blamed == seat
-            points = result_points(returns[seat], returns[1 - seat])
+            results = put_last(returns, blamed)
+            points = result_points(results[seat], results[1 - seat])
             before = self._halves.pop((row, column, round_), None)
             if before is None:
                 self._halves[row, column, round_] = points

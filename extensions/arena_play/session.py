@@ -10,7 +10,7 @@ from arena.api.cli import say
 from arena.api.errors import cut, describe, suggest
 from arena.api.games import Returns, gives
 from arena.api.match import Differs, Forfeit, Match, Player, Stepper, legal_action
-from arena.api.results import figures
+from arena.api.results import figures, put_last
 from arena_isolation.agent_pool import AgentProcesses
 from arena_play.advice import Adviser, usage
 from arena_play.board_text import fit_board
@@ -144,7 +144,7 @@ class Session:
             ending = fault.ending
             self._screen.say(f"\n{self._label(ending.seat or 0)} has lost: {because(ending.reason, ending.message)}", "bad")
             if len(self._people) > 1:
-                self._screen.say(self._result(Returns(self._game).of_loss(ending.seat, self.state)), "bold")
+                self._screen.say(self._result(Returns(self._game).of_loss(ending.seat, self.state), ending.seat), "bold")
         except Left:
             moves = len(self._moves)
             self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")
@@ -315,6 +315,6 @@ class Session:
             told = self._result(Returns(game).standing(self.state))
             self._screen.say(f"\n{told}: {counted} is the limit; --limits moves=N allows more", "bold")
 
-    def _result(self, returns: Sequence[float]) -> str:
+    def _result(self, returns: Sequence[float], loser: int | None = None) -> str:
         points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""
-        return result([seat.label for seat in self.match.seats], returns) + points
+        return result([seat.label for seat in self.match.seats], put_last(returns, loser)) + points

@@ -113,17 +113,17 @@ def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -
     sheet = sheets[board]
     labels = tuple([sheet.labels[entry] for entry in Store.seats_of(seats)])
     seat = 0 if agent is None else labels.index(agent)
-    word = outcome(Store.returns_of(returns), seat)
+    word = outcome(Store.results_of(returns, termination, blamed), seat)
     result = "void" if termination == "void" else word if solved is None else _WORDS.get(word, word)
     seconds = nanoseconds / Store.NANOSECONDS
     match = ListedMatch(number + 1, key.hex(), sheet.title, round_ + 1, labels, result, moves, int(nodes), seconds, termination)
     return match, termination in FAULTS and (agent is None or blamed == seat)
 
 
-def outcome(returns: Sequence[float], seat: int) -> Outcome:
+def outcome(results: Sequence[float], seat: int) -> Outcome:
     """Return the result of a match for a seat, compared with the best of the other seats. A puzzle is a win if it was solved."""
-    others = (*returns[:seat], *returns[seat + 1 :])
-    return _OUTCOMES[result_points(returns[seat], max(others))] if others else ("win" if returns[seat] == 1 else "loss")
+    others = (*results[:seat], *results[seat + 1 :])
+    return _OUTCOMES[result_points(results[seat], max(others))] if others else ("win" if results[seat] == 1 else "loss")
 
 
 # `total` sums the seats after the second one as floats, so that a sum which is too large for an integer of SQLite is no error.

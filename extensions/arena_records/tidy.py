@@ -36,7 +36,7 @@ COLUMNS = (
     TidyColumn("position", "", "the first position", is_number=False),
     TidyColumn("agent", "puzzle score", "the label of the agent", is_number=False),
     TidyColumn("", "versus", "the label of the agent in each seat", is_number=False),
-    TidyColumn("winner", "versus", "the label of the agent with the highest return; empty for a draw", is_number=False),
+    TidyColumn("winner", "versus", "the label of the agent that won; empty for a draw", is_number=False),
     TidyColumn("returns_", "versus", "the return of each seat: 1 for a win, 0 for a draw, -1 for a loss"),
     TidyColumn("returns", "score", "the return"),
     TidyColumn("solved", "puzzle", "1 if the puzzle was solved, otherwise 0"),
@@ -227,7 +227,7 @@ class TidyTable:
             seat_names(len(record.labels)), record.labels, record.returns, nodes, seconds, strict=True
         ):
             row |= {name: label, f"returns_{name}": got, f"nodes_{name}": generated, f"seconds_{name}": round(spent, 9)}
-        best = [label for label, got in zip(record.labels, record.returns, strict=True) if got == max(record.returns)]
+        best = [label for label, got in zip(record.labels, record.results, strict=True) if got == max(record.results)]
         return {**row, "winner": best[0] if len(best) == 1 and record.termination != "void" else None}
 
 

@@ -40,8 +40,7 @@ class PlayedMatch:
     @property
     def decided(self) -> bool:
         """Return True if a seat lost or a puzzle was not solved."""
-        returns = self.record.returns
-        return not self.record.solved if self.record.solved is not None else len(set(returns)) > 1
+        return not self.record.solved if self.record.solved is not None else len(set(self.record.results)) > 1
 
 
 def read_match(game: Game, record: Record, place: Scheduled, *, shared_start: bool, entry: int | None = None) -> PlayedMatch:

@@ -298,7 +298,7 @@ def value_of(record: Record, default: Record) -> float:
     A score of 1/2 means that both are equally good. In a game with one seat that is not a puzzle, the returns decide.
     """
     if record.solved is None:
-        return result_points(record.returns[0], default.returns[0])
+        return result_points(record.results[0], default.results[0])
     if record.solved != default.solved:
         return 0.5 + (SOLVED if record.solved else -SOLVED)
     if not record.solved:
@@ -335,7 +335,7 @@ def _score_pairs(
             ahead, behind = records.get((number, (mine, other))), records.get((number, (other, mine)))
             if ahead is None or behind is None or "void" in (ahead.termination, behind.termination):
                 continue
-            shares += [result_points(*ahead.returns), result_points(behind.returns[1], behind.returns[0])]
+            shares += [result_points(*ahead.results), result_points(behind.results[1], behind.results[0])]
         if shares:
             scores[number] = np.mean(shares)
     return scores

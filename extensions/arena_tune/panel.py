@@ -80,7 +80,7 @@ def _results_of(record: Record, trials: Mapping[str, Any]) -> Iterator[tuple[str
     for seat, label in enumerate(record.labels):
         if label in trials:
             alone = len(record.labels) == 1
-            yield label, record.returns[0] if alone else result_points(record.returns[seat], record.returns[1 - seat])
+            yield label, record.returns[0] if alone else result_points(record.results[seat], record.results[1 - seat])
 
 
 def list_trials(store: Store, board: int) -> list[dict[str, Any]] | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, ResultCount
+from arena.api.match import find_loser
+from arena.api.results import BoardInfo, ResultCount, put_last
 from arena.api.store import Store
 from arena_web.match_filter import PLACED
 from arena_web.rating_curve import curve_of
@@ -19,6 +20,8 @@ class PlayedGame(NamedTuple):
     round: int
     seats: tuple[int, ...]
     returns: tuple[float, ...]
+    loser: int | None
+    """The seat that lost by a fault; None if no seat did."""
     solved: bool | None
     play_hash: int
     used_rng: bool
@@ -89,17 +92,18 @@ def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
 
 def _games(store: Store, board: int) -> list[PlayedGame]:
     where = "p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
-    question = f"SELECT p.round, p.seats, r.returns, r.solved, r.play, r.drew {PLACED} WHERE {where}"
+    question = f"SELECT p.round, p.seats, r.returns, r.termination, r.seat, r.solved, r.play, r.drew {PLACED} WHERE {where}"
     return [
         PlayedGame(
             round_,
             Store.seats_of(seats),
             Store.returns_of(returns),
+            find_loser(termination, seat),
             None if solved is None else bool(solved),
             played,
             "1" in drew,
         )
-        for round_, seats, returns, solved, played, drew in store.query(question, [board])
+        for round_, seats, returns, termination, seat, solved, played, drew in store.query(question, [board])
     ]
 
 
@@ -111,9 +115,9 @@ def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list
     for game in games:
         if entry not in game.seats:
             continue
-        seat = game.seats.index(entry)
-        for other, theirs in zip(game.seats, game.returns, strict=True):
+        seat, results = game.seats.index(entry), put_last(game.returns, game.loser)
+        for other, theirs in zip(game.seats, results, strict=True):
             if other != entry:
-                found[other].add(game.returns[seat], theirs)
+                found[other].add(results[seat], theirs)
                 found[other].first += seat == 0
     return [found[other].as_dict(sheet.labels[other]) for other in sorted(found, key=lambda other: sheet.labels[other])]

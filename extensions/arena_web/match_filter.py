@@ -6,13 +6,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator
 
 from arena.api.match import FAULTS
-from arena.api.results import BoardInfo
+from arena.api.results import BoardInfo, put_last
 from arena.api.store import Store
 from arena_records.match_list import outcome, select_entries
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The FROM clause for all matches on the boards of the last run. Every query in this module contains it."""
 FAILED = ", ".join([f"'{reason}'" for reason in (*sorted(FAULTS), "void")])
+
+
+LOSER = f"CASE WHEN r.termination IN ({', '.join([repr(reason) for reason in sorted(FAULTS)])}) THEN r.seat ELSE -1 END"
+"""The seat that lost by a fault, or -1, in SQL."""
 
 
 def whole_number(text: Any) -> Any:
@@ -70,20 +74,19 @@ class MatchFilter(BaseModel, frozen=True):
         return f"WHERE {' AND '.join(parts)}", values
 
     def _by_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
-        """Return the condition for a result. The condition lists all matching pairs of `seats` and `returns` in the store. There
-        are a few thousand at most.
+        """Return the condition for a result. The condition lists all matching returns, losers and seats in the store. There are a
+        few thousand at most.
         """
-        if not self.agent:
-            rows = store.query(f"SELECT DISTINCT r.returns {PLACED} WHERE {where}", values)
-            texts = [text for (text,) in rows if outcome(Store.returns_of(text), 0) == self.result]
-            return f"r.returns IN ({', '.join('?' * len(texts))})", texts
+        columns = f"r.returns, {LOSER}{', p.board, p.seats' if self.agent else ''}"
         found: list[Any] = []
-        for board, seats, returns in store.query(f"SELECT DISTINCT p.board, p.seats, r.returns {PLACED} WHERE {where}", values):
-            seat = Store.seats_of(seats).index(boards[board].labels.index(self.agent))
-            if outcome(Store.returns_of(returns), seat) == self.result:
-                found += [board, seats, returns]
-        rows_ = ", ".join(["(?, ?, ?)"] * (len(found) // 3))
-        return (f"(p.board, p.seats, r.returns) IN (VALUES {rows_})" if found else "0"), found
+        for row in store.query(f"SELECT DISTINCT {columns} {PLACED} WHERE {where}", values):
+            returns, loser, *place = row
+            seat = Store.seats_of(place[1]).index(boards[place[0]].labels.index(self.agent)) if place else 0
+            if outcome(put_last(Store.returns_of(returns), loser), seat) == self.result:
+                found += row
+        width = 4 if self.agent else 2
+        rows_ = ", ".join([f"({', '.join('?' * width)})"] * (len(found) // width))
+        return (f"({columns}) IN (VALUES {rows_})" if found else "0"), found
 
 
 class MatchPage(MatchFilter, frozen=True):

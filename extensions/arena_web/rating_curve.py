@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from arena.api.results import BoardInfo, PairedGames, Strengths
+from arena.api.results import BoardInfo, PairedGames, Strengths, put_last
 
 POINTS = 20
 """The number of points of the run at which ratings are computed."""
@@ -26,6 +26,10 @@ class ScoredMatch(Protocol):
     @property
     def returns(self) -> tuple[float, ...]:
         """The return of each seat."""
+
+    @property
+    def loser(self) -> int | None:
+        """The seat that lost by a fault; None if no seat did."""
 
     @property
     def play_hash(self) -> int:
@@ -65,7 +69,8 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
     for played, part in _parts(matches):
         for match in part:
             seen.update(match.seats)
-            games.add(match.round, match.seats, match.returns, match.play_hash, match.used_rng or sheet.has_chance)
+            results = put_last(match.returns, match.loser)
+            games.add(match.round, match.seats, results, match.play_hash, match.used_rng or sheet.has_chance)
         ratings = rate(games.results(), range(len(labels)), anchor=anchor).rows
         points.append(Point(played, {row.agent: row.elo for row in ratings if row.elo is not None and row.agent in seen}))
     return tuple(points)

@@ -151,6 +151,7 @@ def carry_matches(store: Store, found: Findings, most: int, registry: Registry) 
                 "returns": match.returns,
                 "solved": match.solved,
                 "termination": match.termination,
+                "seat": match.seat,
                 "rank": rank_of(match),
                 "moves": match.moves,
             }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.api.errors import StoreError
-from arena.api.match import Reason
+from arena.api.match import Reason, find_loser
 from arena.api.results import BoardInfo, Leaderboard, tallies_of
 from arena.api.store import Run, Store
 
@@ -47,6 +47,11 @@ class MatchSummary(NamedTuple):
         Such a match is recognised by its missing cost.
         """
         return 2 if self.solved is not None and self.cost is None else 1 + (self.moves or 0)
+
+    @property
+    def loser(self) -> int | None:
+        """The seat that lost by a fault; None if no seat did."""
+        return find_loser(self.termination, self.seat)
 
     @property
     def void(self) -> bool:

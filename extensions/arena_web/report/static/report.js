@@ -29,12 +29,11 @@
   });
 
   function wins(match, label) {
-    const best = Math.max(...match.returns);
-    const winners = match.labels.filter((_, seat) => match.returns[seat] === best);
+    const winners = arena.winners(match);
     return winners.length === 1 && winners[0] === label;
   }
 
-  const decided = (match) => match.versus && match.termination !== "void" && new Set(match.returns).size > 1;
+  const decided = (match) => match.versus && match.termination !== "void" && arena.winners(match).length < match.labels.length;
   const RESULTS = {
     "any": () => true,
     "won": (match, agent) => decided(match) && (!agent || wins(match, agent)),

@@ -231,17 +231,23 @@ export function result(match) {
   if (match.termination === "void") return "void";
   if (match.solved === true) return "solved";
   if (match.solved === false) return `not solved (${match.termination})`;
-  const best = Math.max(...match.returns);
-  const winners = match.labels.filter((_, seat) => match.returns[seat] === best);
   const how = match.termination === "normal" ? "" : ` (${match.termination})`;
-  if (match.labels.length === 1) return `score ${figure(best, 6)}${how}`;
-  return winners.length === match.labels.length ? `a draw${how}` : `${win(winners)}${how}`;
+  if (match.labels.length === 1) return `score ${figure(match.returns[0], 6)}${how}`;
+  const first = winners(match);
+  return first.length === match.labels.length ? `a draw${how}` : `${win(first)}${how}`;
+}
+
+// Return the labels of the seats with the best result of a game. A seat that lost by a fault is none of them, whatever it got.
+export function winners(match) {
+  const results = match.returns.map((got, seat) => (seat === match.seat ? -Infinity : got));
+  const best = Math.max(...results);
+  return match.labels.filter((_, seat) => results[seat] === best);
 }
 
 // Return who wins, in words; the person at the page is called You.
-export function win(winners) {
-  if (winners.length > 1) return `${winners.join(" and ")} share the win`;
-  return winners[0] === "You" ? "You win" : `${winners[0]} wins`;
+export function win(labels) {
+  if (labels.length > 1) return `${labels.join(" and ")} share the win`;
+  return labels[0] === "You" ? "You win" : `${labels[0]} wins`;
 }
 
 function place(number, frames) {

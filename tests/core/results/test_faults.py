@@ -1,0 +1,159 @@
+"""A fault loses the match (docs/reference/spec.md), also in games in which no return is smaller than that of the other seats."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.cli import cli
+from arena.format import Outcomes, Pairing, put_last
+from arena.results.leaderboard import Leaderboard
+from arena.results.pairs import PairedGames
+from arena.results.stored_tallies import tallies_of
+from arena.stats.ratings import rate
+from arena.store import Store
+from tests.core.formats import league
+
+pytestmark = pytest.mark.process
+
+GAMES = """
+from arena import Agent, Game, hookimpl
+
+class Harvest(Game):
+    '''Each seat takes one or two, four times; no return is below 0, and nobody has a standing before the end.'''
+    name, zero_sum, min_return, max_return = "harvest", False, 0, 8
+    def __init__(self, *, seats: int = 2) -> None:
+        self.players = seats
+    def initial(self, rng):
+        return ()
+    def to_move(self, state):
+        return len(state) % self.players
+    def actions(self, state):
+        return (1, 2) if len(state) < 4 * self.players else ()
+    def result(self, state, action):
+        return (*state, action)
+    def returns(self, state):
+        return tuple(sum(state[seat::self.players]) for seat in range(self.players))
+
+class Never(Agent):
+    '''Raises always.'''
+    name = "never"
+    def choose(self, game, state, search):
+        raise ValueError("no")
+
+class Modest(Agent):
+    '''Takes one.'''
+    name = "modest"
+    def choose(self, game, state, search):
+        return 1
+
+class Greed(Agent):
+    '''Takes two.'''
+    name = "greed"
+    def choose(self, game, state, search):
+        return 2
+
+@hookimpl
+def arena_games():
+    return [Harvest]
+
+@hookimpl
+def arena_agents():
+    return [Never, Modest, Greed]
+"""
+LABELS = ("never", "modest", "greed")
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> dict[str, Any]:
+    """Four rounds of a game in which a fault and a match without a harvest have the same returns, 0."""
+    (tmp_path / "harvest.py").write_text(GAMES)
+    plugins = [str(tmp_path / "harvest.py"), str(league.__file__)]
+    return {"game": "harvest", "rounds": 4, "agents": list(LABELS), "plugins": plugins}
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command, and return its output."""
+
+    def say(*words: str) -> str:
+        capsys.readouterr()
+        cli.main(list(words), standalone_mode=False)
+        return capsys.readouterr().out
+
+    return say
+
+
+def stored_board(path: Path) -> Leaderboard:
+    """The board of a store, which SQL has counted."""
+    with Store.open(path) as store:
+        return Leaderboard.of_tallies(tallies_of(store, store.last().boards), finished=True, store=str(path))[0]
+
+
+def results(board: Leaderboard) -> dict[str, tuple[int, int, int, float]]:
+    return {row["agent"]: (row["wins"], row["draws"], row["losses"], row["score"]) for row in board.rows}
+
+
+@pytest.mark.parametrize("rank", ["wins", "returns"])
+def test_a_fault_is_a_loss_on_the_board_of_a_run_and_of_a_store(spec: dict[str, Any], tmp_path: Path, rank: str) -> None:
+    """Each of three entries plays 8 games against each other one: never loses its 16, greed wins all, and modest wins 8."""
+    expected = {"greed": (16, 0, 0, 1.0), "modest": (8, 0, 8, 0.5), "never": (0, 0, 16, 0.0)}
+    board = Leaderboard.of_results(arena.run({**spec, "rank": rank}, store=tmp_path / "cup.db"))[0]
+    assert results(board) == results(stored_board(tmp_path / "cup.db")) == expected
+    assert [row["agent"] for row in board.rows] == ["greed", "modest", "never"]
+    by_returns = {row["agent"]: row["mean_return"] for row in board.rows}
+    assert by_returns == {"greed": 4.0, "modest": 2.0, "never": 0.0}  # half of the games bring 8 or 4, the others nothing
+
+
+def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path, say: Callable[..., str]) -> None:
+    """Lists of matches, tidy rows and comparisons count the same 16 losses of never."""
+    path = str(tmp_path / "cup.db")
+    arena.run({**spec, "rank": "wins"}, store=path)
+    rows = list(csv.DictReader(io.StringIO(say("export", path, "--format", "tidy"))))
+    faults = [row for row in rows if row["termination"] == "exception"]
+    assert len(faults) == 16
+    assert all(row["winner"] == ({row["first"], row["second"]} - {"never"}).pop() for row in faults)
+    for result, count in {"loss": 16, "fault": 16, "draw": 0, "win": 0}.items():
+        assert len(json.loads(say("matches", path, "--agent", "never", "--result", result, "--format", "json"))) == count
+    assert len(json.loads(say("matches", path, "--agent", "modest", "--result", "win", "--format", "json"))) == 8
+    assert "never has 0 on average, modest 0.5: -0.5" in say("compare", path, "--by", "score")
+
+
+def test_the_others_of_three_seats_are_compared_with_each_other(spec: dict[str, Any], tmp_path: Path) -> None:
+    """Whoever fails is last of three. The other two got nothing in this game, so they share the first place."""
+    arena.run({**spec, "game": {"name": "harvest", "seats": 3}, "rank": "wins"}, store=tmp_path / "cup.db")
+    board = stored_board(tmp_path / "cup.db")
+    found, games = results(board), board.rows[0]["games"]
+    assert found["never"] == (0, 0, games, 0.0)
+    assert found["greed"] == found["modest"] == (0, games, 0, 0.5)
+
+
+def test_pairs_and_ratings_take_a_fault_as_a_loss() -> None:
+    """The results of a match order its seats: whoever failed comes last, behind seats with the same return."""
+    games = PairedGames()
+    for round_ in range(5):
+        games.add(round_, (0, 1), put_last((0.0, 0.0), 0), round_, used_rng=True)
+        games.add(round_, (1, 0), put_last((0.0, 0.0), 1), round_, used_rng=True)
+    assert PairedGames.count_pairs(games.pairings()[0, 1]) == (5, 0, 0, 0, 0)
+    three = PairedGames()
+    for round_ in range(5):
+        three.add(round_, (0, 1, 2), put_last((0.0, 0.0, 3.0), 2), round_, used_rng=True)
+    ratings = rate(three.results(), range(3))
+    assert ratings.strengths[2] < ratings.strengths[0] == pytest.approx(ratings.strengths[1])
+
+
+def test_formats_take_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: Path) -> None:
+    """A format of a plugin, which compares results, gives three points for the game that an opponent lost by a fault."""
+    for _ in range(2):  # the second time, the matches come from the store
+        played = arena.run({**spec, "rounds": 1, "format": "league", "rank": "wins"}, store=tmp_path / "cup.db")
+        rows = Leaderboard.of_results(played)[0].rows
+        assert {row["agent"]: row["league_points"] for row in rows} == {"greed": 12, "modest": 6, "never": 0}
+    outcomes = Outcomes()
+    outcomes.add(Pairing(0, (0, 1)), (0.0, 0.0), loser=0)
+    (_, (got, other)), *_ = outcomes.scored()
+    assert got < other == 0.0
