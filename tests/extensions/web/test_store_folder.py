@@ -48,7 +48,9 @@ def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
     assert [str(path.relative_to(folder)) for path in stores_in(folder)] == ["one.db", "deep/one.db"]
 
 
-@pytest.mark.parametrize(("place", "reason"), [(0, "is not a database"), (68, "its header is not as arena writes it")])
+@pytest.mark.parametrize(
+    ("place", "reason"), [(0, "the header of the file is not as it was written"), (68, "its header is not as arena writes it")]
+)
 def test_a_store_with_a_damaged_header_is_listed_with_the_reason(folder: Path, tmp_path: Path, place: int, reason: str) -> None:
     """By its schema: a store is not a file of somebody else because a byte of its first words has changed."""
     data = bytearray((folder / "one.db").read_bytes())
