@@ -45,12 +45,6 @@ def _expect(what: str) -> WrapValidator:
     return WrapValidator(check)
 
 
-def _limit_size(least: int, most: int) -> BeforeValidator:
-    """Return a validator that checks the length of a list before its items are validated."""
-    lists = Annotated[list[Any], Field(min_length=least, max_length=most), _expect(f"from {least} to {most:,} of them")]
-    return BeforeValidator(TypeAdapter(lists).validate_python)
-
-
 def _without(names: Collection[str], what: str) -> AfterValidator:
     def check(values: dict[str, Any]) -> dict[str, Any]:
         for name in values:
@@ -139,15 +133,19 @@ class PlayForm(BaseModel):
     """The number of actions played before the position."""
 
 
+_ACTIONS: TypeAdapter[Any] = TypeAdapter(
+    Annotated[list[Any], Field(max_length=MAX_ACTIONS), _expect(f"a list of at most {MAX_ACTIONS:,} actions")] | None
+)
+"""It checks the length of the list before its items are validated."""
+
+
 class PositionForm(PlayForm):
     """A request for positions: the first position, which is given as `state` or drawn from `seed`, and the position after each of
     `actions`.
     """
 
     state: State | None = None
-    actions: Annotated[
-        list[Text], _limit_size(0, MAX_ACTIONS), BeforeValidator(lambda given: [] if given is None else given)
-    ] = []
+    actions: Annotated[list[Text] | None, BeforeValidator(_ACTIONS.validate_python)] = None
 
 
 class ActionForm(PlayForm):

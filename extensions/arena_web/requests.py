@@ -116,7 +116,7 @@ class Requests:
         try:
             return self._known[asked["do"]](asked)
         except SpecError as error:
-            return _refuse(_faults_of(error))
+            return _refuse([f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults])
         except BadRequest as error:
             return _refuse(error.faults)
         except ArenaError as error:
@@ -135,7 +135,7 @@ class Requests:
         state = game.initial(random.Random(asked.seed)) if asked.state is None else _state(game, asked.state)
         state, frame = situations.settle(state, asked.ply)
         frames = [frame]
-        for text in asked.actions:
+        for text in asked.actions or ():
             state, frame = situations.after(state, text, frames[-1]["ply"])
             frames.append(frame)
         return {"game": with_board(describe_game(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
@@ -212,10 +212,6 @@ def _read(kind: type[T], asked: Mapping[str, Any]) -> T:
         return kind.model_validate(asked)
     except ValidationError as error:
         raise BadRequest(*[f"{format_path(where)}: {message}" for where, message in explain_faults(error, asked)]) from None
-
-
-def _faults_of(error: SpecError) -> list[str]:
-    return [f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults]
 
 
 def _refuse(faults: Sequence[str]) -> Reply:
