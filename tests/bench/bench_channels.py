@@ -1,5 +1,6 @@
 """How fast two seats in sandboxes can communicate over channels that no sandbox closes: the load of a shared processor, a futex
-in a shared file, counters of the kernel, and unread pages of a shared file. The last two keep a message until the next turn.
+in a shared file, counters of the kernel, and the mapped pages and unread pages of a shared file. The last three keep a message
+until the next turn.
 """
 
 import json
@@ -95,11 +96,37 @@ for number, bit in enumerate(bits):
         print(int(1e9 * (time.perf_counter() - began)))
 print(0)
 """
+MAPPED = """
+import ctypes, os, sys
+libc, size = ctypes.CDLL(None), os.sysconf("SC_PAGE_SIZE")
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+file, pages, held = os.open("large", os.O_RDONLY), open("/proc/self/pagemap", "rb", buffering=0), []
+def touch(number):
+    place = libc.mmap(None, size, 1, 1, file, number * size)  # a mapping of one page, so that no other page is mapped with it
+    ctypes.c_ubyte.from_address(place).value
+    return place
+for line in sys.stdin:
+    for place in held:
+        libc.munmap(place, size)
+    held, bits = [], line.strip()
+    if bits[0] != "?":
+        held = [touch(number) for number, bit in enumerate(bits) if bit == "1"]
+        print("done", flush=True)
+        continue
+    heard = ""
+    for number in range(len(bits)):
+        place = touch(number)
+        heard += "01"[not int.from_bytes(os.pread(pages.fileno(), 8, place // size * 8), "little") >> 56 & 1]
+        libc.munmap(place, size)
+    print(heard, flush=True)
+"""
 COUNTERS = {"numbers of pipes": (PIPES, 1024, 16), "number of threads": (THREADS, 16, 12)}
 """Counters of the kernel. For each, the program, the number of words that a seat can send, and the step of the counter for each
 word.
 """
 TURNS = 40
+MAPPED_BITS = 4096
 STRIDE_BYTES = 256 << 10
 """The distance between two pages that carry a bit. Reading one page must not also read the next one."""
 SLOTS_SECONDS = (0.005, 0.01, 0.02, 0.05)
@@ -128,10 +155,10 @@ def together(program: str, arguments: Sequence[Sequence[str]], folder: Path, rea
 class Talker:
     """A program in a sandbox that answers each line that it is given."""
 
-    def __init__(self, program: str, folder: Path) -> None:
+    def __init__(self, program: str, folder: Path, readable: Sequence[Path] = ()) -> None:
         (folder / "talker.py").write_text(program)
         with filter_pipe() as calls:
-            command = enclose([sys.executable, "-I", "-S", "talker.py"], folder=folder, calls=calls)
+            command = enclose([sys.executable, "-I", "-S", "talker.py"], readable=readable, folder=folder, calls=calls)
             own, pipe = environment(os.environ), subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=own, cwd=folder, pass_fds=[calls])
 
@@ -194,6 +221,24 @@ def test_counters_of_the_kernel(bench: "Bench", folder: Path, name: str) -> None
     error = min(max(wrong / TURNS, 1e-9), 1 - 1 / levels)
     rate = log2(levels) + (1 - error) * log2(1 - error) + error * log2(error / (levels - 1))
     bench.at_most(16, f"channel by the {name}", rate, "bit/turn")
+
+
+def test_pages_that_another_seat_maps(bench: "Bench", folder: Path) -> None:
+    """One seat maps some pages of a file. During its turn, the other seat asks the kernel which pages another process maps."""
+    (folder / "large").write_bytes(os.urandom(MAPPED_BITS * os.sysconf("SC_PAGE_SIZE")))
+    speaker, listener = (Talker(MAPPED, folder, [folder / "large"]) for _ in range(2))
+    rates, took = [], []
+    for number in range(TURNS):
+        sent = "".join(Random(number).choices("01", k=MAPPED_BITS))
+        began = time.perf_counter()
+        speaker.ask(sent)
+        heard = listener.ask("?" * MAPPED_BITS)
+        took.append(time.perf_counter() - began)
+        rates.append(MAPPED_BITS * bits_a_second(sent, [int(bit == "0") for bit in heard], 1.0))
+    for one in (speaker, listener):
+        one.end()
+    seconds = f"{sorted(took)[TURNS // 2]:.2f} s"
+    bench.at_most(MAPPED_BITS, "channel by pages that another seat maps", min(rates), "bit/turn", turn=seconds)
 
 
 def test_pages_that_nobody_has_read(bench: "Bench", folder: Path) -> None:

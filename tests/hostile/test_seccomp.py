@@ -185,6 +185,41 @@ class Counter(First):
         terminal = tries(lambda: os.close(os.open("/dev/ptmx", os.O_RDWR)))
         raise RuntimeError(f"slots {slots} terminal {terminal} changed {changed}")
 
+def touch(number):
+    "Maps one page of this file, which both seats can read, and reads it."
+    size = os.sysconf("SC_PAGE_SIZE")
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    place = libc.mmap(None, size, 1, 1, os.open(__file__, os.O_RDONLY), number * size)
+    ctypes.c_ubyte.from_address(place).value
+    return place // size
+
+class Speaker(First):
+    name = "speaker"
+
+    def attempt(self):
+        "Leaves a message in the pages that it maps while it is stopped."
+        for number, bit in enumerate(MESSAGE):
+            if bit == "1":
+                touch(number + 1)
+
+class Listener(First):
+    name = "listener"
+
+    def attempt(self):
+        "Reads the message of the other seat: whether it alone maps a page."
+        bits, shares = "", ""
+        with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+            for number in range(len(MESSAGE)):
+                page = touch(number + 1)
+                bits += "01"[not int.from_bytes(os.pread(pages.fileno(), 8, page * 8), "little") >> 56 & 1]
+                lines = iter(open("/proc/self/smaps").read().splitlines())
+                start = f"{page * os.sysconf('SC_PAGE_SIZE'):x}-"
+                next(line for line in lines if line.lstrip("0").startswith(start))
+                share = next(line for line in lines if line.startswith("Pss:"))
+                shares += "01"[int(share.split()[1]) < os.sysconf("SC_PAGE_SIZE") >> 10]
+        raise RuntimeError(f"pagemap {bits} smaps {shares}")
+
 class Root(First):
     name = "root"
 
@@ -222,8 +257,11 @@ class Hoarder(First):
 
 @hookimpl
 def arena_agents():
-    return [First, Counter, Hoarder, Locksmith, Marker, Neighbour, Root]
+    return [First, Counter, Hoarder, Listener, Locksmith, Marker, Neighbour, Root, Speaker]
+
+MESSAGE = "0110100110010110"
 """
+MESSAGE = "0110100110010110"
 
 
 def first_match(folder: Path, agent: str, isolation: str) -> Record:
@@ -259,6 +297,18 @@ def test_files_that_others_can_read_carry_no_message(bubblewrap: str, tmp_path: 
     open_to_all = str(first_match(tmp_path, "neighbour", "process").message)
     assert "flock True lock True" in open_to_all
     assert "dropped 9" in open_to_all, "a process of its own can, so that it is no fault of the attempt"
+
+
+@pytest.mark.promise(hole="channel", isolation="sandbox", holds=False)
+def test_mapped_pages_of_a_shared_file_carry_a_message(bubblewrap: str, tmp_path: Path) -> None:
+    """The kernel says in `/proc/self` whether another process maps the same page, even if that process is stopped."""
+    file = tmp_path / "keys.py"
+    file.write_text(AGENTS + f"# {'x' * 100}\n" * (20 * os.sysconf("SC_PAGE_SIZE") // 103))
+    seats = [{"agent": name, "plugin": str(file), "isolation": "sandbox"} for name in ("speaker", "listener")]
+    game = {"name": "tic-tac-toe", "rows": 1, "columns": 3, "in_a_row": 3}
+    records = run({"game": game, "rounds": 1, "agents": seats}).records
+    words = str(next(record.message for record in records if record.labels[0] == "speaker"))
+    assert f"pagemap {MESSAGE} smaps {MESSAGE}" in words
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
