@@ -48,17 +48,17 @@ TIERS = ["unit", "process", "service", "sandbox", "compiled", "browser", "load",
 machine that does nothing else; and hours. A test belongs to the last of the tiers that its marks, fixtures and folder name.
 """
 FOLDER_TIERS = {
+    "bench": "load",
     "bridges/axelrod": "service",
     "bridges/engines": "process",
     "bridges/llm": "process",
-    "extensions/cluster": "process",
     "extensions/play": "process",
     "extensions/web/report": "process",
     "hostile": "load",
     "release": "process",
 }
 FIXTURE_TIERS = {
-    "arena": "process", "called": "process", "drawn": "process", "made": "process",
+    "arena": "process", "called": "process", "dask": "process", "drawn": "process", "elsewhere": "process", "made": "process",
     "c_compiler": "service", "installed": "service", "node": "service", "openssl": "service", "proxied": "service",
     "bubblewrap": "sandbox", "namespaces": "sandbox",
     "compiler": "compiled",
