@@ -24,10 +24,14 @@ HOLES = {
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
     "with a secret seed (the default for code from strangers), from the tournament file",
-    "clock": "an agent or its child processes use processor time in the turn of a rival, also if timers continue them",
+    "clock": "an agent or its child processes use processor time in the turn of a rival, also if timers continue them "
+    "or if each of them lives only for a moment",
     "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
     "void": "an agent claims that its backend is unavailable, so that a match that it would lose becomes void",
-    "start": "an agent thinks before its clock starts, or its answer is read after its time is up",
+    "crowd": "an agent starts more processes than arena can watch, so that a match that it would lose becomes void, "
+    "or the worker can play no others",
+    "start": "an agent thinks before its clock starts, its answer is read after its time is up, or it gains time by processes "
+    "that no count sees",
     "hello": "a program that never sends its first message delays a run in every match",
     "counts": "an agent generates states that no node limit counts",
     "memory": "an agent uses memory or processes that no limit counts, or that outlive the run",

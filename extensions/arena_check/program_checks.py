@@ -59,15 +59,15 @@ class PatientProcess(AgentProcess):
 
     def quits(self) -> bool:
         """Ask the process to end, and return True if it does. Afterwards the process is gone in any case."""
-        self.wake()
         try:
+            self.wake()
             self._process.send(pack({"type": "quit"}), None)
             assert self._process.stdin is not None
             self._process.stdin.close()
             self._process.wait(self.patience)
         except subprocess.TimeoutExpired:
             return False
-        except (ChildLost, OSError):  # the process is already gone
+        except (AgentLost, ChildLost, OSError):  # the process is already gone
             pass
         finally:
             self.end()

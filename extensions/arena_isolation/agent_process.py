@@ -206,10 +206,16 @@ class AgentProcess:
         self._process.meanwhile = company.settle
 
     def wake(self) -> float:
-        """Continue the process. Return the seconds of processor time that it has used although it was stopped."""
+        """Continue the process. Return the seconds of processor time that it has used although it was stopped.
+
+        Raises AgentLost if it has started too many processes.
+        """
         if self._company is not None:
             self._company.moving.discard(self)
-        return self._process.wake()
+        try:
+            return self._process.wake()
+        except ChildLost as lost:
+            raise self._loss_of(lost) from None
 
     def rest(self) -> None:
         """Stop the process until the next request."""

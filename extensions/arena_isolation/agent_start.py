@@ -23,7 +23,7 @@ from arena_isolation.family_clock import FamilyClock
 from arena_isolation.launch import DIE_WITH_PARENT
 from arena_isolation.sandbox import enclose, environment as sandboxed, private_folder, prove
 from arena_isolation.stopped_family import StoppedFamily
-from arena_isolation.system_calls import filter_pipe
+from arena_isolation.system_calls import filter_pipe, group_filter, open_pipe
 from arena_isolation.versions import moved_path, readable_files, version_in
 
 MAX_PROCESSES = 64
@@ -74,10 +74,20 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
     files = [Path(name) for name in (*program.plugins, *asked) if PluginPlace(name).is_file]
     if version is not None:
         surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(version.moved))}
+    if isolation == "sandbox":
+        prove_once()
+    group = new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_SUBMITTED_THREADS if alone else MAX_THREADS)
+    if group is not None and not groups_admit():
+        group.remove()
+        group = None
     with ExitStack() as stack:
-        calls: list[int] = []
+        undo = stack.enter_context(ExitStack())
+        if group is not None:
+            undo.callback(group.remove)
+        descriptors: list[int] = []
+        calls = None
+        frozen = group is not None or program.pondering
         if isolation == "sandbox":
-            prove_once()
             private = []
             if version is not None:
                 files += readable_files(version)
@@ -85,11 +95,13 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
                 with suppress(OSError):  # without this folder, the search of the agent stays uncompiled
                     private[0].mkdir(parents=True, exist_ok=True)
             files += map(Path, program.files)
-            calls = [stack.enter_context(filter_pipe())]
-            command = enclose(command, readable=files, private=private, folder=program.folder, calls=calls[0])
+            descriptors = [stack.enter_context(filter_pipe(frozen=frozen))]
+            command = enclose(command, readable=files, private=private, folder=program.folder, calls=descriptors[0])
             surroundings = sandboxed(surroundings)
+        elif not frozen and (keeping := group_filter()) is not None:
+            calls = stack.enter_context(open_pipe(keeping))
         code = version.file if version is not None else program.command[0] if program.command else None
-        return AgentChild(
+        child = AgentChild(
             command,
             program.folder,
             memory,
@@ -100,10 +112,13 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
             longest=protocol.MAX_LINE_BYTES if module == PLAYING_MODULE else protocol.MAX_DESCRIPTION_BYTES,
             pause=0.0 if module == PLAYING_MODULE else USAGE_LOOK_SECONDS,
             check=look,
-            group=new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_SUBMITTED_THREADS if alone else MAX_THREADS),
-            descriptors=calls,
+            group=group,
+            descriptors=descriptors,
+            calls=calls,
             log=log_of(code),
         )
+        undo.pop_all()
+        return child
 
 
 def _command(program: Program, module: str) -> Sequence[str]:
@@ -158,7 +173,7 @@ class AgentChild(ChildProcess):
     def rest(self) -> None:
         """Stop the child and every process that it started, until `wake`. The child must have answered once before."""
         if self._still is None:
-            self._still = self._entered_group() or StoppedFamily(self.tree)
+            self._still = self._entered_group() or StoppedFamily(self.tree, self._most)
             self._alone = self._still.size(0.0)
         self._resting = True
         self._still.freeze()
@@ -171,11 +186,16 @@ class AgentChild(ChildProcess):
         return self._still is not None and self._still.size(turn) > self._alone
 
     def wake(self) -> float:
-        """Let the child continue. Return the seconds of processor time that it has used although it was stopped."""
-        if self._resting and self._still is not None:
-            self._resting = False
-            return self._still.thaw()
-        return 0.0
+        """Let the child continue. Return the seconds of processor time that it has used although it was stopped. Raises ChildLost
+        if it has started too many processes.
+        """
+        if not self._resting or self._still is None:
+            return 0.0
+        self._resting = False
+        used = self._still.thaw()
+        if isinstance(self._still, StoppedFamily) and self._still.crowded:
+            raise ChildLost("processes")
+        return used
 
     @property
     def clock(self) -> FamilyClock:
@@ -194,6 +214,8 @@ class AgentChild(ChildProcess):
         """Kill the child and every process that it started, as `ProcessTree.end` does. Afterwards they are gone."""
         if self._group is not None:
             self._group.kill()
+        if isinstance(self._still, StoppedFamily):
+            self._still.kill()
         super().end()
         if isinstance(self._still, StoppedFamily):
             self._still.close()
@@ -227,7 +249,23 @@ def groups_work() -> bool:
     group = new_group()
     if group is not None:
         group.remove()
-    return group is not None
+    return group is not None and groups_admit()
+
+
+@cache
+def groups_admit() -> bool:
+    """Return True if processes can enter the groups that this process makes. The kernel may allow only to make them."""
+    group = new_group()
+    if group is None:
+        return False
+    try:
+        command = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as process:  # noqa: S603 - our own
+            with suppress(OSError):
+                group.entrances[0].write_text(str(process.pid))
+            return process.pid in group.pids()
+    finally:
+        group.remove()
 
 
 @cache

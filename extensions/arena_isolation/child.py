@@ -50,8 +50,9 @@ class ChildProcess(subprocess.Popen[bytes]):
     it to the process and its descendants together. `most` is the maximum number of processes, `longest` the maximum length of a
     line in bytes. `check` is called every `look` seconds, and may raise an error. `apart` isolates the process and its
     descendants from all other processes, in a PID namespace if possible. The child enters control groups by writing into the
-    files `entrances`, and inherits `descriptors`. If there is a `log`, it receives the stderr of the child. If the child is
-    `quiet`, its stderr is dropped. Only one thread at a time may use this object.
+    files `entrances`, and inherits `descriptors`. `calls` is a descriptor of a filter of system calls, if it has one. If there is
+    a `log`, it receives the stderr of the child. If the child is `quiet`, its stderr is dropped. Only one thread at a time may
+    use this object.
     """
 
     SHORT_SECONDS = 0.001
@@ -79,12 +80,13 @@ class ChildProcess(subprocess.Popen[bytes]):
         check: Callable[[], None] | None = None,
         entrances: Sequence[Path] = (),
         descriptors: Sequence[int] = (),
+        calls: int | None = None,
         log: StderrLog | None = None,
         quiet: bool = False,
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
-            launch_command(command, memory, entrances, apart=apart),
+            launch_command(command, memory, entrances, apart=apart, calls=calls),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -92,7 +94,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             env={**environment, ProcessTree.OF_AGENT: self._mark},
             start_new_session=True,
             bufsize=0,
-            pass_fds=descriptors,
+            pass_fds=descriptors if calls is None else (*descriptors, calls),
         )
         assert self.stdin is not None
         assert self.stdout is not None
@@ -240,10 +242,12 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._looked = self._seen = perf_counter()
 
 
-def launch_command(command: Sequence[str], memory: int = 0, entrances: Sequence[Path] = (), *, apart: bool = False) -> list[str]:
+def launch_command(
+    command: Sequence[str], memory: int = 0, entrances: Sequence[Path] = (), *, apart: bool = False, calls: int | None = None
+) -> list[str]:
     """Return the command that starts another command within limits. The script LAUNCHER describes these limits."""
-    family = "apart" if apart else "free"
-    return [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), family, "\n".join(map(str, entrances)), *command]
+    limits = [str(memory), "apart" if apart else "free", "\n".join(map(str, entrances)), "" if calls is None else str(calls)]
+    return [sys.executable, "-I", "-S", str(LAUNCHER), *limits, *command]
 
 
 SHARED_MEMORY_FILES = ("/memfd:", "/dev/shm/")  # noqa: S108 - open files there are counted

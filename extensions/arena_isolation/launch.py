@@ -1,6 +1,7 @@
-"""Runs another program within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
+"""Runs another program within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES FILTER PROGRAM ARGUMENT...`.
 
-MEMORY_BYTES is 0 for no limit. ENTRANCES are the files of the control groups to enter, one per line. If FAMILY is `free`, the
+MEMORY_BYTES is 0 for no limit. ENTRANCES are the files of the control groups to enter, one per line. FILTER is the descriptor of
+a filter of system calls (seccomp), or empty. If FAMILY is `free`, the
 program replaces this process. If it is `apart`, the program runs as a child. If possible, a PID namespace is created in which the
 program is the second process and has separate shared memory segments. A process in the namespace can neither see nor signal a
 process outside. All processes in the namespace end with its first process, which ends with this one. Without a namespace, this
@@ -14,6 +15,7 @@ threads of the parent hold. It imports very little, because it runs for every ag
 
 import os
 import resource
+import struct
 import sys
 
 MAX_OPEN_FILES = 4096
@@ -22,6 +24,8 @@ DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 ADOPT_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER."""
+SET_FILTER, FILTER_MODE, NO_NEW_RIGHTS = 22, 2, 38
+"""PR_SET_SECCOMP with SECCOMP_MODE_FILTER, and PR_SET_NO_NEW_PRIVS."""
 SIGKILL, SIGTERM = 9, 15
 KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
 """The number of keyctl(2) on each architecture, and the operation."""
@@ -35,7 +39,7 @@ RESTRICTED_MOUNT = 2 | 4 | 8
 
 def main() -> None:
     """Set the limits and start the program, either in place of this process or as a child."""
-    memory, family, entrances, command = int(sys.argv[1]), sys.argv[2], sys.argv[3].splitlines(), sys.argv[4:]
+    memory, family, entrances, calls, command = int(sys.argv[1]), sys.argv[2], sys.argv[3].splitlines(), sys.argv[4], sys.argv[5:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = MAX_OPEN_FILES if most == resource.RLIM_INFINITY else min(most, MAX_OPEN_FILES)
@@ -59,11 +63,28 @@ def main() -> None:
         # RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count addresses that are only reserved, and Java, Go
         # and sanitizers reserve gigabytes that they never use.
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    if calls:
+        _filter_calls(int(calls))
     try:
         os.execvp(command[0], command)  # the limits and the signal at the death of the parent stay in force
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         os._exit(127)
+
+
+def _filter_calls(descriptor: int) -> None:
+    """Let the kernel apply a filter to the system calls of this process and of all that it starts, if it has such filters."""
+    import ctypes
+
+    program = os.read(descriptor, 1 << 16)
+    os.close(descriptor)
+    instructions = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("H6xQ", len(program) // 8, ctypes.addressof(instructions))
+    prctl = ctypes.CDLL(None).prctl
+    prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_ulong]
+    if prctl(SET_FILTER, FILTER_MODE, header, 0, 0) != 0:  # only root may filter programs that gain rights by being started
+        prctl(NO_NEW_RIGHTS, 1, None, 0, 0)
+        prctl(SET_FILTER, FILTER_MODE, header, 0, 0)
 
 
 def _try_to_write(path: str, text: str) -> None:

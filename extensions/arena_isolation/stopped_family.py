@@ -1,12 +1,15 @@
 """Families of processes that are stopped by signals. They are used if no control group can be created in which processes can be
 frozen.
 
-A family is a process with its descendants. Signals reach only known processes, so all known processes of a family are stopped at
-once. The family is listed again 20 ms later and then every 100 ms, because a listing takes longer than many decisions. If a
-stopped family starts a new child, the child runs only until the next listing.
+A family is a process with its descendants. A filter of system calls keeps all of them in their process groups (see
+`system_calls.group_filter`), and a signal to a group reaches all of its processes at once: a process that is just being started
+is included, or is not started. The family is listed 20 ms later and then every 100 ms, because a listing takes longer than many
+decisions. A listing counts the processes. If they are too many, all are killed.
 
-A process can let itself be continued, for example by a POSIX timer that sends SIGCONT. So all known processes are stopped again
-every 20 ms, and `thaw` returns the processor time that the family has used since `freeze`.
+If the machine has no such filter, a process can leave the groups. Then the next listing finds and stops it.
+
+The groups are stopped again every 20 ms, and `thaw` returns the processor time that the family has used since `freeze`, so that a
+process gains little if something has continued it.
 """
 
 import os
@@ -32,10 +35,20 @@ class StoppedFamily:
     On systems other than Linux, only the process group of the leader is stopped.
     """
 
-    def __init__(self, tree: ProcessTree) -> None:
+    crowded = False
+    """True if the family had more processes than it may have, or could not be listed at last. Then its processes are killed."""
+
+    def __init__(self, tree: ProcessTree, most: int | None = None) -> None:
+        """Look after the processes of a tree, which are at most `most` without the leader."""
         self._tree = tree
-        self._known: dict[int, int] = {}
-        """A descriptor for each descendant. It stays valid if the process id is reused."""
+        self._most = most
+        self._known: set[int] = set()
+        """The ids of all descendants at the last listing. They are as many as `most`, so that an agent cannot use up the time or
+        the open files of this process.
+        """
+        self._groups = {tree.leader}
+        """The process groups of the family."""
+        self._listed = True
         self._lock = threading.Lock()
         self._stops = 0
         self._due: float | None = None
@@ -61,6 +74,7 @@ class StoppedFamily:
         """Continue all processes. Return the seconds of processor time that they have used since `freeze`."""
         with self._lock:
             self._due = None
+            self.crowded |= not self._listed
             used = self._count_used()
             self._signal_all(signal.SIGCONT)
             return used
@@ -74,7 +88,7 @@ class StoppedFamily:
         return len(self._known)
 
     def look(self) -> None:
-        """If the family is stopped, stop its known processes again. If a listing is due, list it and stop new processes, too."""
+        """If the family is stopped, stop it again. If a listing is due, list it and stop new groups, too."""
         with self._lock:
             due = self._due
             if due is not None:
@@ -82,33 +96,48 @@ class StoppedFamily:
         if due is not None and perf_counter() >= due:
             self._list(self._stops)
 
+    def kill(self) -> None:
+        """Kill all known processes."""
+        with self._lock:
+            self._signal_all(signal.SIGKILL)
+
     def close(self) -> None:
         """Forget the family, because its processes are gone."""
         _keeper.remove(self)
         with self._lock:
             self._due = None
             self._closed = True
-            while self._known:
-                os.close(self._known.popitem()[1])
+            self._known.clear()
 
     def _list(self, stops: int) -> None:
         """Update the list of processes. If the family is continued meanwhile, nothing is stopped, and it is listed again after
         the next stop.
         """
-        found = self._tree.find_members() if sys.platform == "linux" else set()
+        try:
+            found = self._tree.find_members() if sys.platform == "linux" else set()
+        except OSError:  # it is listed again soon
+            self._listed = False
+            return
+        self._listed = True
         with self._lock:
             if self._closed:
                 return
-            for gone in self._known.keys() - found:
-                os.close(self._known.pop(gone))
-            new = found - self._known.keys()
-            for pid in new:
+            groups = {self._tree.leader}
+            if self._most is not None and len(found) > self._most:
+                self.crowded = True
+                found = set(sorted(found)[: self._most])
+            for pid in found:
                 with suppress(OSError):  # the process has ended meanwhile
-                    self._known[pid] = os.pidfd_open(pid)
-            if self._due is not None and stops == self._stops:
+                    groups.add(os.getpgid(pid))
+            groups -= {0, os.getpgrp()}
+            new = found - self._known
+            self._known, new_groups, self._groups = found, groups - self._groups, groups
+            if self.crowded:
+                self._signal_all(signal.SIGKILL)
+            elif self._due is not None and stops == self._stops:
                 self._due = perf_counter() + LISTING_SECONDS
-                for pid in new & self._known.keys():
-                    _signal(self._known[pid], signal.SIGSTOP)
+                for group in new_groups:
+                    _signal(group, signal.SIGSTOP)
                 self._note_listing(new)
 
     def _note_listing(self, new: Set[int]) -> None:
@@ -146,10 +175,8 @@ class StoppedFamily:
         return used + max(0.0, reaped - ended)
 
     def _signal_all(self, number: signal.Signals) -> None:
-        with suppress(OSError):
-            os.killpg(self._tree.leader, number)
-        for descriptor in self._known.values():
-            _signal(descriptor, number)
+        for group in self._groups:
+            _signal(group, number)
 
 
 _PROCESS_CLOCK = 2
@@ -169,9 +196,9 @@ def _read_status(pid: int) -> tuple[bytes, float]:
     return words[0], (int(words[13]) + int(words[14])) * _TICK
 
 
-def _signal(descriptor: int, number: signal.Signals) -> None:
+def _signal(group: int, number: signal.Signals) -> None:
     with suppress(OSError):
-        signal.pidfd_send_signal(descriptor, number)
+        os.killpg(group, number)
 
 
 class _Keeper:

@@ -18,10 +18,14 @@ A read-only mount does not make a file immutable: `fcntl` and `ioctl` have comma
 device nodes of the host are writable, so anybody may set their times. Therefore only the commands that players need are allowed.
 Calls that set times report success without an effect, because programs that copy or unpack files set times, too. Calls that tell
 how much of a file system is free are reported as missing.
+
+Without a control group, a process can only be stopped together with its process group. Then the filter keeps every process in its
+group, also outside a sandbox, and refuses the timers that could continue a stopped process.
 """
 
 import os
 import platform
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from struct import Struct
@@ -57,6 +61,9 @@ SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
 """Flags of clone(2) that create namespaces."""
+SETSID, SETPGID, TIMER_CREATE = (112, 157), (109, 154), (222, 107)
+OTHER_CALLS = {"x86_64": (0x40000003, (66, 57, 259)), "aarch64": (0x40000028, (66, 57, 257))}
+"""The AUDIT_ARCH of 32-bit programs on each machine, and their numbers of setsid, setpgid and timer_create."""
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """The names of architectures, each with its index in the pairs above and its AUDIT_ARCH from linux/audit.h."""
 X32 = 0x40000000
@@ -95,8 +102,10 @@ _INSTRUCTION = Struct("=HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
-def call_filter(machine: str) -> bytes:
-    """Return the filter for an architecture. Raises IsolationError if the numbers of its system calls are unknown.
+def call_filter(machine: str, *, frozen: bool = True) -> bytes:
+    """Return the filter of a sandbox for an architecture. Raises IsolationError if the numbers of its system calls are unknown.
+
+    `frozen` says that a control group can freeze the processes. If not, more calls are refused.
 
     Programs of another architecture are killed. The filter reports clone3 as missing, because it cannot see the flags of clone3.
     Libraries then use clone.
@@ -114,6 +123,8 @@ def call_filter(machine: str) -> bytes:
     for calls, answer in ((MISSING, _ENOSYS), (DENIED, _EPERM), (IGNORED, _DONE)):
         for number in sorted({numbers[place] for numbers in calls.values()}):
             program += _if_call(number, [(_RETURN, 0, 0, answer)])
+    if not frozen:
+        program += _keep_in_group((SETSID[place], SETPGID[place], TIMER_CREATE[place]))
     program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
     controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), *_if_any(ALLOWED_CONTROLS, _ALLOW)]
     controls += [(_AT_LEAST, 0, 1, LINUX_CONTROLS), (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)]
@@ -131,6 +142,35 @@ def call_filter(machine: str) -> bytes:
         program += _if_call(numbers[place], _if_argument(_FIRST_ARGUMENT, [(_EQUAL, AF_UNIX)], _ALLOW, _EAFNOSUPPORT))
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join([_INSTRUCTION.pack(*one) for one in program])
+
+
+def group_filter(machine: str | None = None) -> bytes | None:
+    """Return a filter that only keeps processes in their process group, so that one signal stops all of them at once; None if the
+    system is not Linux or the numbers of its calls are unknown.
+
+    It reports success for calls that leave the group, and timers as missing, because a timer can continue a stopped process.
+    """
+    machine = machine or platform.machine()
+    if sys.platform != "linux" or machine not in MACHINES:
+        return None
+    place, architecture = MACHINES[machine]
+    other, numbers = OTHER_CALLS[machine]
+    own = _keep_in_group((SETSID[place], SETPGID[place], TIMER_CREATE[place]))
+    own = [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, X32), (_RETURN, 0, 0, _EPERM), *own, (_RETURN, 0, 0, _ALLOW)]
+    compatible = [(_LOAD, 0, 0, _NUMBER), *_keep_in_group(numbers), (_RETURN, 0, 0, _ALLOW)]
+    program: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 0, len(own), architecture), *own]
+    program += [(_EQUAL, 0, len(compatible), other), *compatible, (_RETURN, 0, 0, _ALLOW)]
+    return b"".join([_INSTRUCTION.pack(*one) for one in program])
+
+
+def _keep_in_group(numbers: Sequence[int]) -> list[_Instruction]:
+    """Return instructions for the numbers of setsid, setpgid and timer_create."""
+    setsid, setpgid, timer_create = numbers
+    return [
+        *_if_call(setsid, [(_RETURN, 0, 0, _DONE)]),
+        *_if_call(setpgid, [(_RETURN, 0, 0, _DONE)]),
+        *_if_call(timer_create, [(_RETURN, 0, 0, _ENOSYS)]),
+    ]
 
 
 def _if_call(number: int, then: Sequence[_Instruction]) -> list[_Instruction]:
@@ -152,9 +192,15 @@ def _if_argument(offset: int, tests: Sequence[tuple[int, int]], found: int, othe
 
 
 @contextmanager
-def filter_pipe() -> Iterator[int]:
-    """Yield a descriptor from which one program can read the filter for this machine."""
-    program = call_filter(platform.machine())
+def filter_pipe(*, frozen: bool = True) -> Iterator[int]:
+    """Yield a descriptor from which one program can read the filter of a sandbox on this machine (see `call_filter`)."""
+    with open_pipe(call_filter(platform.machine(), frozen=frozen)) as read:
+        yield read
+
+
+@contextmanager
+def open_pipe(program: bytes) -> Iterator[int]:
+    """Yield a descriptor from which one program can read a filter."""
     read, write = os.pipe()
     try:
         os.write(write, program)  # this is far less than a pipe can hold

@@ -15,7 +15,7 @@ from arena import run
 from arena.errors import IsolationError
 from arena.match.record import Record
 from arena_isolation import system_calls
-from arena_isolation.system_calls import CLONE, DENIED, FCNTL, IGNORED, IOCTL, MISSING, SOCKETS, call_filter
+from arena_isolation.system_calls import CLONE, DENIED, FCNTL, IGNORED, IOCTL, MISSING, SOCKETS, call_filter, group_filter
 
 DONE = 0x00050000
 """The call is skipped and returns 0."""
@@ -374,6 +374,8 @@ def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> 
             return int(value)
         if operation == 0x20:
             loaded = int.from_bytes(data[value : value + 4], "little")
+        elif operation == 0x54:
+            loaded &= value
         else:
             holds = {0x15: loaded == value, 0x35: loaded >= value, 0x45: bool(loaded & value)}[operation]
             place += yes if holds else no
@@ -434,6 +436,27 @@ def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
     for level, option in [(level, option) for level in (0, socket.SOL_SOCKET, 6) for option in range(80)]:
         sized = level == socket.SOL_SOCKET and option in (socket.SO_SNDBUF, socket.SO_RCVBUF)
         assert verdict(program, architecture, known["setsockopt"], 3, level, option) == (DONE if sized else ALLOW)
+
+
+@pytest.mark.parametrize("machine", HEADERS)
+def test_the_filter_without_groups_keeps_processes_together(machine: str) -> None:
+    """Both filters: that of the sandbox, and the one of a process, which refuses nothing else, nor 32-bit programs anything else.
+    The numbers of the latter are those of asm/unistd_32.h (i386) and of ARM's tools/syscall.tbl.
+    """
+    known, architecture = numbers(machine), ARCHITECTURES[machine]
+    other, numbers_32 = (0x40000003, (66, 57, 259)) if machine == "x86_64" else (0x40000028, (66, 57, 257))
+    expected = {"setsid": DONE, "setpgid": DONE, "timer_create": ENOSYS}
+    sandboxed, usual, alone = call_filter(machine, frozen=False), call_filter(machine), group_filter(machine)
+    assert alone is not None
+    for name, number in known.items():
+        before = verdict(usual, architecture, number, socket.AF_UNIX)
+        assert verdict(sandboxed, architecture, number, socket.AF_UNIX) == expected.get(name, before), name
+        assert verdict(alone, architecture, number) == expected.get(name, ALLOW), name
+    for number in range(500):
+        found = dict(zip(numbers_32, expected.values(), strict=True)).get(number, ALLOW)
+        assert verdict(alone, other, number) == found, number
+    assert verdict(alone, architecture, 0x40000000 | known["setsid"]) == EPERM
+    assert group_filter("riscv64") is None
 
 
 def test_other_architectures_are_refused_in_words() -> None:
