@@ -95,8 +95,11 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
                 with suppress(OSError):  # without this folder, the search of the agent stays uncompiled
                     private[0].mkdir(parents=True, exist_ok=True)
             files += map(Path, program.files)
-            descriptors = [stack.enter_context(filter_pipe(frozen=frozen))]
-            command = enclose(command, readable=files, private=private, folder=program.folder, calls=descriptors[0])
+            metered = not memory or (group is not None and group.limited("memory"))
+            descriptors = [stack.enter_context(filter_pipe(frozen=frozen, metered=metered))]
+            command = enclose(
+                command, readable=files, private=private, folder=program.folder, calls=descriptors[0], metered=metered
+            )
             surroundings = sandboxed(surroundings)
         elif not frozen and (keeping := group_filter()) is not None:
             calls = stack.enter_context(open_pipe(keeping))

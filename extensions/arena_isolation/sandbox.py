@@ -102,15 +102,17 @@ def enclose(
     private: Iterable[Path] = (),
     folder: str | Path,
     calls: int | None = None,
+    metered: bool = True,
 ) -> list[str]:
     """Return the command line that runs `command` in a sandbox with the working folder `folder`. The program sees only the files
     that it may read.
 
     The program may read `readable`, the folders in `private`, and the files that `command` names, including the program itself.
     The paths in `command` are relative to `folder`. `command` may also name a folder inside `folder`. `calls` is the descriptor
-    of a filter of system calls, as opened by `filter_pipe`. Start the command only with the variables from `environment`, because
-    a program can read the variables of bubblewrap in /proc/1/environ. Raises SandboxError if bubblewrap is missing; `prove` tests
-    whether the sandbox works.
+    of a filter of system calls, as opened by `filter_pipe`. If the kernel does not count all memory of the program, `metered` is
+    False. Then /dev/zero is empty, because mapping it would make memory that nobody can see. Start the command only with the
+    variables from `environment`, because a program can read the variables of bubblewrap in /proc/1/environ. Raises SandboxError
+    if bubblewrap is missing; `prove` tests whether the sandbox works.
     """
     place = Path(folder).absolute()
     program = shutil.which(str(place / command[0]) if "/" in command[0] else command[0])
@@ -134,6 +136,7 @@ def enclose(
         # first.
         *("--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SCRATCH_BYTES // 4), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
+        *(() if metered else ("--ro-bind", str(EMPTY_FILE), "/dev/zero")),
         *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # no terminals: their buffers belong to no process
         *_kernel_files(),
         *_hidden_counters(),

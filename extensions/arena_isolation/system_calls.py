@@ -20,7 +20,8 @@ Calls that set times report success without an effect, because programs that cop
 how much of a file system is free are reported as missing.
 
 Without a control group, a process can only be stopped together with its process group. Then the filter keeps every process in its
-group, also outside a sandbox, and refuses the timers that could continue a stopped process.
+group, also outside a sandbox, and refuses the timers that could continue a stopped process. Without a controller for memory, it
+refuses memory that belongs to no process that could be asked about it.
 """
 
 import os
@@ -61,7 +62,14 @@ SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
 """Flags of clone(2) that create namespaces."""
+PARTED_THREAD, SHARED_FILES = 0x10000, 0x400
+"""CLONE_THREAD and CLONE_FILES of clone(2). A thread without CLONE_FILES has open files that nobody sees in /proc/PID/fd."""
+UNSHARE_FILES = 2
+"""CLOSE_RANGE_UNSHARE of close_range(2), which gives such files to a thread."""
 SETSID, SETPGID, TIMER_CREATE = (112, 157), (109, 154), (222, 107)
+MEMFD_CREATE, MMAP, CLOSE_RANGE = (319, 279), (9, 222), (436, 436)
+SHARED_ANONYMOUS = 0x21
+"""MAP_SHARED and MAP_ANONYMOUS of mmap(2). MAP_SHARED is also set in MAP_SHARED_VALIDATE, but not in MAP_PRIVATE."""
 OTHER_CALLS = {"x86_64": (0x40000003, (66, 57, 259)), "aarch64": (0x40000028, (66, 57, 257))}
 """The AUDIT_ARCH of 32-bit programs on each machine, and their numbers of setsid, setpgid and timer_create."""
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -91,8 +99,11 @@ SOL_SOCKET, BUFFER_OPTIONS = 1, (7, 8)
 """The level and the options of setsockopt(2) that set the size of a buffer: SO_SNDBUF, SO_RCVBUF."""
 AF_UNIX = 1
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _SIXTH_ARGUMENT = 0, 4, 16, 24, 32, 56
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _FOURTH_ARGUMENT, _SIXTH_ARGUMENT = (
+    *(0, 4),
+    *(16, 24, 32, 40, 56),
+)
 """Offsets in seccomp_data. The offset of an argument is the offset of its lower half, which contains all flags."""
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _EPERM, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = (0x00050000 | error for error in (1, 25, 38, 95, 97))
@@ -102,10 +113,11 @@ _INSTRUCTION = Struct("=HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
-def call_filter(machine: str, *, frozen: bool = True) -> bytes:
+def call_filter(machine: str, *, frozen: bool = True, metered: bool = True) -> bytes:
     """Return the filter of a sandbox for an architecture. Raises IsolationError if the numbers of its system calls are unknown.
 
-    `frozen` says that a control group can freeze the processes. If not, more calls are refused.
+    `frozen` says that a control group can freeze the processes, and `metered` that the kernel counts all of their memory. If not,
+    more calls are refused.
 
     Programs of another architecture are killed. The filter reports clone3 as missing, because it cannot see the flags of clone3.
     Libraries then use clone.
@@ -125,6 +137,8 @@ def call_filter(machine: str, *, frozen: bool = True) -> bytes:
             program += _if_call(number, [(_RETURN, 0, 0, answer)])
     if not frozen:
         program += _keep_in_group((SETSID[place], SETPGID[place], TIMER_CREATE[place]))
+    if not metered:
+        program += _refuse_hidden_memory(place)
     program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
     controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), *_if_any(ALLOWED_CONTROLS, _ALLOW)]
     controls += [(_AT_LEAST, 0, 1, LINUX_CONTROLS), (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)]
@@ -173,6 +187,21 @@ def _keep_in_group(numbers: Sequence[int]) -> list[_Instruction]:
     ]
 
 
+def _refuse_hidden_memory(place: int) -> list[_Instruction]:
+    """Return instructions that refuse memory which stays when it is in no open file and in no page table: memory files and shared
+    mappings without a file. A thread with open files of its own could hide buffers, too.
+    """
+    shared = [(_LOAD, 0, 0, _FOURTH_ARGUMENT), (_AND, 0, 0, SHARED_ANONYMOUS), *_if_any([SHARED_ANONYMOUS], _EPERM)]
+    flags = PARTED_THREAD | SHARED_FILES
+    parted = [(_LOAD, 0, 0, _FIRST_ARGUMENT), (_AND, 0, 0, flags), *_if_any([PARTED_THREAD], _EPERM), (_LOAD, 0, 0, _NUMBER)]
+    return [
+        *_if_call(MEMFD_CREATE[place], [(_RETURN, 0, 0, _ENOSYS)]),
+        *_if_call(MMAP[place], [*shared, (_RETURN, 0, 0, _ALLOW)]),
+        *_if_call(CLONE[place], parted),
+        *_if_call(CLOSE_RANGE[place], _if_argument(_THIRD_ARGUMENT, [(_ANY_BIT, UNSHARE_FILES)], _EPERM, _ALLOW)),
+    ]
+
+
 def _if_call(number: int, then: Sequence[_Instruction]) -> list[_Instruction]:
     return [(_EQUAL, 0, len(then), number), *then]
 
@@ -192,9 +221,9 @@ def _if_argument(offset: int, tests: Sequence[tuple[int, int]], found: int, othe
 
 
 @contextmanager
-def filter_pipe(*, frozen: bool = True) -> Iterator[int]:
+def filter_pipe(*, frozen: bool = True, metered: bool = True) -> Iterator[int]:
     """Yield a descriptor from which one program can read the filter of a sandbox on this machine (see `call_filter`)."""
-    with open_pipe(call_filter(platform.machine(), frozen=frozen)) as read:
+    with open_pipe(call_filter(platform.machine(), frozen=frozen, metered=metered)) as read:
         yield read
 
 

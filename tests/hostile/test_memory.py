@@ -32,7 +32,10 @@ class Frugal(Agent):
         return game.actions(state)[0]
 
     def take(self):
-        self.file = os.memfd_create("small")
+        try:
+            self.file = os.memfd_create("small")
+        except OSError:  # nothing would count it here
+            self.file = os.open("/tmp", os.O_TMPFILE | os.O_RDWR)
         os.write(self.file, bytes(20 << 20))
 
 class Hoarder(Frugal):
@@ -165,6 +168,55 @@ class Mapper(Frugal):
         for number in range(many):  # the same empty page each time, with a page table of its own
             ctypes.c_char.from_address(place + (number << 21)).value
 
+class Hider(Frugal):
+    name = "hider"
+
+    def __init__(self, *, way: str = ""):
+        self.way, self.hidden = way, []
+
+    def take(self):
+        for _ in range(80):
+            getattr(self, self.way)(5 << 20)
+
+    def map_shared(self, size, file=-1):
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+        libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        place = libc.mmap(None, size, 3, 1 if file >= 0 else 0x21, file, 0)
+        if place == 2**64 - 1:
+            raise OSError(ctypes.get_errno(), "mmap")
+        self.hidden.append((libc, place, size))
+
+    def closed(self, size):  # mapped and not open: no page of it is in any page table
+        file = os.memfd_create("closed")
+        os.posix_fallocate(file, 0, size)
+        self.map_shared(size, file)
+        os.close(file)
+
+    def sent(self, size):  # open only in a message that nobody has read
+        import array
+        file = os.memfd_create("sent")
+        os.posix_fallocate(file, 0, size)
+        ends = socket.socketpair()
+        ends[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file]))])
+        self.hidden.append(ends)
+        os.close(file)
+
+    def dropped(self, size, file=-1):  # written, and taken out of the page table
+        self.map_shared(size, file)
+        libc, place, size = self.hidden[-1]
+        ctypes.memset(place, 1, size)
+        libc.madvise(place, size, 4)
+
+    def zeros(self, size):
+        with open("/dev/zero", "r+b", buffering=0) as file:
+            self.dropped(size, file.fileno())
+
+    def apart(self, size):  # a thread takes the open files of its process for itself
+        if ctypes.CDLL(None, use_errno=True).syscall(436, 1 << 20, 1 << 20, 2):
+            raise OSError(ctypes.get_errno(), "close_range")
+
 class Typist(Frugal):
     name = "typist"
 
@@ -173,7 +225,7 @@ class Typist(Frugal):
 
 @hookimpl
 def arena_agents():
-    return [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer, Talker, Whisperer, Plumber, Mapper, Typist]
+    return [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer, Talker, Whisperer, Plumber, Mapper, Hider, Typist]
 """
 ISOLATIONS = ["process", "sandbox"]
 
@@ -231,6 +283,45 @@ def test_memory_of_no_process_is_counted_without_the_kernel(
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
     assert (record.termination, record.seat) == ("memory", 0), record.message
+
+
+@pytest.mark.promise(hole="memory", isolation="sandbox")
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("way", ["closed", "sent", "dropped", "zeros", "apart"])
+def test_memory_that_nobody_can_see_is_refused_or_counted(
+    way: str, grouped: bool, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """400 MB that are in no open file and in no page table. The kernel counts them, if it can; otherwise, the agent cannot make
+    them.
+    """
+    if not grouped:
+        monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
+    elif not counts_memory():
+        pytest.skip("no controller of memory can be had here")
+    record = plays("sandbox", agent="hider", way=way, limits={"memory_mb": 100})
+    if grouped and way == "apart":
+        assert record.termination == "move-limit", record.message
+    else:
+        assert (record.termination, record.seat) == ("memory" if grouped else "exception", 0), record.message
+        assert grouped or "Errno" in str(record.message), record.message
+
+
+@pytest.mark.promise(hole="memory", isolation="process", holds=False)
+def test_memory_that_nobody_can_see_is_not_counted_in_a_process(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a controller for memory, an agent outside a sandbox has 400 MB, four times its limit."""
+    monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
+    record = plays("process", agent="hider", way="closed", limits={"memory_mb": 100})
+    assert record.termination == "move-limit", record.message
+
+
+def counts_memory() -> bool:
+    """Return whether a control group with a limit of memory can be made here."""
+    group = new_group(64 << 20)
+    if group is None:
+        return False
+    limited = group.limited("memory")
+    group.remove()
+    return limited
 
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")

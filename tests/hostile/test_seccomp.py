@@ -459,6 +459,25 @@ def test_the_filter_without_groups_keeps_processes_together(machine: str) -> Non
     assert group_filter("riscv64") is None
 
 
+@pytest.mark.parametrize("machine", HEADERS)
+def test_the_filter_without_a_controller_refuses_memory_that_nobody_sees(machine: str) -> None:
+    """Memory files, and shared mappings without a file, and threads with files of their own; no other mapping or thread."""
+    known, architecture = numbers(machine), ARCHITECTURES[machine]
+    hidden, usual = call_filter(machine, metered=False), call_filter(machine)
+    for name, number in known.items():
+        before = verdict(usual, architecture, number, socket.AF_UNIX)
+        assert verdict(hidden, architecture, number, socket.AF_UNIX) == (ENOSYS if name == "memfd_create" else before), name
+    for shared, anonymous in [(shared, anonymous) for shared in (1, 2, 3) for anonymous in (0, 0x20)]:  # MAP_PRIVATE is 2
+        expected = EPERM if shared != 2 and anonymous else ALLOW
+        assert verdict(hidden, architecture, known["mmap"], 0, 4096, 3, 0x40000 | shared | anonymous) == expected
+    thread, files, namespace = 0x003D0F00, 0x400, 1 << 28
+    assert verdict(hidden, architecture, known["clone"], thread) == ALLOW
+    assert verdict(hidden, architecture, known["clone"], thread & ~files) == EPERM
+    assert verdict(hidden, architecture, known["clone"], 17) == ALLOW  # fork
+    assert verdict(hidden, architecture, known["clone"], thread | namespace) == EPERM
+    assert [verdict(hidden, architecture, known["close_range"], 3, 9, flags) for flags in (0, 2, 4)] == [ALLOW, EPERM, ALLOW]
+
+
 def test_other_architectures_are_refused_in_words() -> None:
     """With what to use instead."""
     with pytest.raises(
