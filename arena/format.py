@@ -255,6 +255,9 @@ class Format(Configured, ABC):
     def test_state(self, board: "BoardInfo", games: "PairedGames", luck: Mapping[int, float]) -> Any:
         """Return the state of the sequential test of a `board`: a dataclass with `describe(finished=...)`. None without a test.
 
+        If the state has an attribute `better`, it decides whether the board can tell the two entries apart: 1 if the first one is
+        better, -1 if the second one is, 0 if the test does not decide that.
+
         It is for formats with a `sequential_test`. `games` are the games so far; `luck` is the luck of the first entry by round.
         """
         return None

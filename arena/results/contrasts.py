@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 Aspect = Literal["rating", "games", "return", "solved", "cost", "moves", "nodes", "seconds"]
 MIN_SECONDS = 1e-6
 """Shorter times count as this time, in seconds, because ratios of such short times mean nothing."""
+SEQUENTIAL = "sequential test"
+"""The name of a test whose verdict decides instead of a p-value."""
 MIN_SHARED = 0.5
 """Two entries have played the same rounds if they share at least this part of all the rounds of either."""
 
@@ -58,15 +60,21 @@ class Contrast:
     """The p-value after Holm's correction for all tests on the board."""
     chance: float = SIGNIFICANCE_LEVEL
     """The level at which Holm's method tests it: the probability that an interval for it misses the true value."""
+    decided: int | None = None
+    """What the sequential test of the board decides, in the same way as `better`; None without such a test. It replaces the
+    decision of the p-value, which takes no account of when the test stopped the games.
+    """
 
     @property
     def better(self) -> int:
         """1 if the first entry is better, -1 if the second is, 0 if the test does not decide."""
+        if self.decided is not None:
+            return self.decided
         return 0 if self.p_value_holm > SIGNIFICANCE_LEVEL else int(self.lead > 0) - int(self.lead < 0)
 
     def swapped(self) -> "Contrast":
         """Return the same contrast with the two entries exchanged."""
-        return replace(self, lead=-self.lead)
+        return replace(self, lead=-self.lead, decided=None if self.decided is None else -self.decided)
 
 
 class RoundLeads(NamedTuple):
@@ -179,7 +187,8 @@ class Contrasts:
     def names(self) -> list[str]:
         """Return the names of the tests that decide by what ranks entries, the most frequent first."""
         found = [self.deciding(one, other) for one, other in self._ranked_by]
-        return [name for name, _ in Counter([one.test for one in found if one is not None]).most_common()]
+        names = [one.test if one.decided is None else SEQUENTIAL for one in found if one is not None]
+        return [name for name, _ in Counter(names).most_common()]
 
 
 def contrast(tally: Tally, ratings: "Ratings[int] | None" = None) -> Contrasts:
@@ -205,6 +214,11 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
         p_value, test = ratings.test(one, other)
         if test:
             found[one, other, "rating"] = Contrast(float(ratings.strengths[one] - ratings.strengths[other]), p_value, test)
+    decided = getattr(tally.test_state(), "better", None)
+    if decided is not None:  # a board with a sequential test has two entries
+        (found if (0, 1, "rating") in found else level)[0, 1, "rating"] = replace(
+            found.get((0, 1, "rating"), Contrast(0.0, 1.0, "")), decided=decided
+        )
     if len(played) > 2:
         for (one, other), pairs in tally.matches.pairings().items():
             worth = PairedGames.estimate_score(pairs)

@@ -11,6 +11,8 @@ from arena.api.store import Store
 from arena.stats import EloEstimate, Pair
 from arena_compare.measures import MeanComparison, compare_means, count_tests
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
+from arena_pairings.sprt import AdjustedElo
+from arena_pairings.sprt_state import SprtState
 
 if TYPE_CHECKING:
     from arena.stats import Difference, Ratings
@@ -49,6 +51,10 @@ class GamesComparison:
     """The number of games, including repeated games and incomplete pairs."""
     distinct: int = 0
     """The number of different games; games differ if their seats, positions or actions do."""
+    verdict: str | None = None
+    """The verdict of the sequential test of the board in words, which decides `better`; None without such a test."""
+    adjusted: AdjustedElo | None = None
+    """The Elo of the scores that the sequential test corrects for luck; None if it does not correct them."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -106,7 +112,7 @@ def choose(pairs: Sequence[MeanComparison], names: Sequence[str]) -> list[MeanCo
 def _compare_games(
     here: Sequence[Entry], tally: Tally, ratings: "Ratings[int]", contrasts: Contrasts, distinct: Counter[frozenset[int]]
 ) -> Iterator[GamesComparison]:
-    pairings, groups = tally.matches.pairings(), tally.matches.ranked
+    pairings, groups, state = tally.matches.pairings(), tally.matches.ranked, tally.test_state()
     for (one, i), (other, j) in combinations(here, 2):
         pairs = pairings.get((min(i, j), max(i, j)), [])
         if not pairs and not any({i, j} <= group for group in groups):
@@ -125,6 +131,8 @@ def _compare_games(
             difference,
             direct,
         )
+        if isinstance(state, SprtState):
+            found = replace(found, verdict=state.conclude(), adjusted=state.adjusted)
         if pairs:  # games of three or more players are compared by their ratings alone
             games = pairs if i < j else list(map(Pair.swapped, pairs))
             tested = direct or rated

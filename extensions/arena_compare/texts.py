@@ -161,9 +161,13 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
             likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}{UNCORRECTED}"
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
     if sheet.test is not None:
+        adjusted = found.adjusted
+        if adjusted is not None and adjusted.elo is not None:
+            interval = figures.elo_interval(adjusted.elo_low, adjusted.elo_high)
+            lines.append(f"The test corrects the scores for luck: Elo {figures.elo(adjusted.elo, 1)}{interval}.")
         lines.append(
-            "A sequential test ended these games as soon as it could decide, so the score, the Elo and the p-value exaggerate "
-            "the difference on average; the leaderboard has the verdict of the test."
+            "A sequential test ended these games as soon as it could decide, so the score, the Elo and the likelihood exaggerate "
+            "the difference on average."
         )
     word = None if alone else advice(found)
     return "\n".join(lines if word is None else [*lines, word])

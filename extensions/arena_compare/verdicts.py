@@ -48,6 +48,9 @@ def games_verdict(found: GamesComparison) -> str:
     measure = f"{figures.elo(abs(lead))} Elo by the ratings of the leaderboard"
     if worth is not None and found.direct is None:
         measure = f"{figures.share(max(worth.score, 1 - worth.score))} of the points"
+    if found.verdict is not None:
+        unclear = "" if found.better else f"{found.one} and {found.other} cannot be told apart: "
+        return f"{unclear}by the sequential test, {found.verdict}." if unclear else f"By the sequential test, {found.verdict}."
     said = p_value_words(found.p_value_holm, found.test)
     if found.better:
         return f"{ahead} is better than {behind}: {measure}, {said}."

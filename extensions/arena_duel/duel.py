@@ -285,7 +285,7 @@ def _judge(duel: PastDuel) -> int:
         return EXIT_CODES[UNDECIDED]
     if duel.state.verdict == "H1":
         return EXIT_CODES[BETTER]
-    return EXIT_CODES[WORSE if duel.state.worth.superiority < WORSE_BELOW else LEVEL]
+    return EXIT_CODES[WORSE if duel.state.lead.superiority < WORSE_BELOW else LEVEL]
 
 
 def _recall(options: DuelOptions, file: Path) -> DuelOptions:
@@ -340,8 +340,9 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
         sentence = "Undecided, because new games only repeat earlier ones; try more --openings."
     else:
         sentence = f"Undecided after {figures.amount(found.most, 'game')}, the most that --pairs or --games allows."
-    worth = state.worth
-    elo = "no Elo" if worth.elo is None else f"{figures.elo(worth.elo)} Elo{figures.elo_interval(worth.elo_low, worth.elo_high)}"
+    lead = state.lead
+    elo = "no Elo" if lead.elo is None else f"{figures.elo(lead.elo)} Elo{figures.elo_interval(lead.elo_low, lead.elo_high)}"
+    elo += "" if state.adjusted is None else ", adjusted for luck,"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
     pairs = f"{figures.amount(sum(state.counts), 'pair')} of games: {won} won, {drawn} level, {lost} lost"
     failed = [f"{label} lost {figures.amount(number, 'game')} by a fault of its own." for label, number in found.failures.items()]

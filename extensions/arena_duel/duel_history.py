@@ -53,7 +53,7 @@ class PastDuel:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the duel as plain values that can be written as JSON."""
-        state, worth = self.state, None if self.state is None else self.state.worth
+        state, lead = self.state, None if self.state is None else self.state.lead
         return {
             "number": self.number,
             "store": self.store,
@@ -69,9 +69,9 @@ class PastDuel:
             "llr": None if state is None else state.llr,
             "lower": None if state is None else state.test.lower,
             "upper": None if state is None else state.test.upper,
-            "elo": None if worth is None else worth.elo,
-            "elo_low": None if worth is None else worth.elo_low,
-            "elo_high": None if worth is None else worth.elo_high,
+            "elo": None if lead is None else lead.elo,
+            "elo_low": None if lead is None else lead.elo_low,
+            "elo_high": None if lead is None else lead.elo_high,
             "hypothesis": None if state is None else state.verdict,
             "verdict": self.verdict,
             "failures": self.failures,
@@ -153,9 +153,9 @@ def _moment(text: str) -> str:
 def _row(duel: PastDuel) -> list[str]:
     state = duel.state
     elo = "-"
-    if state is not None and state.worth.elo is not None:
-        interval = figures.elo_interval(state.worth.elo_low, state.worth.elo_high).replace(", 95 %", "")
-        elo = f"{figures.elo(state.worth.elo)}{interval}"
+    if state is not None and state.lead.elo is not None:
+        interval = figures.elo_interval(state.lead.elo_low, state.lead.elo_high).replace(", 95 %", "")
+        elo = f"{figures.elo(state.lead.elo)}{interval}"
     return [
         str(duel.number),
         _moment(duel.started),

@@ -110,7 +110,7 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
         )
 
         def expected_pairs() -> float | None:
-            state = SprtState.of(tally.sheet, tally.matches)
+            state = SprtState.of(tally.sheet, tally.matches, tally.returns.luck_by_round(0))
             if state is None or state.forecast is None:
                 return None
             return min(max(state.forecast.under_h0, state.forecast.under_h1), spec.size / 2)

@@ -8,12 +8,20 @@ test for Elo). The normalised model is described by the same author (Normalized 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, expm1, isnan, log, nan, sqrt
+from math import ceil, expm1, isnan, log, log10, nan, sqrt
 from typing import Literal
 
 from arena import ArenaError
 from arena.api.results import figures
-from arena.stats import EloEstimate, bisect, expected_score, likeliest, log_likelihood
+from arena.stats import (
+    EloEstimate,
+    bisect,
+    expected_score,
+    likeliest,
+    log_likelihood,
+    student_cdf,
+    student_quantile,
+)
 
 Verdict = Literal["H0", "H1"]
 
@@ -37,6 +45,17 @@ def effect_size(elo: float) -> float:
     the expected value of this score is above one half.
     """
     return elo * sqrt(2) * log(10) / 800
+
+
+@dataclass(frozen=True, slots=True)
+class AdjustedElo:
+    """The Elo of the scores that a sequential test adjusts for luck, with its 95 % interval. Values beyond all Elo are None."""
+
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+    superiority: float
+    """The likelihood of superiority of the first entry, by Student's t of the adjusted scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +108,10 @@ class Sprt:
         null, alternative = (f"{lead:+g}" if lead else "0" for lead in (self.elo0, self.elo1))
         return f"H0: {null}, H1: {alternative} {self.unit}"
 
+    def find_better(self, verdict: Verdict | None) -> int:
+        """Return 1 if the verdict says that the first entry is better, -1 if it says that the second is, otherwise 0."""
+        return int(verdict == "H1" and self.elo0 >= 0) - int(verdict == "H0" and self.elo1 <= 0)
+
     def explain(self, verdict: Verdict, one: str, other: str) -> str:
         """Return the conclusion about `one`: the hypothesis that was not accepted is false, except for the risk of the test.
 
@@ -121,6 +144,11 @@ def log_likelihood_ratio(counts: Sequence[float], test: Sprt, scores: Sequence[f
     else:
         leads = [_at_effect(counts, effect_size(elo), scores) for elo in (test.elo0, test.elo1)]
     return leads[1] - leads[0]
+
+
+def _elo_of(score: float) -> float | None:
+    """Return the Elo at which this score is expected; None for a score that no Elo has, such as 1."""
+    return 400 * log10(score / (1 - score)) if 0 < score < 1 else None
 
 
 class LuckFreePairs:
@@ -171,6 +199,17 @@ class LuckFreePairs:
         """Return approximately the factor by which the correction reduces the number of pairs."""
         raw, left = self._variances()
         return raw / left
+
+    def estimate(self) -> AdjustedElo | None:
+        """Return the Elo of the mean adjusted score, by Student's t; None for fewer than three pairs."""
+        if self.pairs < 3:
+            return None
+        mean = self._left / self.pairs
+        error = sqrt(max(0.0, self._left_squares - self._left * mean) / (self.pairs - 1) / self.pairs)
+        reach = student_quantile(self.pairs - 1, 0.975) * error
+        elo, low, high = [_elo_of(0.5 + lead) for lead in (mean, mean - reach, mean + reach)]
+        superiority = student_cdf(self.pairs - 1, mean / error) if error else 0.5 + (mean > 0) / 2 - (mean < 0) / 2
+        return AdjustedElo(elo, low, high, superiority)
 
     def ratio(self, test: Sprt) -> float:
         """Return the log-likelihood ratio of H1 to H0."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from arena.api.results import BoardInfo, PairedGames, figures
 from arena.stats import EloEstimate
-from arena_pairings.sprt import LuckFreePairs, Sprt, SprtForecast, Verdict, forecast, log_likelihood_ratio
+from arena_pairings.sprt import AdjustedElo, LuckFreePairs, Sprt, SprtForecast, Verdict, forecast, log_likelihood_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,13 @@ class SprtState:
     verdict: Verdict | None
     counts: tuple[int, int, int, int, int]
     worth: EloEstimate
+    """The score and the Elo of all games, without a correction for luck."""
     forecast: SprtForecast | None
     """The expected length of the test; None if the test is decided."""
     saving: float = 1.0
     """Approximately the factor by which the correction for luck reduces the number of pairs; 1 without the correction."""
+    adjusted: AdjustedElo | None = None
+    """The Elo of the scores that the test uses, if it corrects them for luck."""
 
     @classmethod
     def of(cls, sheet: BoardInfo, games: PairedGames, luck: Mapping[int, float] | None = None) -> "SprtState | None":
@@ -38,9 +41,34 @@ class SprtState:
         for round_, score in games.scores_by_round((0, 1)).items():
             free.add(score, (luck or {}).get(round_, 0.0))
         llr, saving = (free.ratio(test), free.saving) if free.known else (log_likelihood_ratio(counts, test), 1.0)
+        adjusted, worth = free.estimate() if free.known else None, PairedGames.estimate_score(pairs)
         ahead = forecast(test, counts, llr, saving)
         verdict = test.verdict(llr)
-        return cls(sheet.labels[0], sheet.labels[1], test, llr, verdict, counts, PairedGames.estimate_score(pairs), ahead, saving)
+        return cls(sheet.labels[0], sheet.labels[1], test, llr, verdict, counts, worth, ahead, saving, adjusted)
+
+    @property
+    def better(self) -> int:
+        """1 if the test finds that `one` is better, -1 if it finds that the other entry is, 0 if it does not decide that."""
+        return self.test.find_better(self.verdict)
+
+    @property
+    def lead(self) -> EloEstimate | AdjustedElo:
+        """The Elo of the scores that the test uses: corrected for luck if the test corrects them."""
+        return self.worth if self.adjusted is None else self.adjusted
+
+    def conclude(self) -> str:
+        """Return the verdict in words."""
+        return "nothing is decided" if self.verdict is None else self.test.explain(self.verdict, self.one, self.other)
+
+    def describe_lead(self, decimals: int = 0) -> str:
+        """Return `lead` as text, with its interval. It says whether the Elo is adjusted."""
+        lead = self.lead
+        words = (
+            "no Elo"
+            if lead.elo is None
+            else f"Elo {figures.elo(lead.elo, decimals)}{figures.elo_interval(lead.elo_low, lead.elo_high)}"
+        )
+        return words if self.adjusted is None else f"{words}, adjusted for luck"
 
     def describe(self, *, finished: bool) -> str:
         """Return the state as a remark below the board. While the run is not `finished`, it includes a forecast."""
@@ -49,12 +77,8 @@ class SprtState:
             said = f"{self.test.explain(self.verdict, self.one, self.other)}; {self.verdict} is accepted"
         elif self.forecast is not None and not finished:
             said += f", {self.forecast.describe()}"
-        worth = self.worth
-        strength = (
-            "No Elo"
-            if worth.elo is None
-            else f"Elo {figures.elo(worth.elo, 1)}{figures.elo_interval(worth.elo_low, worth.elo_high)}"
-        )
+        strength = self.describe_lead(1)
+        strength = f"{strength[:1].upper()}{strength[1:]}"
         bias = (
             " It exaggerates the difference on average, because the test stops as soon as it can decide."
             if self.verdict is not None

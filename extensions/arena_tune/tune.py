@@ -216,13 +216,15 @@ def _judge_pairs(state: SprtState, planned: int) -> Confirmation:
     """Return the result of a sequential test for which `planned` pairs were available."""
     worth, pairs = state.worth, sum(state.counts)
     hint = "" if state.verdict else MORE_MATCHES if pairs >= planned else MORE_OPENINGS
-    elo = "every game won" if worth.score == 1 else "no Elo" if worth.elo is None else figures.elo(worth.elo)
-    if worth.elo is not None and worth.elo_low is not None and worth.elo_high is not None:
-        elo = f"{elo} ± {(worth.elo_high - worth.elo_low) / 2:.0f}"
-    words = f"{elo}{'' if worth.elo is None else ' Elo'} over the default on {figures.amount(pairs, 'held-out pair')}"
+    lead = state.lead
+    elo = "every game won" if worth.score == 1 else "no Elo"
+    if worth.score < 1 and lead.elo is not None:
+        elo = f"{figures.elo(lead.elo)} Elo{figures.elo_interval(lead.elo_low, lead.elo_high)}"
+    words = f"{elo} over the default on {figures.amount(pairs, 'held-out pair')}"
+    words += "" if state.adjusted is None else ", adjusted for luck"
     listed = {
         "pairs": list(state.counts), "llr": state.llr, "lower": state.test.lower, "upper": state.test.upper,
-        "hypothesis": state.verdict, "elo": worth.elo, "elo_low": worth.elo_low, "elo_high": worth.elo_high,
+        "hypothesis": state.verdict, "elo": lead.elo, "elo_low": lead.elo_low, "elo_high": lead.elo_high,
     }  # fmt: skip
     return Confirmation(state.verdict == "H1", pairs, words, listed, hint)
 
@@ -234,8 +236,8 @@ def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmatio
     if lead.elo is None:
         words = f"{figures.share(mine)} of the points"
     else:
-        reach = "" if lead.high is None else f" ± {lead.high - lead.elo:.0f}"
-        words = f"{figures.elo(lead.elo)}{reach} Elo over the default, with {figures.share(mine)} of the points"
+        elo = f"{figures.elo(lead.elo)} Elo{figures.elo_interval(lead.low, lead.high)}"
+        words = f"{elo} over the default, with {figures.share(mine)} of the points"
     rivals = "the opponent" if scores.rivals == 1 else f"the {scores.rivals} opponents"
     words = f"{words} instead of {figures.share(theirs)} against {rivals}, on {figures.amount(positions, 'held-out position')}"
     listed = {

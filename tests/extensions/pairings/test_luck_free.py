@@ -6,16 +6,19 @@ from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.optimize import brentq  # type: ignore[import-untyped]
 from scipy.special import ndtr  # type: ignore[import-untyped]
-from scipy.stats import beta  # type: ignore[import-untyped]
+from scipy.stats import beta, binomtest, t, ttest_1samp  # type: ignore[import-untyped]
 
 import arena
 from arena import Outcomes, Pairing
 from arena.api.run import PlayedMatch
+from arena.cli import cli
 from arena.format import Field
 from arena.results.leaderboard import Leaderboard
 from arena_pairings.head_to_head import HeadToHead
@@ -111,6 +114,50 @@ def test_the_coefficient_of_a_pair_is_that_of_the_pairs_before_it() -> None:
     squares = [((np.array(left) - mean) ** 2).sum() + prior for mean in means]
     assert free.ratio(Sprt(0, 50)) == pytest.approx(30 * np.log(squares[0] / squares[1]))
     assert free.saving > 1.5
+    found, mean = free.estimate(), np.mean(left)
+    assert found is not None
+    low, high = t.interval(0.95, 59, mean, np.std(left, ddof=1) / sqrt(60))
+    elos = [400 * np.log10(share / (1 - share)) for share in (mean, low, high)]
+    assert [found.elo, found.elo_low, found.elo_high] == pytest.approx(elos)
+    assert found.superiority == pytest.approx(1 - ttest_1samp(left, 0.5).pvalue / 2 if mean > 0.5 else 0)
+
+
+@pytest.mark.process
+def test_the_verdict_of_the_test_is_the_decision_of_board_and_comparison(tmp_path: Path) -> None:
+    """Of ten pairs that are not level, 8 are won: p = 0.11 without the correction for luck. With it, the test decides."""
+    agents = [{"agent": "hold-at", "at": at, "label": f"h{at}"} for at in (20, 12)]
+    spec = {
+        "game": {"name": "pig", "target": 50},
+        "agents": agents,
+        "format": "head-to-head",
+        "test": {"sprt": {"elo0": 0, "elo1": 60}},
+        "seed": 1,
+    }
+    store = tmp_path / "pig.db"
+    arena.run(spec, store=store)
+    (board,) = Leaderboard.load(store)
+    assert board.test is not None
+    lost, won = sum(board.test.counts[:2]), sum(board.test.counts[3:])
+    assert binomtest(won, lost + won).pvalue > 0.05
+    assert board.test.verdict == "H1"
+    assert [row["level_with"] for row in board.rows] == [[], []]
+    adjusted = f"Elo {board.test.adjusted.elo:+.1f}"
+    assert f"{adjusted} (95 % interval +" in board.test.describe(finished=True)
+    text = CliRunner().invoke(cli, ["compare", str(store)], standalone_mode=False).output
+    assert "By the sequential test, h20 is better than h12 (at most 5 % risk).\n" in text
+    assert f"The test corrects the scores for luck: {adjusted} (95 % interval +" in text
+    assert "cannot be told apart" not in text
+    undecided = replace(board.test, verdict=None)
+    assert (undecided.better, undecided.conclude()) == (0, "nothing is decided")
+
+
+@pytest.mark.parametrize(
+    ("elo0", "elo1", "verdict", "better"),
+    [(0, 20, "H1", 1), (0, 20, "H0", 0), (-20, 0, "H1", 0), (-20, 0, "H0", -1), (-10, 10, "H1", 0), (5, 9, None, 0)],
+)
+def test_only_a_verdict_on_the_sign_says_which_is_better(elo0: int, elo1: int, verdict: Any, better: int) -> None:
+    """H1 refutes that the lead is `elo0` or less, and H0 refutes that it is `elo1` or more."""
+    assert Sprt(elo0, elo1).find_better(verdict) == better
 
 
 SPEC = {
