@@ -290,10 +290,11 @@ def _contrast_puzzles(tally: Tally, played: Sequence[int]) -> Contrasts:
     for one, other in combinations(played, 2):
         met = [(mine, attempts[other][at]) for at, mine in attempts[one].items() if at in attempts[other]]
         timed = tally.counts[one].way is not None and tally.counts[one].way == tally.counts[other].way
+        search = tally.counts[one].nodes > 0 and tally.counts[other].nodes > 0  # random moves do not search with few nodes
         for aspect, values in _leads(met, costs=costs):
             if aspect == "seconds" and not timed:
                 untimed += bool(values)
-            elif any(values):
+            elif any(values) and (search or aspect != "nodes"):
                 test = test_differences(values)
                 name = MCNEMAR if aspect == "solved" and test.name != STUDENT else test.name
                 found[one, other, aspect] = Contrast(fmean(values), test.p_value, name)

@@ -28,7 +28,7 @@ def elo_difference(score: float) -> float | None:
     """
     if not 0 < score < 1:
         return None
-    return -400 * log10(1 / score - 1)
+    return 0.0 - 400 * log10(1 / score - 1)  # not -0.0 for one half
 
 
 def normalized_elo(score: float, variance: float) -> float | None:

@@ -23,7 +23,7 @@ from arena_compare.domains import (
     tell_apart,
 )
 from arena_compare.random_effects import RandomEffects
-from arena_compare.verdicts import EVERYWHERE, p_value_text
+from arena_compare.verdicts import EVERYWHERE, p_value_text, round_p_value
 
 TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, and so few say too little about other domains."
 PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
@@ -234,9 +234,9 @@ def _pair_rows(corrected: Sequence[tuple[AcrossComparison, float, float, float]]
                 pair.one,
                 pair.other,
                 f"{len(pair.domains)}",
-                *([figures.NONE] * 3 if found is None else [write(found.value), _interval(write, found), f"{p_value:.2g}"]),
-                f"{wilcoxon:.2g}",
-                f"{sign:.2g}",
+                *([figures.NONE] * 3 if found is None else [write(found.value), _interval(write, found), round_p_value(p_value)]),
+                round_p_value(wilcoxon),
+                round_p_value(sign),
                 "no" if not pair.domains_disagree else "in size" if pair.one_sided else "yes",
             ]
         )

@@ -125,6 +125,8 @@ class PuzzleComparison:
     by_seconds: tuple[Budget, ...]
     untimed: str | None
     """Why seconds are not compared, and what to do; None if they are."""
+    idle: str | None = None
+    """Why nodes are not compared; None if they are."""
 
 
 def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
@@ -176,6 +178,7 @@ def compare_attempts(
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
+    idle = [name for name, mine in zip(names, attempts, strict=True) if not any(one.nodes for one in mine.values())]
     unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
     known = [position for position in shared if position in optima]
     return PuzzleComparison(
@@ -190,15 +193,16 @@ def compare_attempts(
         0 if deciding is None else deciding.better,
         differ("moves"),
         differ("cost") if unlike else None,
-        ratio("nodes", 1.0),
+        None if idle else ratio("nodes", 1.0),
         ratio("seconds", MIN_SECONDS) if untimed is None else None,
-        *_par2(nodes, limits.get("nodes", 0)),
+        *_par2(nodes, 0 if idle else limits.get("nodes", 0)),
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         len(known),
-        _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
+        () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
         untimed,
+        f"Nodes are not compared: {' and '.join(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
     )
 
 

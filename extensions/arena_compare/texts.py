@@ -42,7 +42,7 @@ def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: i
             cells = [[text(row.budget), figures.share(row.one), figures.share(row.other)] for row in rows]
             shown = TextTable([title.title(), found.one, found.other], cells).text(style, width)
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
-    texts += [] if found.untimed is None else [found.untimed]
+    texts += [reason for reason in (found.idle, found.untimed) if reason is not None]
     return "\n\n".join(texts)
 
 

@@ -27,8 +27,18 @@ def signed_points(difference: float, decimals: int = 0) -> str:
 
 def p_value_text(value: float) -> str:
     """Return a p-value as text. The text is never 0, because no test gives a p-value of 0."""
-    plain = f"p = {value:.2g}" if value >= 0.0001 else f"p = {value:.0e}"
+    plain = f"p = {round_p_value(value)}" if value >= 0.0001 else f"p = {value:.0e}"
     return plain if value >= MIN_TOLD_P_VALUE else f"p < {MIN_TOLD_P_VALUE:g}"
+
+
+def round_p_value(value: float) -> str:
+    """Return a p-value with two digits. Errors of rounding are removed first, so that equal p-values of different tests look
+    alike.
+
+    >>> round_p_value(0.0625), round_p_value(0.0625 + 1e-15), round_p_value(0.0625 - 1e-15)
+    ('0.063', '0.063', '0.063')
+    """
+    return figures.figure(float(f"{value:.12g}"), 2) if value >= 0.0001 else f"{value:.2g}"
 
 
 def p_value_words(p_value: float, test: str) -> str:

@@ -23,6 +23,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.results.tally import Way
 from arena_compare.puzzle_comparison import Attempt, compare_attempts
+from arena_compare.verdicts import p_value_text, round_p_value
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
 pytestmark = pytest.mark.process
@@ -545,3 +546,41 @@ def test_few_pairs_with_dice_need_more_pairs(tmp_path: Path) -> None:
     text = called("compare", str(tmp_path / "pig.db")).output
     assert "No interval: it needs three pairs of games." in text
     assert "opening" not in text
+
+
+def test_an_agent_without_nodes_does_not_need_few_of_them(tmp_path: Path) -> None:
+    """Random moves report no nodes; the board and the comparison make no test of nodes, and say why."""
+    store = tmp_path / "idle.db"
+    results = arena.run(
+        {"game": {"name": "hanoi", "discs": 1}, "rounds": 12, "agents": ["bfs", "random"], "limits": {"nodes": 50}}, store=store
+    )
+    solved = [record for record in results.records if record.solved]
+    used = Counter[str]()
+    for record in solved:
+        used[record.labels[0]] += sum(one.nodes for one in record.decisions)
+    assert used["bfs"] > 0 == used["random"]
+    arguments = ["compare", str(store), "bfs", "random"]
+    (board,) = json.loads(CliRunner().invoke(cli, [*arguments, "--format", "json"], standalone_mode=False).output)
+    (pair,) = board["pairs"]
+    both = {record.position for record in solved if record.labels[0] == "random"}
+    assert both, "random moves solve some, with the figures that are compared otherwise"
+    assert (pair["nodes"], pair["par2_nodes"], pair["by_nodes"]) == (None, None, [])
+    text = CliRunner().invoke(cli, arguments, standalone_mode=False).output
+    assert "Nodes are not compared: random reports none." in text
+    assert "fewer nodes" not in text
+    assert "geometric mean" not in re.sub(r"Seconds, .*", "", text)
+
+
+def test_a_level_match_has_no_negative_zero() -> None:
+    """-0.0 is no number that a reader expects."""
+    document = CliRunner().invoke(cli, ["stats", "3", "4", "3", "--format", "json"], standalone_mode=False).output
+    assert '"elo": 0.0' in document
+    assert "-0.0," not in document
+
+
+def test_equal_p_values_are_rounded_alike() -> None:
+    """The sign test and Wilcoxon's test of five equal leads are both 2 / 2^5, but for an error of rounding."""
+    both = 2 / 2**5
+    texts = {p_value_text(value) for value in (both, both + 1e-15, both - 1e-15)}
+    assert texts == {"p = 0.063"}
+    assert {round_p_value(value) for value in (both, both - 1e-15)} == {"0.063"}
