@@ -16,7 +16,7 @@ from arena.api.match import Step
 from arena.api.results import BoardInfo, Leaderboard, PairedGames, Tally, TextTable, figures
 from arena.api.run import PlayedMatch
 from arena.api.spec import load_spec
-from arena.stats import Pair
+from arena.stats import SIGNIFICANCE_LEVEL, Pair
 from arena_catalog.catalogue import choose_games, text_width
 from arena_check.check_process import CheckProgress
 from arena_setup.match_setup import make_patient
@@ -215,30 +215,48 @@ def against_each(tried: Tried, label: str) -> str:
     against each, not even these.
 
     An entry beats another one if the leaderboard can tell the two apart, and it has more than half of the points of their games.
+    If mean returns rank the board, they decide here, too, because an entry may win most games and still get less.
     """
     board = tried.board
     labels = [row["agent"] for row in board.rows]
     scores = board.cross[labels.index(label)] if board.cross else ()
-    groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be distinguished from": [], TOO_FEW_PAIRS: []}
+    by_returns, words = board.ranked_by == "mean_return", ("beats", "loses to")
+    if by_returns:
+        words = ("has a higher mean return than", "has a lower mean return than")
+    groups: dict[str, list[str]] = {word: [] for word in (*words, "cannot be distinguished from", TOO_FEW_PAIRS)}
     for other, score in zip(labels, scores, strict=True):
         if score is not None:
-            groups[_compare(tried, label, other, score)].append(f"{other} ({percent(score)})")
+            lead = score - 0.5
+            if by_returns:
+                lead = row_of(board, label)["mean_return"] - row_of(board, other)["mean_return"]
+            shown = figures.figure(row_of(board, other)["mean_return"]) if by_returns else percent(score)
+            word = _withhold(tried, label, other, lead) or words[lead < 0]
+            groups[word].append(f"{other} ({shown})")
     results = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
     games = row_of(board, label)["games"] // max(1, sum(score is not None for score in scores))
     if games < 2:
         return "has played too few games for scores"
     number, unit = (games // 2, "pair") if tried.pairs and games > 1 else (games, "game")
     games_each = f"{number} {unit}{'s' * (number != 1)}{' of games' * (unit == 'pair')}"
+    if by_returns:
+        own = figures.figure(row_of(board, label)["mean_return"])
+        return f"{results}; the numbers are mean returns, its own is {own}, in {games_each} against each agent"
     return f"{results}; the percentages are its scores in {games_each} against each agent"
 
 
-def _compare(tried: Tried, label: str, other: str, score: float) -> str:
+def _withhold(tried: Tried, label: str, other: str, lead: float) -> str | None:
+    """Return the words for two entries without a verdict; None if the leaderboard can tell them apart."""
     pairs, row = tried.pairs.get((label, other)), row_of(tried.board, label)
-    if "superiority" not in row or (pairs is not None and sum(PairedGames.count_pairs(pairs)) < MIN_PAIRS):  # it is not rated
+    by_returns = tried.board.ranked_by == "mean_return"
+    if not by_returns and "superiority" not in row:  # it is not rated
         return TOO_FEW_PAIRS
-    if other in row["level_with"] or score == 0.5:
-        return "cannot be distinguished from"
-    return "beats" if score > 0.5 else "loses to"
+    if pairs is not None and sum(PairedGames.count_pairs(pairs)) < MIN_PAIRS:
+        return TOO_FEW_PAIRS
+    if other not in row["level_with"] and lead:
+        return None
+    if pairs is not None and not by_returns and PairedGames.estimate_score(pairs).p_value <= SIGNIFICANCE_LEVEL:
+        return TOO_FEW_PAIRS  # these games differ, but not after the correction for all tests of the board
+    return "cannot be distinguished from"
 
 
 def row_of(board: Leaderboard, label: str) -> dict[str, Any]:

@@ -171,8 +171,26 @@ def test_the_sentence_says_what_the_leaderboard_says() -> None:
     """The board corrects its tests for all pairs of agents, so the sentence must not test again."""
     pairs = {"b": [WON] * 17 + [LOST] * 3, "c": [WON] * 17 + [LOST] * 3}
     said = against_each(tried([None, 0.85, 0.85], 40, pairs, "b"), "a")
-    judged = "beats c (85 %); cannot be distinguished from b (85 %)"
+    judged = "beats c (85 %); has played too few different games for a verdict against b (85 %)"
     assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent"
+
+
+def test_more_games_are_needed_where_only_the_correction_withholds_a_verdict() -> None:
+    """All of 8 pairs lost have the p-value 2 / 2 ** 8 alone, and 30 times this after Holm's correction for 30 tests."""
+    assert binomtest(8, 8).pvalue < 0.05 < 30 * binomtest(8, 8).pvalue
+    said = against_each(tried([None, 0.0, 0.5], 16, {"b": [LOST] * 8, "c": [WON, LOST] * 4}, "b", "c"), "a")
+    judged = "cannot be distinguished from c (50 %); has played too few different games for a verdict against b (0 %)"
+    assert said == f"{judged}; the percentages are its scores in 8 pairs of games against each agent"
+
+
+def test_what_ranks_the_board_decides_the_sentence() -> None:
+    """Of 40 pairs, a wins 15 and loses 25, but it gets much where it wins: its mean return is higher than that of c."""
+    found = tried([None, 0.375, 0.375], 80, {name: [WON] * 15 + [LOST] * 25 for name in "bc"})
+    rows = tuple([{**row, "mean_return": mean} for row, mean in zip(found.board.rows, (38.3, 39.0, 23.9), strict=True)])
+    board = replace(found.board, rows=rows, ranked_by="mean_return")
+    said = against_each(found._replace(board=board), "a")
+    judged = "has a higher mean return than c (23.9); has a lower mean return than b (39)"
+    assert said == f"{judged}; the numbers are mean returns, its own is 38.3, in 40 pairs of games against each agent"
 
 
 def test_games_that_repeat_themselves_tell_nothing() -> None:
