@@ -6,12 +6,12 @@ from typing import Any
 from arena import Game, Path, Puzzle, State
 from arena.api.cli import load
 from arena.api.games import HeuristicInfo
+from arena.stats import subtract
 from arena_review.api import BEST, DECISIVE, INACCURACY, MISTAKE, Decision, Review, Verdict
 from arena_review.deepening import NOT_FOUND, Climber, seat_of
 
 MIN_NODES = 1_000_000
 """The smallest budget of a solver. The whole 8-puzzle has 181,440 states."""
-COST_TOLERANCE = 1e-9
 INACCURACY_SHARE = 0.1
 """An action that loses at most this share of the optimal cost is an inaccuracy; one that loses more is a mistake."""
 UNSOLVABLE = "unsolvable"
@@ -89,6 +89,6 @@ class RegretJudge:
             return Verdict("regret", best, optimal, None, None, DECISIVE, exact=True)
         step = self.puzzle.step_cost(decision.state, decision.action, decision.after) if self.puzzle.path_matters else 0.0
         cost = after[0] + step
-        loss = max(0.0, cost - optimal)
-        grade = BEST if loss <= COST_TOLERANCE else INACCURACY if loss <= INACCURACY_SHARE * optimal else MISTAKE
+        loss = max(0.0, subtract(cost, optimal))
+        grade = BEST if loss == 0.0 else INACCURACY if loss <= INACCURACY_SHARE * optimal else MISTAKE
         return Verdict("regret", best, optimal, cost, loss, grade, exact=True)

@@ -290,6 +290,67 @@ def test_a_step_into_a_dead_end_is_decisive(tmp_path: Path) -> None:
     assert (kept.grade, kept.loss, kept.best_value) == (BEST, 0.0, 2.0)
 
 
+DIAL = '''
+from arena import Puzzle, heuristic, hookimpl
+
+COSTS = {1: 0.1, -1: 0.1, 7: 0.3, -7: 0.3, 20: 1.7}
+
+
+class Dial(Puzzle):
+    """Turn a dial with 100 marks to mark 0."""
+
+    name = "dial"
+
+    def initial(self, rng):
+        return rng.randrange(1, 100)
+
+    def actions(self, state):
+        return tuple(COSTS)
+
+    def result(self, state, action):
+        return (state + action) % 100
+
+    def step_cost(self, state, action, successor):
+        return COSTS[action]
+
+    def is_goal(self, state):
+        return state == 0
+
+
+@hookimpl
+def arena_games():
+    return [Dial]
+'''
+
+
+def dial_distances() -> dict[int, int]:
+    """The twin: the least cost of every mark in tenths, which are whole numbers, by Bellman and Ford."""
+    steps = {1: 1, -1: 1, 7: 3, -7: 3, 20: 17}
+    away = {mark: 0 if mark == 0 else 10**6 for mark in range(100)}
+    for _ in range(100):
+        away = {mark: min(away[mark], *[cost + away[(mark + turn) % 100] for turn, cost in steps.items()]) for mark in away}
+    return away
+
+
+def test_an_optimal_step_loses_nothing_although_costs_are_rounded(tmp_path: Path) -> None:
+    """Sums of 0.1 and 0.3 in another order differ by errors of rounding, which are no regret."""
+    file = tmp_path / "dial.py"
+    file.write_text(DIAL)
+    puzzle, away = load_plugins([str(file)]).game("dial")(), dial_distances()
+    asked = judge(puzzle, "regret", plugin=str(file))
+    tenths = {1: 1, -1: 1, 7: 3, -7: 3, 20: 17}
+    best = 0
+    for mark in range(1, 100, 3):
+        for action, cost in tenths.items():
+            verdict = asked(mark, action)
+            assert verdict is not None
+            regret = cost + away[(mark + action) % 100] - away[mark]
+            assert verdict.loss == pytest.approx(regret / 10)
+            assert (verdict.loss == 0.0) == (verdict.grade == BEST) == (regret == 0)
+            best += regret == 0
+    assert best >= 33
+
+
 GAMBLE = '''
 from arena import CHANCE, Game, hookimpl, uniform
 
