@@ -84,6 +84,8 @@ class Review(NamedTuple):
     """The number of nodes that the players had for a decision."""
     effort: int
     """The factor by which a judge gets more nodes than the players."""
+    overestimate: str | None = None
+    """Where the default heuristic of a puzzle exceeds the cost of a stored solution, in words; None if it never does."""
 
 
 class Judge(NamedTuple):

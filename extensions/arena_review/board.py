@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from arena import ArenaError, Game, Record, Registry, UnknownName, __version__, load_plugins
+from arena import ArenaError, Game, Puzzle, Record, Registry, UnknownName, __version__, load_plugins
 from arena.api.cli import load
 from arena.api.games import Traits, settings
 from arena.api.match import canonical
@@ -21,6 +21,7 @@ from arena_isolation.helper_process import pack, serve
 from arena_review.api import BoardJudge, Review
 from arena_review.deepening import spec_of
 from arena_review.judges import JUDGES, TIED_JUDGES
+from arena_review.puzzle_judge import RegretJudge, find_overestimate
 from arena_review.tied_judges import has_ties
 
 MIN_PLAYER_NODES = 1000
@@ -67,6 +68,10 @@ class JudgedBoard:
         if any(judge.name == "equilibrium" for judge in self.kinds):  # an estimate of the same decisions would be weaker
             self.kinds = [judge for judge in self.kinds if judge.name != "estimate" or only is not None]
         self.judges: list[BoardJudge] = [judge.open(review) for judge in self.kinds]
+        self.kinds = [
+            kind._replace(description=kind.description + judge.certainty) if isinstance(judge, RegretJudge) else kind
+            for kind, judge in zip(self.kinds, self.judges, strict=True)
+        ]
 
     def why_none(self) -> str | None:
         """Return the reason why no judge supports the game; None if one does."""
@@ -106,14 +111,18 @@ def open_board(
     effort: int,
     only: str | None,
     registry: Registry | None = None,
+    records: Sequence[Record] = (),
 ) -> JudgedBoard | None:
-    """Return the judges for a board of a store; None if the game cannot be loaded. `folder` is the folder of the spec."""
+    """Return the judges for a board of a store; None if the game cannot be loaded. `folder` is the folder of the spec. `records`
+    are the stored matches of the board, whose solutions may contradict a heuristic.
+    """
     registry = registry or load(plugins)
     game = sheet.make_game(registry, folder)
     if game is None:
         return None
     setup = {"name": sheet.game["name"], **Parameters.make_plain(settings(game))}  # its paths are valid in every process
-    return JudgedBoard(Review(game, setup, tuple(plugins), nodes, effort), only)
+    wrong = find_overestimate(game, sheet.game["name"], registry, records) if isinstance(game, Puzzle) else None
+    return JudgedBoard(Review(game, setup, tuple(plugins), nodes, effort, wrong), only)
 
 
 class Answerer:
@@ -127,7 +136,7 @@ class Answerer:
         for given in boards:
             kind = registry.game(given["game"]["name"])
             game = kind(**{key: value for key, value in given["game"].items() if key != "name"})
-            review = Review(game, given["game"], tuple(plugins), given["nodes"], given["effort"])
+            review = Review(game, given["game"], tuple(plugins), given["nodes"], given["effort"], given["overestimate"])
             self._boards.append(JudgedBoard(review, given["only"]))
 
     def answer(self, asked: Sequence[Any]) -> Any:

@@ -79,9 +79,10 @@ class LatestReviewer:
         self, number: int, sheet: BoardInfo, folder: Path, records: Sequence[tuple[Record, Scheduled]], label: str
     ) -> tuple[int, int]:
         """Open the judges of a board, and return their key. Their budget depends on the nodes that the agent itself used."""
-        key = number, find_player_nodes(sheet, [record for record, _ in records], label)
+        here = [record for record, _ in records]
+        key = number, find_player_nodes(sheet, here, label)
         if key not in self._boards:
-            board = open_board(sheet, folder, self._plugins, key[1], EFFORT, None, self._registry)
+            board = open_board(sheet, folder, self._plugins, key[1], EFFORT, None, self._registry, here)
             self._boards[key] = None if board is None or board.why_none() is not None else board
         board = self._boards[key]
         if board is not None and key not in self._compiled and self._spent > SECONDS_FOR_COMPILING:

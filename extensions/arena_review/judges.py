@@ -17,7 +17,7 @@ _LISTED = (
     ),
     Judge(
         "regret",
-        "compares the cost of an action and of the best solution after it with the optimal cost, so its judgements are certain",
+        "compares the cost of an action and of the best solution after it with the optimal cost",
         refuse_puzzle,
         RegretJudge,
     ),

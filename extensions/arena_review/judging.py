@@ -158,7 +158,10 @@ class Judging:
                 raise ChildLost("ended")
             self._helpers.append(helper)
         reviews = [self._boards[number].review for number in self._order]
-        described = [{"game": one.setup, "nodes": one.nodes, "effort": one.effort, "only": self._only} for one in reviews]
+        described = [
+            {"game": one.setup, "nodes": one.nodes, "effort": one.effort, "overestimate": one.overestimate, "only": self._only}
+            for one in reviews
+        ]
         helper.ask(described, START_SECONDS)
         return helper
 

@@ -1,11 +1,14 @@
 """The judge `regret`: the cost of an action with an optimal continuation, minus the optimal cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from arena import Game, Path, Puzzle, State
+from arena import Game, Path, Puzzle, Record, Registry, State
 from arena.api.cli import load
-from arena.api.games import HeuristicInfo
+from arena.api.games import HeuristicInfo, bind
+from arena.api.match import Differs, Step, legal_action
+from arena.api.results import figures
 from arena.stats import subtract
 from arena_review.api import BEST, DECISIVE, INACCURACY, MISTAKE, Decision, Review, Verdict
 from arena_review.deepening import NOT_FOUND, Climber, seat_of
@@ -22,8 +25,37 @@ def refuse_puzzle(game: Game) -> str | None:
     return None if isinstance(game, Puzzle) else "it is not a puzzle"
 
 
+def find_overestimate(puzzle: Puzzle, name: str, registry: Registry, records: Iterable[Record]) -> str | None:
+    """Return where the default heuristic of a puzzle exceeds the cost of a stored solution, in words; None if it never does.
+
+    A heuristic that does not claim to be admissible is not looked at, because the judge does not use it.
+    """
+    target = registry.heuristics.get((name, puzzle.default_heuristic or ""))
+    info = HeuristicInfo.of(target)
+    if target is None or info is None or not info.admissible or not puzzle.path_matters:
+        return None
+    evaluate, estimates = bind(target, puzzle), dict[State, float]()
+    for record in records:
+        if not record.solved or not record.actions:
+            continue
+        try:
+            steps = list(Step.follow(puzzle, record))
+        except Differs:
+            continue  # the review says which matches it leaves out
+        rest = 0.0
+        for before, step in reversed(list(pairwise(steps))):
+            rest += puzzle.step_cost(before.state, legal_action(puzzle, before.state, step.action or ""), step.state)
+            if before.state not in estimates:
+                estimates[before.state] = evaluate(before.state)
+            if subtract(estimates[before.state], rest) > 0:
+                estimate, cost = figures.figure(estimates[before.state]), figures.figure(rest)
+                return f"estimates {estimate} at {puzzle.format_state(before.state)}, where match {record.id[:10]} needed {cost}"
+    return None
+
+
 class RegretJudge:
-    """Solves a position and its successor optimally, with A* if the default heuristic claims to be admissible.
+    """Solves a position and its successor optimally, with A* if the default heuristic claims to be admissible and no stored
+    solution contradicts it.
 
     In a puzzle whose path does not count, only an action that makes the puzzle unsolvable loses something.
     """
@@ -33,10 +65,19 @@ class RegretJudge:
         self.puzzle = review.game
         self.effort = max(MIN_NODES, 2 * review.effort * review.nodes)
         self.word: str | None = "dfs"
+        self.certainty = ", so its judgements are certain"
+        """The end of the sentence that describes the judge."""
         if self.puzzle.path_matters:
             name = self.puzzle.default_heuristic
             info = HeuristicInfo.of(load(review.plugins).heuristics.get((review.setup["name"], name))) if name else None
-            self.word = "a-star" if info is not None and info.admissible else "uniform-cost"
+            trusted = info is not None and info.admissible and review.overestimate is None
+            self.word = "a-star" if trusted else "uniform-cost"
+            if trusted:
+                self.certainty = f". A* finds this cost if the heuristic {name} never overestimates, as it claims"
+            elif review.overestimate is not None:
+                self.certainty += (
+                    f". It does not use the heuristic {name}, which claims to be admissible but {review.overestimate}"
+                )
         self.key = f"optimal {self.word}"
         self._review = review
         self._known: dict[State, tuple[float, str | None]] = {}

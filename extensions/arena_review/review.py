@@ -191,8 +191,9 @@ def _open_boards(run: Run, records: Sequence[tuple[Record, Scheduled]], options:
     registry = load(options.plugins)
     for number in sorted({place.board for _, place in records}):
         sheet = run.boards[number]
-        nodes = find_player_nodes(sheet, [record for record, place in records if place.board == number])
-        board = open_board(sheet, run.document.folder, options.plugins, nodes, options.effort, options.judge, registry)
+        here = [record for record, place in records if place.board == number]
+        nodes = find_player_nodes(sheet, here)
+        board = open_board(sheet, run.document.folder, options.plugins, nodes, options.effort, options.judge, registry, here)
         if board is None:
             say(f"{sheet.title} is left out, because its game is not known here; name its plugin with --plugin FILE")
         elif (why := board.why_none()) is not None:

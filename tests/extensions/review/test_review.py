@@ -713,3 +713,66 @@ def test_a_report_shows_the_review_below_a_replay(cup: Path, review: Review, bro
     assert page.locator("input[type=range]").input_value() == str(number)
     page.get_by_role("button", name="Find the better moves yourself").click()
     page.get_by_text("Find a better move.").wait_for()
+
+
+LIAR = '''
+from arena import Puzzle, heuristic, hookimpl
+
+
+class Steps(Puzzle):
+    """Walk from a mark down to 0, by steps of one for 1 or by steps of three for 2."""
+
+    name, default_heuristic = "steps", "liar"
+
+    def initial(self, rng):
+        return rng.randrange(5, 12)
+
+    def actions(self, state):
+        return (1, 3)
+
+    def result(self, state, action):
+        return max(0, state - action)
+
+    def step_cost(self, state, action, successor):
+        return 1 if action == 1 else 2
+
+    def is_goal(self, state):
+        return state == 0
+
+
+@heuristic("liar", game="steps", admissible=True, consistent=True)
+def liar(game, state, player=0):
+    return 0 if state == 0 else 20 - state if state % 2 else 1
+
+
+@hookimpl
+def arena_games():
+    return [Steps]
+
+
+@hookimpl
+def arena_heuristics():
+    return [liar]
+'''
+
+
+@pytest.mark.parametrize("claim", ["refuted", "unproven", "none"])
+def test_a_claim_that_a_stored_solution_refutes_is_not_trusted(
+    claim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Uniform-cost search is optimal, so it loses nothing. From mark 1, a step costs 1; the heuristic says 19."""
+    code = {"refuted": LIAR, "unproven": LIAR.replace("20 - state if state % 2 else 1", "0"), "none": LIAR}[claim]
+    code = code.replace("admissible=True, consistent=True", "admissible=False") if claim == "none" else code
+    (tmp_path / "steps.py").write_text(code)
+    spec = {"game": "steps", "rounds": 6, "agents": ["uniform-cost", "random"], "plugins": [str(tmp_path / "steps.py")]}
+    arena.run(spec, store=tmp_path / "cup.db")
+    words = ["review", str(tmp_path / "cup.db"), "--plugin", str(tmp_path / "steps.py"), "--format", "json"]
+    assert cli.main(words, standalone_mode=False) == 0
+    (board,) = json.loads(capfd.readouterr().out)["boards"]
+    losses = {one["label"]: one["loss"] for one in board["agents"]}
+    assert losses["uniform-cost"] == 0
+    assert losses["random"] > 0
+    (judge,) = [one for one in board["judges"] if one["name"] == "regret"]
+    assert ("its judgements are certain" in judge["description"]) == (claim != "unproven")
+    assert ("It does not use the heuristic liar" in judge["description"]) == (claim == "refuted")
+    assert ("if the heuristic liar never overestimates" in judge["description"]) == (claim == "unproven")
