@@ -63,7 +63,10 @@ class Board:
     @property
     def ranked_by(self) -> RankedBy:
         """How its leaderboard is ranked, unless the format has its own ranking."""
-        by_returns = not self.game.zero_sum if self.view.rank is None else self.view.rank == "returns"
+        if self.view.rank is None:  # a sequential test decides by wins and draws, and so does its board
+            by_returns = not self.game.zero_sum and self.format.sequential_test is None
+        else:
+            by_returns = self.view.rank == "returns"
         if by_returns and self.kind != "puzzle":
             return "returns"
         return "rating" if self.format.ranked_by == "rating" else "score"

@@ -271,7 +271,12 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     if options.style == "json":
         print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
     else:
-        print(TextTable.fold("\n".join(_report(found, agent, played)), Terminal(out).room), file=out)
+        print(
+            TextTable.fold(
+                "\n".join(_report(found, agent, played, by_wins=not spec.boards[0].game.zero_sum)), Terminal(out).room
+            ),
+            file=out,
+        )
     return _judge(found) if options.exit_code else 0
 
 
@@ -326,8 +331,8 @@ def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: I
     return 0
 
 
-def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
-    """Return the verdict as a sentence, the figures behind it, and the path of the store."""
+def _report(found: PastDuel, agent: str, played: int, *, by_wins: bool) -> Sequence[str]:
+    """Return the verdict as a sentence, the figures behind it, and the path of the store. With `by_wins`, it says what counts."""
     state = found.state
     new, old = f"{agent} {found.new.name}", f"{agent} {found.old.name}"
     if state is None:
@@ -355,6 +360,7 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     )
     return [
         sentence,
+        *(["The test goes by wins and draws, whatever the size of the returns."] if by_wins else []),
         f"{new} against {old}: {elo} in {pairs}; {describe_plies(found.plies)} (--openings).",
         f"{ratio}.",
         *([by_chance] if by_chance else []),

@@ -198,3 +198,14 @@ def test_where_chance_moves_rounds_are_the_sample() -> None:
     text = render(twice, Leaderboard.of_results(twice), "text")
     assert "No intervals: they need three rounds" in text
     assert "openings" not in text
+
+
+def test_a_board_with_a_sequential_test_is_ranked_by_what_the_test_decides(plugin: str) -> None:
+    """The game is not zero-sum: in each pair of games, who wants 3 gets 3/4 against 1 and wins. The spec may ask for returns."""
+    wants = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 3)]
+    spec = {"game": "share", "plugins": [plugin], "agents": wants, "rounds": 8}
+    contest = {**spec, "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 60}}}}
+    ranked = {}
+    for name, given in {"plain": spec, "test": contest, "asked": {**contest, "rank": "returns"}}.items():
+        ranked[name] = Leaderboard.of_results(arena.run(given))[0].ranked_by
+    assert ranked == {"plain": "mean_return", "test": "score", "asked": "mean_return"}
