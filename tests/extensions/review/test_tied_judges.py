@@ -11,7 +11,8 @@ import pytest
 import arena
 from arena import Game, load_plugins
 from arena.cli import cli
-from arena_review.api import BEST, DECISIVE, MISTAKE
+from arena_review.api import BEST, DECISIVE, MISTAKE, Review
+from arena_review.board import JudgedBoard
 from tests.extensions.review.test_judges import judge
 
 TRUST = '''
@@ -92,6 +93,37 @@ def arena_games():
 '''
 
 
+TAKE = '''
+from arena import Game, hookimpl
+
+
+class Take(Game):
+    """The first seat takes a number, and the second one gets 1."""
+
+    name, zero_sum, min_return, max_return = "take", False, 0, 10
+
+    def initial(self, rng):
+        return "start"
+
+    def to_move(self, state):
+        return 0
+
+    def actions(self, state):
+        return (9, 7, 5) if state == "start" else ()
+
+    def result(self, state, action):
+        return str(action)
+
+    def returns(self, state):
+        return (float(state), 1.0)
+
+
+@hookimpl
+def arena_games():
+    return [Take]
+'''
+
+
 @pytest.fixture
 def trust(tmp_path: Path) -> str:
     """The file of the game in which seat 0 may trust seat 1."""
@@ -107,6 +139,18 @@ def test_a_tie_of_another_seat_leaves_no_verdict_in_either_order(trust: str, fir
     asked = judge(game, name, plugin=trust, first=first)
     found = [asked("start", action) for action in ("safe", "trust", "burn")]
     assert [one and (one.judge, one.grade, one.loss) for one in found] == [(name, None, None)] * 3
+
+
+@pytest.mark.parametrize(("taken", "grade"), [(7, MISTAKE), (5, DECISIVE)], ids=["less than 3 of 10", "4 of 10"])
+def test_a_decisive_mistake_loses_three_tenths_of_the_range(taken: int, grade: str, tmp_path: Path) -> None:
+    """Returns from 0 to 10, of which the mover could have 9 and takes 2 or 4 less: no result is a win or a loss."""
+    (tmp_path / "take.py").write_text(TAKE)
+    game = load_plugins([str(tmp_path / "take.py")]).game("take")()
+    verdict = judge(game, "exact", plugin=str(tmp_path / "take.py"))("start", taken)
+    assert verdict is not None
+    assert (verdict.grade, verdict.loss) == (grade, 9 - taken)
+    (kind,) = JudgedBoard(Review(game, {"name": "take"}, [str(tmp_path / "take.py")], 1000, 10), "exact").kinds
+    assert "three tenths of their range" in kind.description
 
 
 @pytest.mark.parametrize("name", ["exact", "search"])
