@@ -55,7 +55,7 @@ class DurationForecast(AbstractContextManager["DurationForecast"]):
             line = f"a game takes about {_span(game)}"
             if pairs is not None:
                 whole = 2 * pairs * game / min(self._workers, 2 * pairs)
-                line += f", so about {figures.amount(round(pairs), 'pair')} may take {_span(whole)}"
+                line += f", so the decisions of about {figures.amount(round(pairs), 'pair')} may take {_span(whole)}"
             self._timer.cancel()
             self._say(f"{line}; {REMEDY}" if game > LONG_GAME_SECONDS and not self._warned else line)
 

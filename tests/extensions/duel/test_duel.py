@@ -342,12 +342,12 @@ def a_game(seconds: float) -> PlayedMatch:
 @pytest.mark.parametrize(
     ("seconds", "line"),
     [
-        ((1.0, 2.0), "a game takes about 1.5 s, so about 100 pairs may take 2 min 30 s"),
+        ((1.0, 2.0), "a game takes about 1.5 s, so the decisions of about 100 pairs may take 2 min 30 s"),
         (
             (80.0, 60.0),
             (
-                "a game takes about 1 min 10 s, so about 100 pairs may take 1 h 56 min; --limits nodes=N or --limits seconds=S "
-                "limits each decision"
+                "a game takes about 1 min 10 s, so the decisions of about 100 pairs may take 1 h 56 min; "
+                "--limits nodes=N or --limits seconds=S limits each decision"
             ),
         ),
     ],
