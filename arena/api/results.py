@@ -13,6 +13,8 @@ if TYPE_CHECKING:
         MIN_SECONDS as MIN_SECONDS,
         Contrast as Contrast,
         Contrasts as Contrasts,
+        RoundLeads as RoundLeads,
+        compare_returns as compare_returns,
         compare_rounds as compare_rounds,
         contrast as contrast,
     )

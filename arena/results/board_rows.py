@@ -35,8 +35,8 @@ def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | No
         "failures_by_kind": dict(sorted(count.faults.items())),
         "fallback_share": _fallback_share(count),
         **_effort(entry, tally),
-        **_mean("mean_return", "return", tally, tally.returns.of(entry)),
-        **_mean("adjusted", "adjusted", tally, tally.returns.adjusted(entry)),
+        **_mean("mean_return", "return", tally.returns.of(entry)),
+        **_mean("adjusted", "adjusted", tally.returns.adjusted(entry)),
     }
     if rated is not None:
         better = zip(labels, rated.superiority[entry], strict=True)
@@ -51,7 +51,7 @@ def score_row(rank: int | None, entry: int, tally: Tally) -> Row:
         "rank": rank,
         "agent": tally.sheet.labels[entry],
         "attempts": count.games,
-        **_mean("mean_return", "return", tally, tally.returns.of(entry)),
+        **_mean("mean_return", "return", tally.returns.of(entry)),
         "best": count.best,
         "moves": per(count.moves, count.moves_of),
         **_effort(entry, tally),
@@ -70,10 +70,8 @@ def _effort(entry: int, tally: Tally) -> Row:
     }
 
 
-def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
-    """Return a mean with its bounds. If some matches only repeat others, rounds are not independent, and there are no bounds."""
-    low, high = (None, None) if tally.matches.folded else (found.low, found.high)
-    return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
+def _mean(key: str, bounds: str, found: ClusteredMean) -> Row:
+    return {key: found.mean, f"{bounds}_low": found.low, f"{bounds}_high": found.high}
 
 
 def puzzle_row(rank: int | None, entry: int, whole: Tally) -> Row:

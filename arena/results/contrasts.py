@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import inf, isnan, log
+from math import inf, isnan, log, sqrt
 from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from arena.format import Placing
 from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
-from arena.results.tally import Attempts, Tally
+from arena.results.tally import Attempts, MeanReturns, Tally
 from arena.stats.paired import (
     MCNEMAR,
     SIGNIFICANCE_LEVEL,
@@ -87,6 +87,12 @@ class RoundLeads(NamedTuple):
     test: PairedTest
     values: list[float]
     """Independent values whose mean is the lead."""
+    freedom: float | None = None
+    """The degrees of freedom of Student's t if games were repeated, so that both tests must agree; otherwise None."""
+
+    def untested(self) -> "RoundLeads":
+        """Return the same lead without a test and an interval."""
+        return self._replace(test=PairedTest(1.0, ""), values=[])
 
     @property
     def differ(self) -> bool:
@@ -95,7 +101,10 @@ class RoundLeads(NamedTuple):
 
     def interval(self, chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
         """Return the interval of the lead, which agrees with the test."""
-        bounds = student_interval(self.values, chance) if self.test.name == STUDENT else mean_interval_of(self.values, chance)
+        if self.test.name == STUDENT or self.freedom is not None:
+            bounds = student_interval(self.values, chance, self.freedom)
+        else:
+            bounds = mean_interval_of(self.values, chance)
         return agree(bounds, decided=self.test.p_value <= chance, value=self.lead)
 
 
@@ -121,6 +130,29 @@ def compare_rounds(one: Mapping[int, float], other: Mapping[int, float]) -> Roun
         for round_ in every
     ]
     return RoundLeads(size, mine, theirs, lead, PairedTest(student_p_value(leads), STUDENT), leads)
+
+
+def compare_returns(returns: MeanReturns, one: int, other: int) -> RoundLeads | None:
+    """Compare the mean returns of two entries; None if one has not played.
+
+    If games were repeated, the lead is still that of all games, and is tested by the rounds with games that differ: the value of
+    a round is the lead, plus the deviation of this round from what the same pairings have in other rounds.
+    """
+    found = compare_rounds(returns.by_round(one), returns.by_round(other))
+    if found is None or not (returns.has_repeats(one) or returns.has_repeats(other)):
+        return found
+    mine, theirs = returns.stratified(one), returns.stratified(other)
+    rounds, lead = sorted(mine.sizes.keys() | theirs.sizes.keys()), mine.mean - theirs.mean
+    if len(rounds) < 2:
+        return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, PairedTest(1.0, ""), [])
+    scale = sqrt(len(rounds) * (len(rounds) - 1))
+    leads = [mine.deviations.get(round_, 0.0) - theirs.deviations.get(round_, 0.0) for round_ in rounds]
+    values = [round_off(lead + scale * one) for one in leads]
+    freedom = min([one.freedom for one in (mine, theirs) if one.freedom])
+    test = test_differences(values)
+    if len(set(values)) > 1:  # sign flips do not know that some of the values count for few or many games
+        test = max(test, PairedTest(student_p_value(values, freedom), STUDENT))
+    return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, test, values, freedom)
 
 
 class Contrasts:
@@ -235,12 +267,11 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
 
 def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:
     found: dict[tuple[int, int, Aspect], Contrast] = {}
-    rounds = {} if tally.matches.folded else {entry: tally.returns.by_round(entry) for entry in played}
-    for one, other in combinations(rounds, 2):
-        leads = compare_rounds(rounds[one], rounds[other])
+    for one, other in combinations(played, 2):
+        leads = compare_returns(tally.returns, one, other)
         if leads is not None and leads.differ:
             found[one, other, "return"] = Contrast(leads.lead, *leads.test)
-    return Contrasts(found, dict.fromkeys(combinations(played, 2) if rounds else (), "return"), _merits(tally))
+    return Contrasts(found, dict.fromkeys(combinations(played, 2), "return"), _merits(tally))
 
 
 def _merits(tally: Tally) -> list[tuple[float, ...]]:

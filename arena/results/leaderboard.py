@@ -240,7 +240,7 @@ class Leaderboard:
             remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
         if versus and tally.games:
             by = "return" if by_returns else "Elo" if by_rating else "score"
-            ranked = list(_describe_order(rows, by, folded=games.folded)) if ranking is None else []
+            ranked = list(_describe_order(rows, by)) if ranking is None else []
             remarks += _describe_scale(tally, rated, ranked, facts, ended=ended)
             remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(sheet, games)]
         if rated is not None:
@@ -425,11 +425,13 @@ def describe_zero(anchor: str | None, zero: Sequence[str] | None) -> str:
     return f"the mean of {', '.join(zero[:-1])} and {zero[-1]}, which took points from each other"
 
 
-def _describe_order(rows: Sequence[Row], by: str, *, folded: bool) -> Iterator[str]:
+def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:
     if by == "return":
         yield "Ranked by mean return; Elo and score count only wins and draws."
-        if not folded and all(row["return_low"] is None for row in rows):
-            yield "Intervals of mean returns need a second round."
+        lacking = [row["agent"] for row in rows if row["games"] and row["return_low"] is None and row["return_high"] is None]
+        if lacking:
+            of = "" if len(lacking) == len(rows) else f" of {', '.join(lacking)}"
+            yield f"Intervals of mean returns{of} need a second round that differs."
         return
     yield f"Ranked by {by}."
     known = [(row["score"], row["mean_return"]) for row in rows if row["games"]]

@@ -20,7 +20,7 @@ from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
-from arena.stats.clustered import ClusteredMean, clustered_mean, remove_luck
+from arena.stats.clustered import ClusteredMean, StratifiedMean, clustered_mean, remove_luck, stratify
 from arena.store.rows import play_hash_of
 
 
@@ -171,9 +171,10 @@ class Facts:
 class RoundSums:
     """The sum and the number of values in each round, stored in 16 bytes per round."""
 
-    def __init__(self) -> None:
-        self.sums = array("d")
-        self.counts = array("q")
+    def __init__(self, start: "RoundSums | None" = None) -> None:
+        """`start` has the values with which to begin."""
+        self.sums: array[float] = array("d", () if start is None else start.sums)
+        self.counts: array[int] = array("q", () if start is None else start.counts)
 
     def add(self, round_: int, value: float) -> None:
         """Add a value for a round; rounds count from 0."""
@@ -193,19 +194,60 @@ class RoundSums:
         return clustered_mean(self.sums, self.counts, within)
 
 
+class PlainGames:
+    """The games without random numbers of some entries in one order of seats, stored in 24 bytes per game."""
+
+    def __init__(self) -> None:
+        self.rounds, self.plays, self.kinds = array("q"), array("q"), array("q")
+        """For each game: its round, a hash of its moves, and the place of its returns in a list of all returns."""
+
+    def first_rounds(self) -> dict[int, int]:
+        """Return the first round of each game, by the hash of its moves."""
+        first: dict[int, int] = {}
+        for round_, play in zip(self.rounds, self.plays, strict=True):
+            first[play] = min(round_, first.get(play, round_))
+        return first
+
+
 class MeanReturns:
-    """The returns of every entry on a board, and the same returns after a correction for luck if the records contain it."""
+    """The returns of every entry on a board, and the same returns after a correction for luck if the records contain it.
+
+    A game without random numbers that is played again gives the same returns again. Such a repeat counts for the mean, and is no
+    further observation for intervals and tests: it belongs to the round of the first of these games.
+    """
 
     def __init__(self, entries: int, within: tuple[float, float] = (-inf, inf)) -> None:
         self._within = within
         self._returns = [RoundSums() for _ in range(entries)]
+        """The returns from all games, except for `_plain`."""
+        self._plain: dict[tuple[int, ...], PlainGames] = {}
+        """The games that are repeats if they are played again, by their seats."""
+        self._kinds: dict[tuple[float, ...], int] = {}
+        """The returns of these games, numbered."""
         self._by_group: dict[tuple[int, ...], dict[int, tuple[RoundSums, RoundSums]]] = {}
         self._partly = False
 
-    def add(self, round_: int, seats: Sequence[int], returns: Sequence[float], adjusted: Sequence[float] | None = None) -> None:
-        """Add one match that was not void. `adjusted` are its returns after the correction for luck, if known."""
-        for entry, got in zip(seats, returns, strict=True):
-            self._returns[entry].add(round_, got)
+    def add(
+        self,
+        round_: int,
+        seats: Sequence[int],
+        returns: Sequence[float],
+        adjusted: Sequence[float] | None = None,
+        play_hash: int | None = None,
+    ) -> None:
+        """Add one match that was not void.
+
+        `adjusted` are its returns after the correction for luck, if known. `play_hash` is a hash of its moves; None if the match
+        used random numbers, so that it is no repeat of another one.
+        """
+        if play_hash is None:
+            for entry, got in zip(seats, returns, strict=True):
+                self._returns[entry].add(round_, got)
+        else:
+            games = self._plain.setdefault(tuple(seats), PlainGames())
+            games.rounds.append(round_)
+            games.plays.append(play_hash)
+            games.kinds.append(self._kinds.setdefault(tuple(returns), len(self._kinds)))
         if adjusted is None:
             self._partly = True
             return
@@ -218,11 +260,50 @@ class MeanReturns:
 
     def of(self, entry: int) -> ClusteredMean:
         """Return the mean return of an entry."""
-        return self._returns[entry].mean(self._within)
+        if self.has_repeats(entry):
+            return self.stratified(entry).with_interval(self._within)
+        return self._sum_rounds(entry, self._plain).mean(self._within)
 
     def by_round(self, entry: int) -> dict[int, float]:
         """Return the mean return of an entry for each round in which it has played."""
-        return self._returns[entry].by_round()
+        return self._sum_rounds(entry, self._plain).by_round()
+
+    def has_repeats(self, entry: int) -> bool:
+        """Return whether games of an entry are repeats of others."""
+        return any(entry in group for group in self._repeated_groups())
+
+    def stratified(self, entry: int) -> StratifiedMean:
+        """Return the mean return of an entry. Each group of entries that repeated games is a stratum with these games; all other
+        games are one.
+        """
+        repeated = self._repeated_groups()
+        others = self._sum_rounds(entry, [seats for seats in self._plain if tuple(sorted(seats)) not in repeated])
+        strata: dict[tuple[int, ...], dict[int, tuple[float, int]]] = {}
+        strata[()] = {round_: (others.sums[round_], count) for round_, count in enumerate(others.counts) if count}
+        for seats, games in self._plain.items():
+            group = tuple(sorted(seats))
+            if entry not in seats or group not in repeated:
+                continue
+            first, stratum, returns = games.first_rounds(), strata.setdefault(group, {}), list(self._kinds)
+            for play, kind in zip(games.plays, games.kinds, strict=True):
+                total, count = stratum.get(first[play], (0.0, 0))
+                stratum[first[play]] = (total + returns[kind][seats.index(entry)], count + 1)
+        return stratify(strata.values())
+
+    def _sum_rounds(self, entry: int, plain: Iterable[tuple[int, ...]]) -> RoundSums:
+        """Return the returns of an entry in all games with random numbers, and in those with these seats without them."""
+        mine, returns = [seats for seats in plain if entry in seats], list(self._kinds)
+        if not mine:
+            return self._returns[entry]
+        found = RoundSums(self._returns[entry])
+        for seats in mine:
+            for round_, kind in zip(self._plain[seats].rounds, self._plain[seats].kinds, strict=True):
+                found.add(round_, returns[kind][seats.index(entry)])
+        return found
+
+    def _repeated_groups(self) -> set[tuple[int, ...]]:
+        """Return the groups of entries that have repeated games without random numbers."""
+        return {tuple(sorted(seats)) for seats, games in self._plain.items() if len(set(games.plays)) < len(games.plays)}
 
     def luck_by_round(self, entry: int) -> Mapping[int, float]:
         """Return the mean luck of an entry in each round, only for matches of the first group of entries that met."""
@@ -376,7 +457,8 @@ class Tally:
     ) -> None:
         """Add one match that was not void to the games of its round. `loser` is the seat that lost by a fault."""
         if self.sheet.kind != "puzzle":
-            self.returns.add(round_, seats, returns, adjusted)
+            random = drew or self.sheet.has_chance or len(seats) == 1
+            self.returns.add(round_, seats, returns, adjusted, None if random else played)
         if len(seats) > 1:
             self.matches.add(round_, seats, put_last(returns, loser), played, drew or self.sheet.has_chance)
 

@@ -1,6 +1,7 @@
 """The mean of values in clusters, with a 95 % interval. A cluster is a round: its matches share dice and deals."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from math import inf, isfinite, sqrt
 from typing import NamedTuple
@@ -51,12 +52,75 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[f
         return ClusteredMean(mean, None, None)
     squares = sum((total - mean * count) ** 2 for total, count in clusters)
     if squares <= MAX_ROUNDING * sum(total**2 for total, _ in clusters):
-        share = 1 - (1 - LEVEL) ** (1 / len(clusters))
-        low, high = [mean + share * (end - mean) if isfinite(end) else None for end in within]
-        return ClusteredMean(mean, low, high)
+        return ClusteredMean(mean, *_bounds_of_equal(mean, len(clusters), within))
     freedom = len(clusters) - 1
     reach = student_quantile(freedom, (1 + LEVEL) / 2) * sqrt(squares * len(clusters) / freedom) / size
     return ClusteredMean(mean, max(within[0], mean - reach), min(within[1], mean + reach))
+
+
+class StratifiedMean(NamedTuple):
+    """A mean over strata (pairings), of which some may consist of values that are repeats; see `stratify`."""
+
+    mean: float
+    deviations: Mapping[int, float]
+    """By how much each cluster moves the mean. The variance of the mean is the sum of their squares."""
+    sizes: Mapping[int, int]
+    """For each cluster, the number of its values in strata that vary."""
+    freedom: float
+    """The degrees of freedom of the variance; 0 if nothing varies."""
+
+    @property
+    def clusters(self) -> float:
+        """The effective number of clusters: fewer than there are if some are larger than others (L. Kish, 1965)."""
+        return sum(self.sizes.values()) ** 2 / max(1, sum([size**2 for size in self.sizes.values()]))
+
+    def with_interval(self, within: tuple[float, float] = (-inf, inf)) -> ClusteredMean:
+        """Return the mean with its interval, as `clustered_mean` does. There is none if fewer than two clusters differ."""
+        if self.clusters < 2:
+            return ClusteredMean(self.mean, None, None)
+        squares = sum([deviation**2 for deviation in self.deviations.values()])
+        if squares <= MAX_ROUNDING:
+            return ClusteredMean(self.mean, *_bounds_of_equal(self.mean, self.clusters, within))
+        reach = student_quantile(self.freedom, (1 + LEVEL) / 2) * sqrt(squares)
+        return ClusteredMean(self.mean, max(within[0], self.mean - reach), min(within[1], self.mean + reach))
+
+
+def stratify(strata: Iterable[Mapping[int, tuple[float, int]]]) -> StratifiedMean:
+    """Return the mean of all values, given the sum and the number of the values of each cluster in each stratum.
+
+    A repeat of a value belongs to the cluster of the first one, which thereby gets larger. Clusters are compared within each
+    stratum, so it does not matter which strata they are from (W. Cochran, Sampling Techniques, 1977, chapters 5 and 6). A stratum
+    with a single cluster says nothing about how values vary, so it has no part in the variance. The degrees of freedom are
+    Satterthwaite's (An approximate distribution of estimates of variance components, 1946): a stratum with few clusters has few.
+
+    >>> stratify([{0: (0.0, 9)}, {0: (1.0, 1), 1: (-1.0, 1), 2: (1.0, 1)}]).sizes
+    {0: 1, 1: 1, 2: 1}
+    """
+    strata = list(strata)
+    total, size = [sum([cell[place] for stratum in strata for cell in stratum.values()]) for place in (0, 1)]
+    deviations: dict[int, float] = defaultdict(float)
+    sizes: dict[int, int] = defaultdict(int)
+    variances: list[tuple[float, float]] = []
+    for stratum in strata:
+        if len(stratum) < 2:
+            continue
+        number = sum([count for _, count in stratum.values()])
+        mean = sum([value for value, _ in stratum.values()]) / number
+        effective = number**2 / sum([count**2 for _, count in stratum.values()])
+        scale = sqrt(effective / (effective - 1)) / size
+        found = {cluster: scale * (value - mean * count) for cluster, (value, count) in stratum.items()}
+        variances.append((sum([one**2 for one in found.values()]), effective - 1))
+        for cluster, (_, count) in stratum.items():
+            deviations[cluster] += found[cluster]
+            sizes[cluster] += count
+    spread = sum([variance**2 / freedom for variance, freedom in variances])
+    freedom = sum([variance for variance, _ in variances]) ** 2 / spread if spread else sum([known for _, known in variances])
+    return StratifiedMean(total / size if size else 0.0, dict(deviations), dict(sizes), freedom)
+
+
+def _bounds_of_equal(mean: float, clusters: float, within: tuple[float, float]) -> list[float | None]:
+    share = 1 - (1 - LEVEL) ** (1 / clusters)
+    return [mean + share * (end - mean) if isfinite(end) else None for end in within]
 
 
 def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequence[int]) -> list[float] | None:

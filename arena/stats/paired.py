@@ -51,10 +51,11 @@ def test_differences(values: Iterable[float]) -> PairedTest:
     return PairedTest(student_p_value(counted), STUDENT)
 
 
-def student_p_value(values: Iterable[float]) -> float:
+def student_p_value(values: Iterable[float], freedom: float | None = None) -> float:
     """Return the two-sided p-value of Student's t-test of the hypothesis that the mean of independent values is 0.
 
-    It is 1 for fewer than two values, and for values that are all equal. `values` may be a Counter.
+    It is 1 for fewer than two values, and for values that are all equal. `values` may be a Counter. By default, there is one
+    degree of freedom less than there are values.
     """
     counted = Counter(values)
     number = counted.total()
@@ -62,7 +63,7 @@ def student_p_value(values: Iterable[float]) -> float:
         return 1.0
     mean = sum([value * times for value, times in counted.items()]) / number
     squares = sum([(value - mean) ** 2 * times for value, times in counted.items()])
-    return 2 * student_cdf(number - 1, -abs(mean) / sqrt(squares / (number - 1) / number))
+    return 2 * student_cdf(freedom or number - 1, -abs(mean) / sqrt(squares / (number - 1) / number))
 
 
 test_differences.__test__ = False  # type: ignore[attr-defined]  # pytest collects names that begin with `test`
@@ -149,16 +150,16 @@ def round_off(value: float) -> float:
     return float(f"{round(value, 12):.12g}")
 
 
-def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
+def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL, freedom: float | None = None) -> Bounds:
     """Return the interval of the mean by Student's t; `chance` is the probability that it misses the mean.
 
     There is no interval for fewer than two values, or for values that are all equal.
     """
     if len(set(values)) < 2:
         return None, None
-    mean, freedom = sum(values) / len(values), len(values) - 1
-    error = sqrt(sum([(value - mean) ** 2 for value in values]) / freedom / len(values))
-    reach = student_quantile(freedom, 1 - chance / 2) * error
+    mean, number = sum(values) / len(values), len(values)
+    error = sqrt(sum([(value - mean) ** 2 for value in values]) / (number - 1) / number)
+    reach = student_quantile(freedom or number - 1, 1 - chance / 2) * error
     return mean - reach, mean + reach
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, contrast
+from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, compare_returns, contrast
 from arena.api.store import Store
 from arena.stats import EloEstimate, Pair
-from arena_compare.measures import MeanComparison, compare_means, count_tests
+from arena_compare.measures import MeanComparison, correct_means, count_tests
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 from arena_pairings.sprt import AdjustedElo
 from arena_pairings.sprt_state import SprtState
@@ -79,8 +79,9 @@ def compare_entries(
     """
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "score" or (sheet.kind == "versus" and tally.ranked_by == "returns"):
-        rounds = [(name, tally.returns.by_round(entry)) for entry, name in enumerate(sheet.labels)]
-        means = compare_means(rounds, repeated=tally.matches.folded)
+        every = combinations(enumerate(sheet.labels), 2)
+        leads = [(one, other, compare_returns(tally.returns, i, j)) for (i, one), (j, other) in every]
+        means = correct_means([(one, other, found) for one, other, found in leads if found is not None])
         return Compared(sheet, tuple(choose(means, names)), count_tests(means))
     if sheet.kind == "puzzle":
         optima: dict[int, float] = {}  # the lowest cost for each position, from the entries whose solutions are optimal

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from arena import ArenaError
 from arena.api.cli import say
-from arena.api.results import BoardInfo, Comparison, Measured, compare_rounds, describe_ways, read_ways, timed_way
+from arena.api.results import BoardInfo, Comparison, Measured, RoundLeads, compare_rounds, describe_ways, read_ways, timed_way
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
 
@@ -91,11 +91,18 @@ def compare_means(entries: Sequence[tuple[str, Rounds]], *, repeated: bool) -> l
     P-values and intervals are corrected together for all tests, see `count_tests`.
     """
     found = [
-        (one, other, leads)
+        (one, other, leads.untested() if repeated else leads)
         for (one, mine), (other, theirs) in combinations(entries, 2)
         if (leads := compare_rounds(mine, theirs)) is not None
     ]
-    tested = [leads.differ and not repeated for _, _, leads in found]
+    return correct_means(found)
+
+
+def correct_means(found: Sequence[tuple[str, str, RoundLeads]]) -> list[MeanComparison]:
+    """Return comparisons of two entries each, with p-values and intervals that are corrected together for all tests, see
+    `count_tests`.
+    """
+    tested = [leads.differ for _, _, leads in found]
     p_values = [leads.test.p_value for (_, _, leads), known in zip(found, tested, strict=True) if known]
     corrected = zip(p_values, holm(p_values), holm_chances(p_values), strict=True)
     untested = (1.0, 1.0, SIGNIFICANCE_LEVEL)

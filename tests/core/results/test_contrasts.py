@@ -14,9 +14,9 @@ from scipy import stats  # type: ignore[import-untyped]
 import arena
 from arena.format import Placing
 from arena.formats import arena_formats
-from arena.results.contrasts import Contrasts, compare_rounds, contrast, placing_merits
+from arena.results.contrasts import Contrasts, compare_returns, compare_rounds, contrast, placing_merits
 from arena.results.leaderboard import Leaderboard
-from arena.results.tally import Facts, Tally
+from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
 
 BOARDS = 100
@@ -157,6 +157,49 @@ def test_returns_are_tested_by_round() -> None:
     assert apart.lead == pytest.approx(sum(mine.values()) / 500 - sum(theirs.values()) / 500)
     assert apart.test.p_value == pytest.approx(expected.pvalue, rel=0.1)
     assert compare_rounds(mine, {}) is None
+
+
+def test_one_repeated_pairing_leaves_the_tests_of_others() -> None:
+    """Two agents draw the same two games in 12 rounds, and a third one loses to both: by the binomial, 2 / 2^12 and nothing."""
+    returns = MeanReturns(3, (-1.0, 1.0))
+    rng = random.Random(2)
+    for round_ in range(12):
+        for seats in ((0, 1), (1, 0)):
+            returns.add(round_, seats, (0.0, 0.0), play_hash=seats[0])
+        for entry in (0, 1):
+            got = rng.choice([0.5, 1.0])
+            returns.add(round_, (entry, 2), (got, -got))
+    for better in (0, 1):
+        found = compare_returns(returns, better, 2)
+        assert found is not None
+        assert found.values == pytest.approx(
+            [returns.by_round(better)[round_] - returns.by_round(2)[round_] for round_ in range(12)]
+        )
+        assert found.test.p_value == 2 / 2**12
+    between = compare_returns(returns, 0, 1)
+    assert between is not None
+    assert between.test.p_value > 0.05
+    assert None not in returns.of(0)
+
+
+@pytest.mark.parametrize("rounds", [3, 30])
+def test_repeats_alone_are_no_test(rounds: int) -> None:
+    """Ten equal pairs say no more than one pair; three that are repeated say no more than three."""
+    returns = MeanReturns(2, (-1.0, 1.0))
+    for round_ in range(rounds):
+        for seats in ((0, 1), (1, 0)):
+            got = 1.0 if seats == (0, 1) else -1.0
+            returns.add(round_, seats, (got, -got), play_hash=10 * (round_ % 3) + seats[0])
+    found = compare_returns(returns, 0, 1)
+    assert found is not None
+    assert (found.lead, found.test.p_value) == pytest.approx((2.0, 2 / 2**3))
+    alone = MeanReturns(2, (-1.0, 1.0))
+    for round_ in range(rounds):
+        alone.add(round_, (0, 1), (1.0, -1.0), play_hash=5)
+    found = compare_returns(alone, 0, 1)
+    assert found is not None
+    assert (found.lead, found.test.p_value, found.test.name, found.interval()) == (2.0, 1.0, "", (None, None))
+    assert alone.of(0) == (1.0, None, None)
 
 
 def test_a_board_of_scores_is_marked_too() -> None:

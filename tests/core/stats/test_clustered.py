@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from arena.stats.clustered import ClusteredMean, clustered_mean, remove_luck
+from arena.stats.clustered import ClusteredMean, clustered_mean, remove_luck, stratify
 
 
 def test_one_value_a_cluster_is_students_interval() -> None:
@@ -74,3 +74,20 @@ def test_rare_luck_that_decides_nothing_is_left_alone() -> None:
     lower = remove_luck((real + 0.1 * returns).tolist(), real.tolist(), [1] * 60)
     assert lower is not None
     assert np.var(lower) < 0.05 * np.var(real)
+
+
+def test_a_stratum_that_repeats_one_value_is_a_constant() -> None:
+    """Twenty draws of 0 add no uncertainty to six values, and halve the width if they are half of all values."""
+    values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
+    found = stratify([{0: (0.0, 6)}, {round_: (value, 1) for round_, value in enumerate(values)}]).with_interval()
+    low, high = stats.t.interval(0.95, 5, loc=fmean(values), scale=stats.sem(values))
+    assert found == pytest.approx((fmean(values) / 2, low / 2, high / 2))
+    assert stratify([{0: (0.0, 5)}, {4: (3.0, 5)}]).with_interval() == ClusteredMean(0.3, None, None)
+
+
+def test_strata_have_the_degrees_of_freedom_of_welch() -> None:
+    """The mean of two strata of equal size and different spread is half of their sum, as in Welch's test of their difference."""
+    one, two = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0], [10.0, 60.0, -30.0, 7.0, 8.0, 3.0]
+    strata = [dict(enumerate((value, 1) for value in one)), {9 + round_: (value, 1) for round_, value in enumerate(two)}]
+    welch = stats.ttest_ind(one, [-value for value in two], equal_var=False).confidence_interval()
+    assert stratify(strata).with_interval()[1:] == pytest.approx((welch.low / 2, welch.high / 2))

@@ -584,3 +584,33 @@ def test_equal_p_values_are_rounded_alike() -> None:
     texts = {p_value_text(value) for value in (both, both + 1e-15, both - 1e-15)}
     assert texts == {"p = 0.063"}
     assert {round_p_value(value) for value in (both, both - 1e-15)} == {"0.063"}
+
+
+def test_repeats_of_one_pairing_do_not_hide_other_differences(tmp_path: Path) -> None:
+    """`alpha-beta` and `minimax` repeat their two games; `random` has the lower mean return in every round, which the board and
+    the comparison both say.
+    """
+    spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 20, "agents": ["random", "alpha-beta", "minimax"]}
+    results = arena.run(spec, store=tmp_path / "three.db")
+    got: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for _, _, pairing, record in results.played:
+        for label, value in zip(record.labels, record.returns, strict=True):
+            got[label, pairing.round].append(value)
+    assert all(sum(got["random", round_]) < sum(got["minimax", round_]) for round_ in range(20))
+    [board] = Leaderboard.of_results(results)
+    level = {row["agent"]: row["level_with"] for row in board.rows}
+    assert level == {"random": [], "alpha-beta": ["minimax"], "minimax": ["alpha-beta"]}
+    assert all(row["return_low"] < row["mean_return"] < row["return_high"] for row in board.rows)
+    document = json.loads(called("compare", str(tmp_path / "three.db"), "--format", "json").output)
+    decided = {(one["one"], one["other"]): one["p_value_holm"] <= 0.05 for one in document[0]["pairs"]}
+    assert decided == {("random", "alpha-beta"): True, ("random", "minimax"): True, ("alpha-beta", "minimax"): False}
+
+
+def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
+    """Ranks that nothing tells apart have a `~`, and a line says why there is no interval."""
+    spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 5, "agents": ["alpha-beta", "minimax"]}
+    results = arena.run(spec, store=tmp_path / "drawn.db")
+    [board] = Leaderboard.of_results(results)
+    assert {row["agent"]: row["level_with"] for row in board.rows} == {"alpha-beta": ["minimax"], "minimax": ["alpha-beta"]}
+    assert "Intervals of mean returns need a second round that differs." in render(results, [board])
+    assert "cannot be told apart" in called("compare", str(tmp_path / "drawn.db")).output
