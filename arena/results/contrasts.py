@@ -255,7 +255,7 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
         for (one, other), pairs in tally.matches.pairings().items():
             worth = PairedGames.estimate_score(pairs)
             if worth.score_low is not None:
-                differs = any(pair.score != 0.5 for pair in pairs if pair.games > 1)
+                differs = any(pair.score != 0.5 for pair in pairs if pair.is_whole)
                 (found if differs else level)[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
     ranking = tally.ranking()
     merits = _merits(tally) if tally.ranked_by != "rating" else None

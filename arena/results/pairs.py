@@ -27,7 +27,7 @@ def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     """Return the pentanomial counts: the numbers of pairs with 0, 1/2, 1, 3/2 and 2 points. A repeated pair counts once."""
     counts = [0] * len(PAIR_SCORES)
     for pair, times in kinds_of(pairs):
-        if pair.forward.games and pair.backward.games:
+        if pair.is_whole:
             counts[PAIR_SCORES.index(round(pair.score * 4) / 4)] += times
     return counts[0], counts[1], counts[2], counts[3], counts[4]
 

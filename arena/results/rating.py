@@ -51,7 +51,9 @@ class UnknownRatings:
     decisive: int
     """The number of decided pairs on the whole board: pairs of games in which one side won more points."""
     needed: int | None
-    """About how many decided pairs are needed to show the ratings of all others; None if games are not in pairs."""
+    """About how many decided pairs are needed to show the ratings of all others; None without pairs, or if an interval is
+    missing.
+    """
 
     def describe(self, labels: Sequence[str]) -> Iterator[str]:
         """Yield remarks for the board that say which further matches would make the ratings known."""
@@ -80,11 +82,12 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     halves = {entry: (high - low) / 2 for entry, (low, high) in bounds.items() if low is not None and high is not None}
     # Rounded, so that of two entries with equal results, both are shown or none is.
     unknown = frozenset([entry for entry in bounds if round(halves.get(entry, inf), 6) > MAX_INTERVAL_ELO])
-    pairs = [pair for found in games.pairings().values() for pair in found]
+    pairs = [pair for found in games.pairings().values() for pair in found if pair.is_whole]
     decisive = sum([pair.score != 0.5 for pair in pairs])
     factor = max([half / MAX_INTERVAL_ELO for half in halves.values()], default=0.0)
     needed = max(ceil(MIN_DECISIVE_PAIRS * len(played) / 2), ceil(decisive * factor**2))
-    return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
+    is_forecast = pairs and not unknown - halves.keys() - {*swept}  # without an interval, nobody knows how wide it will be
+    return UnknownRatings(unknown, swept, decisive, needed if is_forecast else None)
 
 
 def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[int] | None = None) -> Strengths | None:

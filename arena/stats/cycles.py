@@ -22,7 +22,7 @@ def beats(pairings: Pairings[Competitor]) -> dict[Competitor, frozenset[Competit
         found.setdefault(two, set())
         scores = Counter(dict.fromkeys(PAIR_SCORES, 0))
         for pair, count in kinds_of(pairs):
-            if pair.games:
+            if pair.is_whole:
                 scores[pair.score] += count
         values = sorted(scores)
         bounds = mean_interval([scores[value] for value in values], values)

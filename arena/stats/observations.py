@@ -73,6 +73,11 @@ class Pair(NamedTuple):
         return self.forward.games + self.backward.games
 
     @property
+    def is_whole(self) -> bool:
+        """Return whether both games have been played. If the other one is void or in another shard, a game is no pair."""
+        return bool(self.forward.games and self.backward.games)
+
+    @property
     def score(self) -> float:
         """Return the share of the points of the first competitor, within [0, 1]; 0.5 without games."""
         return (self.forward.points + self.backward.games - self.backward.points) / self.games if self.games else 0.5

@@ -51,6 +51,8 @@ class GamesComparison:
     """The number of games, including repeated games and incomplete pairs."""
     distinct: int = 0
     """The number of different games; games differ if their seats, positions or actions do."""
+    lone: int = 0
+    """The number of games without the other game of their pair, which is void, in another shard, or not played yet."""
     verdict: str | None = None
     """The verdict of the sequential test of the board in words, which decides `better`; None without such a test."""
     adjusted: AdjustedElo | None = None
@@ -139,7 +141,9 @@ def _compare_games(
             tested = direct or rated
             worth = PairedGames.estimate_score(games) if tested is None else PairedGames.estimate_score(games, tested.chance)
             counts = PairedGames.count_pairs(games)
-            found = replace(found, counts=counts, worth=worth, games=round(worth.games), distinct=distinct[frozenset((i, j))])
+            lone = sum([not pair.is_whole for pair in pairs])
+            different = distinct[frozenset((i, j))]
+            found = replace(found, counts=counts, worth=worth, games=round(worth.games), distinct=different, lone=lone)
         yield found
 
 

@@ -134,8 +134,10 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
     lines = [games_verdict(found)]
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
-        pairs = sum(found.counts)
-        games = f" ({figures.amount(found.games, 'game')}, {found.distinct:,} different)" if found.distinct < found.games else ""
+        pairs, whole = sum(found.counts), found.games - found.lone
+        details = [f"{found.distinct:,} different"] if found.distinct < found.games else []
+        details += [f"{found.lone:,} without the other game of the pair"] if found.lone else []
+        games = f" ({', '.join([figures.amount(found.games, 'game'), *details])})" if details else ""
         counted = f"{figures.amount(pairs, 'pair')} of games{games}"
         direct = "" if found.direct is None else f", {p_value_words(found.direct.p_value_holm, found.direct.test)}"
         lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth, corrected=not alone)}")
@@ -144,11 +146,12 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         if worth.score_low is None and worth.score_high is None:
             few = "Fewer than three pairs that differ" if pairs < 3 else "Nearly all games repeat one pair"
             more = "openings with more plies" if sheet.has_openings else "openings"
-            if 2 * pairs < found.games - 1:
+            if 2 * pairs < whole:
                 lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
             else:
-                lines.append("No interval: it needs three pairs of games.")
-        elif 2 * pairs < found.games - 1:
+                missing = "; the other games of pairs are missing" if found.lone else ""
+                lines.append(f"No interval: it needs three pairs of games{missing}.")
+        elif 2 * pairs < whole:
             lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")
     if worth is None or (not alone and _bounds(difference)):
         where = f"{found.one} is at {figures.elo(difference.elo)} Elo against {found.other}{_bounds(difference)}"

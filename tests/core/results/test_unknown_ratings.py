@@ -10,8 +10,10 @@ from typing import Any
 import arena
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
-from arena.results.rating import MIN_DECISIVE_PAIRS, UnknownRatings
+from arena.results.pairs import PairedGames
+from arena.results.rating import MIN_DECISIVE_PAIRS, UnknownRatings, strengths, unknown_ratings
 from arena.results.tables import render
+from arena.schedule.board_info import BoardInfo
 
 QUICK = {"game": "tic-tac-toe", "rounds": 3, "seed": 2026, "agents": ["random", "greedy", "lookahead", "type-a-plus"]}
 SURE: dict[str, Any] = {
@@ -148,3 +150,25 @@ def test_a_missing_interval_does_not_ask_for_fewer_pairs_than_there_are() -> Non
     """After two rounds, no interval is known however many pairs are decided: not `about 18 ...; so far there are 22`."""
     (few,) = UnknownRatings(frozenset({0}), (), decisive=22, needed=18).describe(["one"])
     assert few == "? : no rating yet, because the 95 % interval is missing or wider than ±300 Elo."
+
+
+def test_a_decided_pair_is_two_games() -> None:
+    """Of five rounds, one pair is won and one is level; three games wait for the other game of their pair."""
+    games = PairedGames()
+    pairs = [(0, (0, 1), 1.0), (0, (1, 0), 0.0), (1, (0, 1), 1.0), (1, (1, 0), 1.0)]
+    lone = [(2, (0, 1), 1.0), (3, (1, 0), 1.0), (4, (0, 1), -1.0)]
+    for play, (round_, seats, got) in enumerate([*pairs, *lone]):
+        games.add(round_, seats, (got, -got), play, used_rng=True)
+    board = BoardInfo("game", {"name": "game"}, "versus", ("one", "two"), 10, exact=True, has_chance=True, returns=(-1.0, 1.0))
+    rated = strengths(board, games.results(), games.pairings())
+    assert rated is not None
+    assert unknown_ratings(rated, games, [0, 1]).decisive == 1
+
+
+def test_nothing_is_forecast_without_an_interval() -> None:
+    """Two rounds give no interval, so nobody knows how many pairs would make it narrow."""
+    for rounds, forecast in ((2, False), (3, True)):
+        results = arena.run({**SURE, "rounds": rounds, "seed": 6})
+        text = render(results, Leaderboard.of_results(results))
+        assert "no rating yet" in text
+        assert ("decided pairs of games" in text) == forecast

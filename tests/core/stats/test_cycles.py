@@ -35,3 +35,8 @@ def test_all_cycles_of_three_are_listed_once() -> None:
     assert len(found) == len(set(map(frozenset, found))) == 5
     assert all(three[1] in ring[three[0]] and three[2] in ring[three[1]] and three[0] in ring[three[2]] for three in found)
     assert len(cycles(ring, most=2)) == 2
+
+
+def test_games_without_their_pair_are_no_observations() -> None:
+    """Twenty lone games from one seat may all be won by that seat."""
+    assert beats({("a", "b"): [Pair(WinDrawLoss(wins=1), WinDrawLoss())] * 20}) == {"a": frozenset(), "b": frozenset()}

@@ -614,3 +614,18 @@ def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
     assert {row["agent"]: row["level_with"] for row in board.rows} == {"alpha-beta": ["minimax"], "minimax": ["alpha-beta"]}
     assert "Intervals of mean returns need a second round that differs." in render(results, [board])
     assert "cannot be told apart" in called("compare", str(tmp_path / "drawn.db")).output
+
+
+def test_lone_games_are_counted_as_such(tmp_path: Path) -> None:
+    """Other shards have the other games of some pairs; openings would not bring them."""
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 4\nagents: [random, greedy, {agent: random, label: lot}]\n")
+    assert called("run", str(tmp_path / "cup.yaml"), "--shard", "1/3", "--store", str(tmp_path / "part.db")).exit_code == 0
+    exported = [json.loads(line) for line in called("export", str(tmp_path / "part.db")).stdout.splitlines()]
+    for one, other in (("random", "greedy"), ("random", "lot"), ("greedy", "lot")):
+        rounds = Counter([record["round"] for record in exported if {*record["labels"]} == {one, other}])
+        lone = sum([games == 1 for games in rounds.values()])
+        text = called("compare", str(tmp_path / "part.db"), one, other).output
+        assert re.findall(r"(\d+) games?, (\d+) without the other game", text) == (
+            [(str(rounds.total()), str(lone))] if lone else []
+        )
+        assert "try openings" not in text
