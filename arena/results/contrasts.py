@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from arena.format import Placing
 from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
+from arena.results.rating import is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.tally import Attempts, MeanReturns, Tally
 from arena.stats.paired import (
     MCNEMAR,
@@ -223,8 +224,10 @@ class Contrasts:
         return [name for name, _ in Counter(names).most_common()]
 
 
-def contrast(tally: Tally, ratings: "Ratings[int] | None" = None) -> Contrasts:
-    """Return the contrasts of a board. `ratings` are those of its games, if they are known already."""
+def contrast(tally: Tally, ratings: "Ratings[int] | None" = None, *, by_rating: bool | None = None) -> Contrasts:
+    """Return the contrasts of a board. `ratings` are those of its games, and `by_rating` says whether they rank the board, if
+    this is known already.
+    """
     sheet = tally.sheet
     played = [entry for entry, count in enumerate(tally.counts) if count.games]
     if sheet.kind == "puzzle":
@@ -235,10 +238,14 @@ def contrast(tally: Tally, ratings: "Ratings[int] | None" = None) -> Contrasts:
         from arena.stats.ratings import rate
 
         ratings = rate(tally.matches.results(), range(len(sheet.labels)))
-    return _contrast_games(tally, played, ratings)
+    if by_rating is None:
+        rated = strengths(sheet, tally.matches.results()) if tally.ranked_by == "rating" else None
+        unknown = None if rated is None else unknown_ratings(rated, tally.matches, played)
+        by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
+    return _contrast_games(tally, played, ratings, by_rating=by_rating)
 
 
-def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]") -> Contrasts:
+def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]", *, by_rating: bool) -> Contrasts:
     """Contrast ratings and, if there are more than two entries, the games between the two."""
     found: dict[tuple[int, int, Aspect], Contrast] = {}
     level: dict[tuple[int, int, Aspect], Contrast] = {}
@@ -258,7 +265,7 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
                 differs = any(pair.score != 0.5 for pair in pairs if pair.is_whole)
                 (found if differs else level)[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
     ranking = tally.ranking()
-    merits = _merits(tally) if tally.ranked_by != "rating" else None
+    merits = None if by_rating else _merits(tally)  # the scores may contradict the ratings, if opponents differ
     if ranking is not None and ranking.placings is not None:
         merits = placing_merits(ranking.placings)
     ranked_by: dict[tuple[int, int], Aspect] = dict.fromkeys(combinations(played, 2), "rating")

@@ -16,7 +16,7 @@ from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_r
 from arena.results.cells import board_table, bracket_table
 from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit, placing_merits
 from arena.results.pairs import PairedGames
-from arena.results.rating import Strengths, UnknownRatings, strengths, unknown_ratings
+from arena.results.rating import Strengths, UnknownRatings, is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
 from arena.results.tally import Failure, Tally
@@ -222,11 +222,12 @@ class Leaderboard:
         unknown = None if rated is None else unknown_ratings(rated, games, [n for n, count in enumerate(counts) if count.games])
         ranking = tally.ranking()
         placings = None if ranking is None else ranking.placings
-        by_rating = tally.ranked_by == "rating" and unknown is not None and (sheet.left is not None or not unknown.entries)
+        by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
         by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
         order = _order(tally, rated if by_rating else None, placings)
         refuted = tally.claims.refuted()
-        contrasts = contrast(tally, None if rated is None else rated.ratings) if not versus or by_returns or rated else None
+        has_contrasts = not versus or by_returns or rated is not None
+        contrasts = contrast(tally, None if rated is None else rated.ratings, by_rating=by_rating) if has_contrasts else None
         level = {} if contrasts is None else contrasts.level()
         rows = _rows(tally, rated, level, order, placings, {one.agent for one in refuted})
         ended = tally.is_complete(ended=finished)
@@ -369,7 +370,7 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
     what = "game" if sheet.kind == "versus" else "attempt"
     different = "all" if tally.distinct_games == tally.games else f"{tally.distinct_games:,}"
     distinct = f", {different} different"
-    if sheet.has_chance or tally.games == 1:  # with chance, no match counts as a repeat
+    if sheet.has_chance or tally.games < 2:  # with chance, no match counts as a repeat
         distinct = ""
     repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
     yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import TYPE_CHECKING, ClassVar
 
+from arena.format import RankedBy
 from arena.results import figures
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
@@ -88,6 +89,11 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     needed = max(ceil(MIN_DECISIVE_PAIRS * len(played) / 2), ceil(decisive * factor**2))
     is_forecast = pairs and not unknown - halves.keys() - {*swept}  # without an interval, nobody knows how wide it will be
     return UnknownRatings(unknown, swept, decisive, needed if is_forecast else None)
+
+
+def is_ranked_by_rating(ranked_by: RankedBy, sheet: BoardInfo, unknown: UnknownRatings | None) -> bool:
+    """Return whether ratings rank a board: its format asks for it, and all ratings are shown; otherwise scores rank it."""
+    return ranked_by == "rating" and unknown is not None and (sheet.left is not None or not unknown.entries)
 
 
 def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[int] | None = None) -> Strengths | None:

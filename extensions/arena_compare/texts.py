@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.api.results import BoardInfo, TextTable, figures
-from arena.stats import EloEstimate
+from arena.stats import EloEstimate, expected_score
 from arena_compare.comparison import Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from arena.stats import Difference
 
 
+LEAST_SHARE = 0.0005
+"""Bounds of a score that are nearer to 0 or 100 % are shown as such, and as open bounds in Elo."""
 UNCORRECTED = " (not corrected)"
 """Follows a likelihood of superiority that stands beside p-values that are corrected for several tests."""
 
@@ -143,7 +145,9 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth, corrected=not alone)}")
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
         lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
-        if worth.score_low is None and worth.score_high is None:
+        if worth.score_low is not None and not _is_informative(worth):
+            lines.append("No interval: corrected for all tests on this board, so few pairs leave every score possible.")
+        elif worth.score_low is None and worth.score_high is None:
             few = "Fewer than three pairs that differ" if pairs < 3 else "Nearly all games repeat one pair"
             more = "openings with more plies" if sheet.has_openings else "openings"
             if 2 * pairs < whole:
@@ -180,7 +184,7 @@ def _bounds(difference: "Difference") -> str:
     """Return the interval of a difference of ratings as text. If only one bound is known, the text has only this bound; without
     bounds, it is empty.
     """
-    low, high = difference.low, difference.high
+    low, high = _known_bound(difference.low), _known_bound(difference.high)
     if low is None and high is None:
         return ""
     if low is None or high is None:
@@ -254,9 +258,19 @@ def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
 # Elo
 
 
+def _is_informative(worth: EloEstimate) -> bool:
+    """Return whether the interval of a score, as it is shown, leaves out any score."""
+    return (worth.score_low or 0.0) >= LEAST_SHARE or (1.0 if worth.score_high is None else worth.score_high) <= 1 - LEAST_SHARE
+
+
+def _known_bound(elo: float | None) -> float | None:
+    """Return a bound of an interval in Elo; None if it is so far away that the interval is open in effect."""
+    return None if elo is None or expected_score(-abs(elo)) < LEAST_SHARE else elo
+
+
 def score_words(worth: EloEstimate) -> str:
     """Return the share of the points in words, with its interval if there is one."""
-    known = worth.score_low is not None and worth.score_high is not None
+    known = worth.score_low is not None and worth.score_high is not None and _is_informative(worth)
     interval = f" (95 % interval {figures.share(worth.score_low)} to {figures.share(worth.score_high)})" if known else ""
     return f"{figures.share(worth.score)}{interval}"
 
@@ -265,7 +279,8 @@ def elo_words(worth: EloEstimate, *, corrected: bool = False) -> str:
     """Return a sentence with the Elo difference, its interval and the likelihood of superiority. `corrected` says whether the
     p-value beside it is corrected for several tests.
     """
-    low, high = (None if bound is None else figures.elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
+    bounds = map(_known_bound, (worth.elo_low, worth.elo_high))
+    low, high = (None if bound is None else figures.elo(bound, 1) for bound in bounds)
     interval = "" if low is None and high is None else f" (95 % interval {figures.between(low, high)})"
     lead = "unknown, because all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
     likely = f"{figures.likelihood(worth.superiority)}{UNCORRECTED if corrected else ''}"

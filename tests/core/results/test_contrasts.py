@@ -202,6 +202,27 @@ def test_repeats_alone_are_no_test(rounds: int) -> None:
     assert alone.of(0) == (1.0, None, None)
 
 
+@pytest.mark.parametrize("swept", [True, False])
+def test_a_gauntlet_that_falls_back_to_scores_does_not_contradict_them(swept: bool) -> None:
+    """Entry 2 holds its own against a strong entry, and 3 scores a little more against a weak one, so the ratings of the two
+    contradict their scores. These rank the board if an entry lost everything, so that its rating is hidden.
+    """
+    tally = Tally(replace(sheet("versus", 5), format="gauntlet", ranked_by="score"))
+    rng = random.Random(3)
+    for round_ in range(200):
+        for one, two, share in ((0, 1, 0.9), (2, 0, 0.5), (3, 1, 0.6), (0, 4, 1.0 if swept else 0.7)):
+            for seats in ((one, two), (two, one)):
+                got = 1.0 if (rng.random() < share) == (seats[0] == one) else -1.0
+                tally.count(Facts(seats, (got, -got), "normal", None, None))
+                tally.add_game(round_, seats, (got, -got), rng.getrandbits(60), drew=True, adjusted=None)
+    assert tally.counts[2].score < tally.counts[3].score  # type: ignore[operator]
+    board = Leaderboard.of(tally, finished=True)
+    assert board.ranked_by == ("score" if swept else "rating")
+    level = {row["agent"]: row["level_with"] for row in board.rows}
+    assert ("agent 3" in level["agent 2"]) == swept
+    assert (3 in contrast(tally).level()[2]) == swept
+
+
 def test_a_board_of_scores_is_marked_too() -> None:
     """Two players of the same strategy are level; one that always loses is not."""
     tally = Tally(sheet("score", 3))

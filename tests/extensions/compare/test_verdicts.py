@@ -22,6 +22,7 @@ from arena.stats.calculator import EloEstimate
 from arena.stats.observations import Pair
 from arena.stats.ratings import UNKNOWN, Difference
 from arena_compare.comparison import GamesComparison
+from arena_compare.texts import elo_words, score_words
 from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points, signed_points
 
 pytestmark = pytest.mark.process
@@ -230,3 +231,13 @@ def test_a_p_value_is_never_zero(value: float, text: str) -> None:
     assert percentage_points(-0.004) == "0"
     assert [signed_points(one) for one in (-0.15, -0.004, 0.0833)] == ["-15", "+0", "+8"]
     assert signed_points(0.0833, 1) == "+8.3"
+
+
+def test_an_interval_that_leaves_out_nothing_is_none() -> None:
+    """At the level of many tests, three pairs leave every score possible that a table can show, and so no number of Elo."""
+    mixed = PairedGames.estimate_score([Pair.of(1, 0), Pair.of(0, 1), Pair.of(1, 0)], 1e-5)
+    assert elo_words(mixed) == "Elo +120.4; likelihood of superiority 50.0 %."
+    assert score_words(mixed) == "66.7 %"
+    usual = PairedGames.estimate_score([Pair.of(1, 0), Pair.of(0, 1), Pair.of(1, 0)] * 20)
+    assert "95 % interval" in elo_words(usual)
+    assert "95 % interval" in score_words(usual)
