@@ -181,6 +181,18 @@ def run(**asked: Any) -> int:
         raise click.UsageError("--fresh already plays all matches again; leave out --fresh-for")
     if options.plain and options.compiled:
         raise click.UsageError("--plain cannot be used with --compiled")
+    feeds: list[MatchQueue] = []
+    try:
+        return _run(options, asked, feeds)
+    except (PlayersLost, Interrupted):
+        if options.path is not None and options.path.exists():
+            kept = [f"{feed.held + feed.played:,} matches are in {options.path}; " for feed in feeds]
+            say(f"\n{''.join(kept)}continue with\n  {options.again()}")
+        raise
+
+
+def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue]) -> int:
+    """Play the tournament. The queue of its matches is added to `feeds`, so that an interruption can count them."""
     with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
@@ -200,7 +212,7 @@ def run(**asked: Any) -> int:
         events = RunEvents(started, lambda line: say(f"warning: {line}"))
         with events.open_players() as players, _open_store(options, spec, planned) as store:
             events.start()
-            played = _play(options, spec, planned, store, players, events)
+            played = _play(options, spec, planned, store, players, events, feeds)
             if store is not None:
                 store.flush()
         results = events.finish(Results(spec, played, store=options.path))
@@ -230,12 +242,19 @@ def _open_store(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store
 
 
 def _play(
-    options: RunOptions, spec: Spec, planned: Run, store: Store | None, players: Players | None, events: RunEvents
+    options: RunOptions,
+    spec: Spec,
+    planned: Run,
+    store: Store | None,
+    players: Players | None,
+    events: RunEvents,
+    feeds: list[MatchQueue],
 ) -> list[PlayedMatch]:
     played: list[PlayedMatch] = []
     uses: dict[tuple[int, int], SeatUse] = {}
     with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
         feed = MatchQueue(spec, store, options.shard, progress.found)
+        feeds.append(feed)
         progress.left = feed.left
 
         def note(one: PlayedMatch) -> None:
@@ -260,7 +279,6 @@ def _play(
         except (PlayersLost, Interrupted):
             if store is not None:
                 store.flush()
-                say(f"\n{feed.held + feed.played:,} matches are in {store.path}; continue with\n  {options.again()}")
             raise
     for engine in search_engines():
         for line in engine.sum_up(uses.values()):

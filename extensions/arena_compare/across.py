@@ -33,7 +33,6 @@ SHARES = (None, *BOUNDED)
 """Measures whose effects are from -1 to 1; None is the default measure. Higher values are better, and effects are written in
 percentage points.
 """
-SUCCESS = "solved puzzles and points in games"
 
 
 def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver]) -> dict[str, Any]:
@@ -123,7 +122,10 @@ def across_text(
     domain, then the pairs, then all entries.
     """
     titles = list(dict.fromkeys([effect.domain for pair in pairs for effect in pair.domains]))
-    by = pairs[0].by or SUCCESS
+    puzzles = {solver.domain for solver in solvers}
+    success = ["solved puzzles"] if puzzles.intersection(titles) else []
+    success += ["points in games"] if not puzzles.issuperset(titles) else []
+    by = pairs[0].by or " and ".join(success)
     counted = figures.amount(len(titles), "domain")
     blocks = [f"{' and '.join(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
     blocks += _solver_tables(solvers, style, width)

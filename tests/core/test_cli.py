@@ -7,12 +7,15 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from arena import __version__
 from arena.cli import cli
+from arena.errors import Interrupted
 from tests.conftest import arena_in, at_terminal
 from tests.core.store.test_night import counted
 from tests.eventually import DEADLINE_SECONDS, eventually
@@ -227,6 +230,26 @@ def test_ctrl_c_ends_with_130(tmp_path: Path, workers: str) -> None:
     assert "Traceback" not in err
     assert len(children) == (0 if workers == "1" else 2)
     eventually(lambda: not any(_alive(child) for child in children))
+
+
+@pytest.mark.parametrize("place", ["load_spec", "MatchQueue", "Leaderboard"])
+def test_an_interrupted_run_says_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Before the first match, too, and with `--quiet`; without a store there is nothing to continue."""
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise Interrupted
+
+    monkeypatch.chdir(tmp_path)
+    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
+    module = import_module("arena.commands.run")
+    monkeypatch.setattr(module, place, interrupt if place != "Leaderboard" else SimpleNamespace(of_results=interrupt))
+    for options, continues in (["--quiet"], True), ([], True), (["--store", "none.db", "--quiet"], place != "load_spec"):
+        done = CliRunner().invoke(cli, ["run", "cup.yaml", *options])
+        assert done.exit_code == 1  # click's own way to end; `arena` itself ends with 130
+        command = " ".join(["arena run cup.yaml", *[word for word in ("--quiet",) if word in options]])
+        command += " --store none.db" if "--store" in options else ""
+        assert (f"continue with\n  {command}\n" in done.stderr) == continues
 
 
 def _children(pid: int) -> list[int]:

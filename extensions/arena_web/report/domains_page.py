@@ -116,11 +116,11 @@ def effects_plot(pair: Mapping[str, Any], name: str) -> Plot:
     if (overall := pair["overall"]) is not None:
         rows.append(("all domains", overall["value"], overall["low"], overall["high"]))
     what = "The ratio" if pair["ratio"] else "The difference"
-    by = pair["by"] or "solved puzzles and points in games"
+    by = f" by {pair['by']}" if pair["by"] else ""  # the heading of the page says it otherwise
     return Plot(
         name,
         f"{pair['one']} and {pair['other']} by domain",
-        f"{what} by {by}, of {pair['one']} to {pair['other']}. Lines are 95 % intervals.",
+        f"{what}{by}, of {pair['one']} to {pair['other']}. Lines are 95 % intervals.",
         ("Domain", "Ratio" if pair["ratio"] else "Difference", "From", "To"),
         tuple(rows),
         row_height([row[0] for row in rows]),

@@ -334,3 +334,10 @@ def test_a_board_gives_no_advice_on_rounds_while_it_is_played() -> None:
     assert "The run is not finished: 58 of 60 matches are missing." in remarks
     assert "No intervals yet: they need three rounds." in " ".join(remarks)
     assert not any("in the spec" in remark for remark in remarks)
+
+
+def test_a_board_without_games_does_not_call_them_different() -> None:
+    """Nothing is said about how many of no games differ."""
+    results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})
+    board = Leaderboard.of(Tally(BoardInfo.of(results.spec.boards[0])), finished=False)
+    assert board.remarks[0] == "0 games."

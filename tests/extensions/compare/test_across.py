@@ -366,3 +366,16 @@ def test_mean_ranks_by_amounts_are_those_of_scipy(played: tuple[str, pd.DataFram
     text = called(path, "--across", "--by", by).output
     words = {"nodes": "have fewer nodes", "cost": "have less cost"}[by]
     assert f"number of entries that {words} beyond noise" in text
+
+
+def test_the_heading_names_what_the_domains_are(tmp_path: Path) -> None:
+    """Games alone have no solved puzzles, and puzzles alone no points."""
+    tiles = [{"name": "sliding-tiles", "shuffle": shuffle} for shuffle in (5, 6)]
+    for games, agents, by in (
+        (["tic-tac-toe", "connect-four"], ["random", "greedy"], "points in games"),
+        (tiles, ["bfs", "a-star"], "solved puzzles"),
+    ):
+        store = tmp_path / f"{agents[0]}.db"
+        arena.run({"games": games, "agents": agents, "rounds": 2}, store=store)
+        text = called(str(store), "--across").stdout
+        assert text.startswith(f"{' and '.join(agents)} across 2 domains by {by}\n")
