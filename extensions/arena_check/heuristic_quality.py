@@ -94,6 +94,17 @@ class Quality:
     unpredicted: str | None
     """The reason why there are no predictions."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values. In JSON, which has no infinity, null takes the place of an infinite estimate."""
+        ends = self.dead_end_estimates
+        return {**asdict(self), "dead_end_estimates": ends and [bound if isfinite(bound) else None for bound in ends]}
+
+    @property
+    def call_text(self) -> str:
+        """The time of a call, which may be less than the smallest time that is shown elsewhere."""
+        seconds = self.seconds_per_call
+        return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else figures.duration(seconds)
+
 
 @click.command()
 @click.argument("heuristics", nargs=-1, required=True, metavar="NAME...")
@@ -149,7 +160,7 @@ def heuristic(
                 "dead_ends": len(sample.dead_ends),
                 "whole": sample.whole,
                 "positions": sample.positions,
-                "heuristics": [_plain(one) for one in qualities],
+                "heuristics": [one.as_dict() for one in qualities],
             }
             print(json.dumps(document, indent=2, allow_nan=False), file=out)
         elif style == "csv":
@@ -353,12 +364,6 @@ def _count_nodes(beside: Sequence[Sequence[int]], values: Sequence[float], start
     return count
 
 
-def _plain(found: Quality) -> dict[str, Any]:
-    """Return the figures as plain values. In JSON, which has no infinity, null takes the place of an infinite estimate."""
-    ends = found.dead_end_estimates
-    return {**asdict(found), "dead_end_estimates": ends and [bound if isfinite(bound) else None for bound in ends]}
-
-
 def quality_csv(qualities: Sequence[Quality]) -> str:
     """Return two tables in CSV: the figures with a row for each heuristic, and the nodes of IDA* with a row for each bound."""
     rows, nodes = [], []
@@ -404,7 +409,7 @@ def quality_text(
         ["States that it overestimates", *[f"{one.overestimates:,}" for one in qualities]],
         ["Steps that break consistency", *[f"{one.inconsistent_steps:,}" for one in qualities]],
         *(_dead_end_rows(qualities) if lost else ()),
-        ["Time of a call", *[_call_text(one.seconds_per_call) for one in qualities]],
+        ["Time of a call", *[one.call_text for one in qualities]],
     ]
     blocks.append(TextTable(["", *[one.heuristic for one in qualities]], rows).text(style, width))
     for one in qualities:
@@ -438,11 +443,6 @@ def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
             *[figures.share(one.detected_dead_ends / one.dead_ends) for one in qualities],
         ],
     ]
-
-
-def _call_text(seconds: float) -> str:
-    """Return the time of a call, which may be less than the smallest time that is shown elsewhere."""
-    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else figures.duration(seconds)
 
 
 def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluations: Mapping[str, Evaluation]) -> list[str]:

@@ -146,11 +146,6 @@ def log_likelihood_ratio(counts: Sequence[float], test: Sprt, scores: Sequence[f
     return leads[1] - leads[0]
 
 
-def _elo_of(score: float) -> float | None:
-    """Return the Elo at which this score is expected; None for a score that no Elo has, such as 1."""
-    return 400 * log10(score / (1 - score)) if 0 < score < 1 else None
-
-
 class LuckFreePairs:
     """The scores of pairs minus their luck, in the order of their positions, for a test of the same hypotheses.
 
@@ -207,7 +202,8 @@ class LuckFreePairs:
         mean = self._left / self.pairs
         error = sqrt(max(0.0, self._left_squares - self._left * mean) / (self.pairs - 1) / self.pairs)
         reach = student_quantile(self.pairs - 1, 0.975) * error
-        elo, low, high = [_elo_of(0.5 + lead) for lead in (mean, mean - reach, mean + reach)]
+        scores = [0.5 + lead for lead in (mean, mean - reach, mean + reach)]
+        elo, low, high = [400 * log10(score / (1 - score)) if 0 < score < 1 else None for score in scores]
         superiority = student_cdf(self.pairs - 1, mean / error) if error else 0.5 + (mean > 0) / 2 - (mean < 0) / 2
         return AdjustedElo(elo, low, high, superiority)
 
