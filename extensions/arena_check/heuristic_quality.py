@@ -99,11 +99,10 @@ class Quality:
         ends = self.dead_end_estimates
         return {**asdict(self), "dead_end_estimates": ends and [bound if isfinite(bound) else None for bound in ends]}
 
-    @property
-    def call_text(self) -> str:
-        """The time of a call, which may be less than the smallest time that is shown elsewhere."""
-        seconds = self.seconds_per_call
-        return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else figures.duration(seconds)
+
+def describe_call_time(seconds: float) -> str:
+    """Return the time of a call, which may be less than the smallest time that is shown elsewhere."""
+    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else figures.duration(seconds)
 
 
 @click.command()
@@ -409,7 +408,7 @@ def quality_text(
         ["States that it overestimates", *[f"{one.overestimates:,}" for one in qualities]],
         ["Steps that break consistency", *[f"{one.inconsistent_steps:,}" for one in qualities]],
         *(_dead_end_rows(qualities) if lost else ()),
-        ["Time of a call", *[one.call_text for one in qualities]],
+        ["Time of a call", *[describe_call_time(one.seconds_per_call) for one in qualities]],
     ]
     blocks.append(TextTable(["", *[one.heuristic for one in qualities]], rows).text(style, width))
     for one in qualities:

@@ -408,5 +408,5 @@ def test_the_time_of_a_call_is_that_of_the_fastest_pass(monkeypatch: pytest.Monk
     monkeypatch.setattr(heuristic_quality, "perf_counter", tick)
     seconds = heuristic_quality._time_calls(lambda state: 0.0, range(120))
     assert seconds == pytest.approx(0.00006 / 120)
-    assert heuristic_quality._call_text(seconds) == "500 ns"
-    assert heuristic_quality._call_text(0.0000123) == "12 µs"
+    assert heuristic_quality.describe_call_time(seconds) == "500 ns"
+    assert heuristic_quality.describe_call_time(0.0000123) == "12 µs"
