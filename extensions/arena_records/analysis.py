@@ -68,8 +68,9 @@ def open_store(path: str | Path) -> StoredResults:
 
     >>> import tempfile
     >>> import arena
+    >>> cup = {"game": "pig", "agents": ["random", "hold-at"], "rounds": 2}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = arena.run({"game": "pig", "agents": ["random", "hold-at"], "rounds": 2}, store=f"{folder}/cup.db")
+    ...     _ = arena.run(cup, store=f"{folder}/cup.db")
     ...     len(open_store(f"{folder}/cup.db").records)
     4
     """
