@@ -114,7 +114,7 @@ def test_the_bundle_is_one_script_that_imports_nothing(node: str, tmp_path: Path
     assert "\nexport " not in script
     (tmp_path / "bundle.js").write_text(script + "console.log(Object.keys(arena).sort().join(' '))")
     done = subprocess.run([str(node), str(tmp_path / "bundle.js")], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["Player", "mountBoard", "mountPlayer", "result", "win"]
+    assert done.stdout.split() == ["Player", "mountBoard", "mountPlayer", "result", "win", "winners"]
 
 
 @pytest.mark.parametrize(("rows", "columns", "length"), [(3, 3, 3), (4, 6, 4), (6, 7, 4)])
