@@ -21,7 +21,7 @@ def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -
     try:
         if 0 <= cost < inf:
             return cost
-    except TypeError:  # it is no number
+    except TypeError:  # it is not a number
         pass
     raise GameError(
         f"{name_of(puzzle)}: step_cost returned {abbreviate(cost)} at {cut(puzzle.format_state(state))} for the action "

@@ -238,7 +238,7 @@ class MeanReturns:
         """Add one match that was not void.
 
         `adjusted` are its returns after the correction for luck, if known. `play_hash` is a hash of its moves; None if the match
-        used random numbers, so that it is no repeat of another one.
+        used random numbers, so that it does not repeat another one.
         """
         if play_hash is None:
             for entry, got in zip(seats, returns, strict=True):

@@ -74,7 +74,7 @@ class Pair(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Return whether both games have been played. If the other one is void or in another shard, a game is no pair."""
+        """Return whether both games have been played. If the other one is void or in another shard, a game is not a pair."""
         return bool(self.forward.games and self.backward.games)
 
     @property

@@ -28,7 +28,7 @@ def path_beside(place: Path, ending: str) -> Path:
 def check_side_file(path: Path) -> os.stat_result | None:
     """Return the status of a file beside a store; None if there is none.
 
-    Raises StoreError if it is no regular file, or has another name, so that a change of it would change a file elsewhere.
+    Raises StoreError if it is not a regular file, or has another name, so that a change of it would change a file elsewhere.
     """
     try:
         status = path.lstat()

@@ -238,7 +238,7 @@ class Coordinator:
         return found if threads == workers else f"{found} of {threads:,} threads"
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the starts for which nodes have waited for some time. Nodes do not tell of other decisions in progress."""
+        """Return the starts for which nodes have waited for some time. Nodes do not report other decisions in progress."""
         found = []
         for key, start in self._engine.slow_starts().items():
             sent = self._out.get(key)

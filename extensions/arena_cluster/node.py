@@ -38,11 +38,11 @@ IDLE_SECONDS = 30.0
 
 
 STARTS = "arena-starts"
-"""The topic of the events by which a node tells of a start that takes long: [key of the order, number of the match, seat], or
+"""The topic of the events by which a node reports a start that takes long: [key of the order, number of the match, seat], or
 [key, -1, -1] when the wait is over.
 """
 SLOW_START_SECONDS = 0.5
-"""A start that takes longer than this is told of."""
+"""A start that takes longer than this is reported."""
 
 GUARDED_WORKER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("worker_parent.py")))
 """The command that starts a worker with a process between the worker and this process; see `arena_cluster.worker_parent`."""
@@ -138,7 +138,7 @@ Check = Callable[[Sequence[CurrentTurn]], None]
 
 
 class StartWatch:
-    """Decides when a node tells of a start that takes long, so that no other node waits for the same agent.
+    """Decides when a node reports a start that takes long, so that no other node waits for the same agent.
 
     >>> from arena.api.run import Scheduled
     >>> turn = CurrentTurn(Scheduled(7, 0, None), 1, 1, starting=True)
@@ -156,7 +156,7 @@ class StartWatch:
 
     def look(self, turns: Sequence[CurrentTurn], now: float) -> list[int] | None:
         """Return the number of the match and the seat for whose start the node has waited long, [-1, -1] if this wait is over,
-        or None if there is nothing new to tell. `now` is a time in seconds.
+        or None if there is nothing new to report. `now` is a time in seconds.
         """
         start = next((SlowStart(turn.scheduled.number, turn.seat) for turn in turns if turn.starting), None)
         if start != self._start:
@@ -361,7 +361,7 @@ def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
 
 
 def _make_check(key: str) -> Check:
-    """Return a function that tells of starts that take long. It raises Withdrawn if the order was cancelled or its coordinator is
+    """Return a function that reports starts that take long. It raises Withdrawn if the order was cancelled or its coordinator is
     gone.
     """
     from distributed import get_worker

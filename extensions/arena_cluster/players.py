@@ -84,7 +84,7 @@ class ClusterPlayers:
         return self._coordinator is not None and self._coordinator.alone
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the decisions in progress that the nodes tell of; see `Coordinator.turns`."""
+        """Return the decisions in progress that the nodes report; see `Coordinator.turns`."""
         return () if self._coordinator is None else self._coordinator.turns()
 
     def tell(self, text: str) -> None:

@@ -157,7 +157,7 @@ class GridPath(Puzzle):
         x, y, goal_x, goal_y = map(int, numbers)
         for column, row in ((x, y), (goal_x, goal_y)):
             if not (column < self.width - 2 and row < self.height and self.areas[(row + 1) * self.width + column + 1]):
-                raise ValueError(f"{column},{row} is no free cell of the map, in {text!r}")
+                raise ValueError(f"{column},{row} is not a free cell of the map, in {text!r}")
         state = ((y + 1) * self.width + x + 1, (goal_y + 1) * self.width + goal_x + 1)
         if self.areas[state[0]] != self.areas[state[1]]:
             raise ValueError(f"unsolvable: there is no path between the cells of {text!r}")

@@ -7,6 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import arena
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ CUP: dict[str, Any] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")
 def test_a_review_of_a_thousand_games(bench: "Bench", tmp_path: Path) -> None:
     """With compiled searches, it takes at most two minutes on two cores. A second review finds everything judged."""
     arena.run(CUP, store=tmp_path / "cup.db", workers=2)

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.store import Store
-from arena_isolation import agent_start
-from arena_isolation.control_group import new_group
 from tests.eventually import eventually
+from tests.hostile.conftest import stop_agents_by
 from tests.other_user import run_as_other_user
 
 pytestmark = pytest.mark.process
@@ -130,22 +128,8 @@ def isolation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     isolation, way = request.param
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
-    if way == "signals":
-        monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
-    elif (group := new_group()) is None:
-        pytest.skip("no control group can be made here")
-    else:
-        group.remove()
+    stop_agents_by(way, monkeypatch)
     return str(isolation)
-
-
-@pytest.fixture
-def one_core() -> Iterator[None]:
-    """All that this process starts runs on one core."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(before)})
-    yield
-    os.sched_setaffinity(0, before)
 
 
 def play(folder: Path, values: dict[str, Any]) -> list[Record]:
@@ -214,7 +198,7 @@ def test_such_a_chain_goes_on_if_it_may(isolation: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
-def test_nobody_gains_time_by_short_processes(isolation: str, one_core: None, tmp_path: Path) -> None:
+def test_nobody_gains_time_by_short_processes(isolation: str, one_core: int, tmp_path: Path) -> None:
     """On one core, the agent waits for its own links for more than a second. No count has their time, and none is given back."""
     limits = {"seconds": 0.3, "moves": 4}
     for record in play(

@@ -23,12 +23,12 @@ from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
-from arena_isolation import agent_start
 from arena_isolation.control_group import new_group, own_folders
 from arena_isolation.family_clock import FamilyClock
 from arena_isolation.protocol import VERSION
 from arena_ladder.judge import CHECK_SECONDS, CheckBounds
 from tests.eventually import DEADLINE_SECONDS, eventually
+from tests.hostile.conftest import stop_agents_by
 
 pytestmark = pytest.mark.load
 PLUGIN = '''
@@ -134,23 +134,8 @@ def plugin(tmp_path: Path) -> str:
 def stilled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """An isolation, with agents stilled by a control group, or by signals as where none can be made."""
     isolation, way = request.param
-    if way == "signals":
-        monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
-    elif (group := new_group()) is None:
-        pytest.skip("no control group can be made here")
-    else:
-        group.remove()
+    stop_agents_by(way, monkeypatch)
     return str(isolation)
-
-
-@pytest.fixture
-def one_core() -> Iterator[int]:
-    """All that this process starts runs on one core."""
-    before = os.sched_getaffinity(0)
-    core = max(before)
-    os.sched_setaffinity(0, {core})
-    yield core
-    os.sched_setaffinity(0, before)
 
 
 @pytest.fixture

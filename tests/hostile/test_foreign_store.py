@@ -1,12 +1,9 @@
 """A store from a stranger holds nobody up: SQL that arena does not make is never run."""
 
-import http.client
 import json
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,6 +19,7 @@ from arena.store.database import MAX_CELL_BYTES, Connection, Database
 from arena.store.recovery import recover
 from arena_review.kept import COLUMNS, Kept, place_of
 from tests.conftest import Arena
+from tests.hostile.conftest import list_served
 from tests.rehash import rehash
 
 pytestmark = pytest.mark.promise(hole="foreign", isolation="any")
@@ -93,16 +91,7 @@ def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> No
     """The folder has an honest store, too. The server ends with Ctrl-C."""
     shutil.copy(store, tmp_path / "z.db")
     hide_table(tmp_path / "z.db", "run")
-    command = [sys.executable, "-m", "arena", "serve", str(tmp_path), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-            connection.request("GET", "/api/tournaments")
-            listed = json.loads(connection.getresponse().read())["tournaments"]
-        server.send_signal(signal.SIGINT)
-        assert server.wait(60) == 0
-    assert {one["key"]: one["state"] for one in listed} == {"cup": "finished", "z": "failed"}
+    assert list_served(tmp_path, signal.SIGINT) == ({"cup": "finished", "z": "failed"}, 0)
 
 
 def test_a_query_ends_at_its_time_and_when_the_server_stops(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,11 @@
 Each attack is first tried with SQLite alone, or with Python's own functions, to see that it would succeed.
 """
 
-import http.client
 import json
 import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +26,7 @@ from arena_records.transcripts import read_lines
 from arena_review.kept import Kept, place_of
 from tests.bridges.llm.stub import first, serving
 from tests.conftest import Arena
+from tests.hostile.conftest import list_served
 
 pytestmark = pytest.mark.promise(hole="beside", isolation="any")
 
@@ -356,13 +354,5 @@ def test_a_server_shows_the_other_stores(store: Path, victim: Path, tmp_path: Pa
     damage(tmp_path / "b.db")
     os.mkfifo(tmp_path / "cup.db.lock")
     os.mkfifo(tmp_path / "cup.review")
-    command = [sys.executable, "-m", "arena", "serve", str(tmp_path), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-            connection.request("GET", "/api/tournaments")
-            listed = json.loads(connection.getresponse().read())["tournaments"]
-        server.send_signal(end)
-        server.wait(60)
-    assert {one["key"]: one["state"] for one in listed} == {"a": "failed", "b": "failed", "c": "failed", "cup": "finished"}
+    states = {"a": "failed", "b": "failed", "c": "failed", "cup": "finished"}
+    assert list_served(tmp_path, end) == (states, 0)

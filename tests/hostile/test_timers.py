@@ -12,10 +12,10 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.store import Store
 from arena_isolation import agent_start
-from arena_isolation.control_group import new_group
 from arena_isolation.stopped_family import StoppedFamily
 from arena_isolation.system_calls import filter_pipe
 from tests.eventually import DEADLINE_SECONDS
+from tests.hostile.conftest import stop_agents_by
 from tests.other_user import run_as_other_user
 
 pytestmark = [pytest.mark.process, pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))]
@@ -112,12 +112,7 @@ def arena_agents(): return [Plain, Timers, Threads, Helpers, Watches]
 @pytest.fixture(params=["signals", "group"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How agents are stopped: by a control group, or by signals if none can be made."""
-    if request.param == "signals":
-        monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
-    elif (group := new_group()) is None:
-        pytest.skip("no control group can be made here")
-    else:
-        group.remove()
+    stop_agents_by(request.param, monkeypatch)
     return str(request.param)
 
 

@@ -19,8 +19,6 @@ from arena.stats.ratings import rate
 from arena.store import Store
 from tests.core.formats import league
 
-pytestmark = pytest.mark.process
-
 GAMES = """
 from arena import Agent, Game, hookimpl
 

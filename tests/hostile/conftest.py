@@ -1,0 +1,49 @@
+"""Fixtures of several attacks: how agents are stopped, one core for all, and what a server lists."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_isolation import agent_start
+from arena_isolation.control_group import new_group
+
+
+def stop_agents_by(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let arena stop agents by a control "group", or by "signals" as on a machine without groups."""
+    if way == "signals":
+        monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
+    elif (group := new_group()) is None:
+        pytest.skip("no control group can be made here")
+    else:
+        group.remove()
+
+
+@pytest.fixture
+def one_core() -> Iterator[int]:
+    """Let everything that this process starts run on one core, and return its number."""
+    before = os.sched_getaffinity(0)
+    core = max(before)
+    os.sched_setaffinity(0, {core})
+    yield core
+    os.sched_setaffinity(0, before)
+
+
+def list_served(folder: Path, end: int) -> tuple[dict[str, Any], int]:
+    """Serve a folder of stores. Return the state of each store by its key, and the exit code of the server after a signal."""
+    command = [sys.executable, "-m", "arena", "serve", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", "/api/tournaments")
+            listed = json.loads(connection.getresponse().read())["tournaments"]
+        server.send_signal(end)
+        return {one["key"]: one["state"] for one in listed}, server.wait(60)
