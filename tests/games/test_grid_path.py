@@ -114,7 +114,7 @@ def test_diagonal_steps_cut_no_corner(tmp_path: Path) -> None:
     state = wet.parse_state("1,2 > 3,0")
     assert [wet.format_action(state, action) for action in wet.actions(state)] == ["E", "W"]
     assert wet.step_cost(state, 1, wet.result(state, 1)) == 2.5
-    for text, reason in (("1,2 > 2", "such as"), ("2,0 > 3,0", "no free cell"), ("0,0 > 3,0", "no path")):
+    for text, reason in (("1,2 > 2", "such as"), ("2,0 > 3,0", "not a free cell"), ("0,0 > 3,0", "no path")):
         with pytest.raises(ValueError, match=reason):
             puzzle.parse_state(text)
 
