@@ -262,7 +262,7 @@ class AgentProcess:
         seconds = self.patience if seconds is None else seconds
         turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
         if turn.measured and self._use is None:
-            self._use = ProcessorUse(self._process.clock)
+            self._use = ProcessorUse(self._process.clock, starting=what == HELLO)
         elif turn.measured and self._use is not None and self._pondering:
             self._use.add()
         turn.own_wait = read_own_wait() if turn.measured else 0.0

@@ -38,7 +38,7 @@ class FamilyClock:
 
     Without a group, the time of an orphaned process counts only up to the last listing that found this process. A process that
     starts and ends between two listings does not count at all if its parent ignores its end. So an agent that starts or ends
-    processes in a decision has no lack of processors.
+    processes in a decision has no lack of processors. Only when it starts, it may: a program that starts another is not at fault.
     """
 
     def __init__(self, tree: ProcessTree, group: ControlGroup | None) -> None:
@@ -60,20 +60,21 @@ class FamilyClock:
         self._members: Set[object] = frozenset()
         """The processes of the agent when the decision began."""
         self._changed = False
+        self._starting = False
 
-    def begin(self) -> None:
-        """Start counting."""
+    def begin(self, *, starting: bool = False) -> None:
+        """Start counting a decision, or the start of the agent."""
         if not self._threads:
             self.look()
         self._began = dict(self._read_threads())  # threads that have just started are included
         self._used = self._read_processes()
         self._most = 0.0
-        self._members, self._changed = self._list_members(), False
+        self._members, self._changed, self._starting = self._list_members(), False, starting
 
     def look(self, *, now: bool = True) -> None:
         """List the processes again; without `now`, only if a listing is due. New threads start with a waiting time of zero."""
         if not now and self._group is None and perf_counter() < self._listed + LISTING_SECONDS:
-            self._changed |= self._inside is not None and self._list_members() != self._members
+            self._changed |= self._inside is not None and not self._starting and self._list_members() != self._members
             return
         self._listed = perf_counter()
         processes = [] if self._group is not None else [self._tree.leader, *self._tree.find_members()][:MAX_WATCHED_PROCESSES]
@@ -83,7 +84,7 @@ class FamilyClock:
         _keep(self._processes, {pid: f"/proc/{pid}/stat" for pid in processes})
         new = _keep(self._threads, {tid: f"/proc/{tid}/schedstat" for tid in threads[:MAX_WATCHED_THREADS]})
         self._began.update((tid, _Thread(0.0, now.waited)) for tid, now in self._read_threads() if tid in new)
-        self._changed |= self._list_members() != self._members
+        self._changed |= not self._starting and self._list_members() != self._members
 
     def used(self) -> float:
         """Return the CPU seconds of all processes together since `begin`."""
@@ -162,10 +163,10 @@ class ProcessorUse:
     and subtracts the most time that they can have used on one processor.
     """
 
-    def __init__(self, clock: FamilyClock) -> None:
+    def __init__(self, clock: FamilyClock, *, starting: bool = False) -> None:
         self._clock = clock
         self._lack = self._used = self._short = 0.0
-        clock.begin()
+        clock.begin(starting=starting)
 
     @property
     def lack(self) -> float:
