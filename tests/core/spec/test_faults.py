@@ -484,3 +484,21 @@ def test_a_name_that_no_plugin_gets_is_a_fault_at_its_line(tmp_path: Path, monke
     (fault,) = refused.value.faults
     assert (fault.line, fault.where) == (2, "agents[1]")
     assert fault.message == "plugin one: agent 'twice' is also defined by other"
+
+
+@pytest.mark.parametrize(
+    ("game", "isolation", "expected"),
+    [
+        ("tic-tac-toe", "none", None),
+        ("kuhn-poker", "none", "nothing prevents agents from remembering them"),
+        ("kuhn-poker", "process", "a process sees each deal only once; `isolation: sandbox` also keeps it from leaving files"),
+        ("kuhn-poker", "sandbox", None),
+        ("pig", "process", "a process sees each deal only once"),
+    ],
+)
+def test_a_note_says_how_agents_could_remember_shared_deals(game: str, isolation: str, expected: str | None) -> None:
+    """The matches of a round have the same dice or cards. A new process has no memory, and a new sandbox no files."""
+    spec = load_spec({"game": game, "agents": ["random", {"agent": "random", "label": "other"}], "isolation": isolation})
+    notes = [note for note in spec.notes if "have the same deals" in note]
+    assert [expected in note for note in notes if expected] == ([] if expected is None else [True]), notes
+    assert len(notes) == (expected is not None)

@@ -116,6 +116,11 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     assert [board.as_dict() for board in by_store] == [_rounded(by_record.as_dict())]
     assert by_store[0].failures == by_record.failures
     assert (spec == "faults") == bool(by_record.failures)
+    with Store.open(path) as store:
+        (stored,) = tallies_of(store, store.last().boards)
+    for found, counted in zip(stored.attempts, tally.attempts, strict=True):
+        assert list(found.rounds) == list(counted.rounds)
+        assert list(found.seconds) == pytest.approx(list(counted.seconds), abs=1e-8)
 
 
 def _rounded(value: Any) -> Any:
@@ -151,7 +156,7 @@ def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> N
         connection.execute("UPDATE run SET started = 'then', ended = 'later'")
     arena.run(SPEC, store=path)
     with Store.open(path) as store:
-        assert [(run.started, run.ended) for run in store.runs()] == [("then", "later")] * 2
+        assert [(run.started, run.ended, run.idle) for run in store.runs()] == [("then", "later", False), ("then", "later", True)]
     arena.run({**SPEC, "rounds": 4}, store=path)
     with Store.open(path) as store:
         assert (store.last().started > "2026", store.last().ended or "") > (True, "2026")
