@@ -448,9 +448,10 @@ def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | 
     waiting = [placings is None and not count.games for count in tally.counts]
     if placings is None:
         left = [label in (tally.sheet.left or ()) for label in tally.sheet.labels]
-        merits = [
-            (waiting[entry], left[entry], *merit(entry, tally, None if rated is None else rated.elo[entry][0]))
-            for entry in range(len(tally.counts))
+        ratings = [None if rated is None else rated.elo[entry][0] for entry in range(len(tally.counts))]
+        merits = [  # scores order the entries whose ratings are unknown, below the others: scores and Elo have different scales
+            (waiting[entry], left[entry], rated is not None and rating is None, *merit(entry, tally, rating))
+            for entry, rating in enumerate(ratings)
         ]
     else:
         merits = placing_merits(placings)

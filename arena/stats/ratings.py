@@ -47,6 +47,9 @@ MAX_LAST_STEP = 1e-9
 """The largest last step of a lead in natural units. The error is about the square of it."""
 MIN_LIKELY_ROUNDS = 20
 """The fewest rounds with which a likelihood of superiority is given that is not exact."""
+MIN_SWEPT_RANKINGS = 2
+"""The fewest rounds with which the lead of a tier over another one is known in games with three or more seats. One round says who
+was ahead, and not by how much: the lead with an even chance of one result may be 0."""
 MAX_HALVINGS = 60
 """The smallest p-value of the lead of a tier is 1 / 2 to this power."""
 RATED_ROUNDS, SWEEP = "Student's t of the ratings", "sign flips"
@@ -127,9 +130,11 @@ class _Crossings(NamedTuple):
     leads: Array
     """The lead within the mean ratings of the two tiers, in natural units."""
     weights: Array
-    """The weights of the results. Those of two tiers add up to the number of their independent observations."""
+    """The weights of the results. Those of two tiers add up to the number of their independent observations; in games with three
+    or more seats, each choice has this weight by which all members of the better tier come before one of the other tier."""
     counts: Array
-    """The number of observations, with a row for the better tier and a column for the other one."""
+    """The number of observations, with a row for the better tier and a column for the other one. A single game without the other
+    game of its pair is none."""
 
 
 class Ratings(Generic[Competitor]):
@@ -308,6 +313,10 @@ class Ratings(Generic[Competitor]):
             related = self._reach[own, rest] | self._reach[rest, own]
         if not others or not related.all():
             return UNKNOWN
+        if rest and not self._paired:
+            met = self._bounds_at(chance)[1]
+            if np.maximum(met[own, rest], met[rest, own]).min() < MIN_SWEPT_RANKINGS:
+                return UNKNOWN
         elo = float(contrast @ self.strengths) * ELO
         named = [one, *others] if len(others) == 1 else [one]
         if min(self._round_counts[0][k] for k in named) < MIN_OUTCOMES:
@@ -368,11 +377,16 @@ class Ratings(Generic[Competitor]):
         return residuals
 
     @cached_property
+    def _pair_games(self) -> Array:
+        """The number of games of each row; 0 for a single game whose pair is incomplete, because seats may decide it."""
+        games: Array = self._rows.sum(axis=1)
+        return np.where(games > 1, games, 0.0) if self._paired else games
+
+    @cached_property
     def _pair_counts(self) -> Array:
         """The effective number of pairs of each pairing: repeats of a pair add games to it, and not pairs (after L. Kish)."""
-        games = self._rows.sum(axis=1)
-        sums, squares = [np.bincount(self._group_of_row, games**power, len(self._members)) for power in (1, 2)]
-        counts: Array = sums**2 / squares
+        sums, squares = [np.bincount(self._group_of_row, self._pair_games**power, len(self._members)) for power in (1, 2)]
+        counts: Array = sums**2 / np.maximum(squares, 1e-300)
         return counts
 
     @cached_property
@@ -386,7 +400,7 @@ class Ratings(Generic[Competitor]):
         """For each competitor, the effective number of rounds in which it has played, and in which it has played in its tier."""
         size, counts = len(self.agents), []
         inside = self._inside.members < size
-        games = self._rows.sum(axis=1, keepdims=True) * self._varying[:, None]
+        games = self._pair_games[:, None] * self._varying[:, None]
         for members in (self._members, np.where(inside & (inside.sum(axis=1, keepdims=True) > 1), self._inside.members, size)):
             played = np.zeros((size + 1, self._round_of_row.max(initial=0) + 1))
             np.add.at(played, (members[self._group_of_row], self._round_of_row[:, None]), games)
@@ -419,9 +433,12 @@ class Ratings(Generic[Competitor]):
             np.logaddexp.reduce(logits, axis=1, initial=-np.inf)[row] - np.append(self._within, 0.0)[self._members[row, column]]
         )
         codes = np.where(crossing, self._winners[:, None] * count + tiers[self._members], -1)
-        weights, keys = self._pair_counts[row], codes[row, column]
+        keys = codes[row, column]
+        weights = self._pair_counts[row] if self._paired else self._inside.points.sum(axis=1)[row]
         counts: Array = np.bincount(keys, weights, count**2).astype(float)
         if not self._paired:
+            last = (self._inside.members < size).sum(axis=1)[row] == 1  # the choices after which the better tier is complete
+            counts = np.bincount(keys[last], weights[last], count**2)
             rounds, of_rows = self._round_of_row.max(initial=0) + 1, codes[self._group_of_row]
             met = np.unique((of_rows * rounds + self._round_of_row[:, None])[of_rows >= 0])
             weights = weights / counts[keys]
@@ -432,8 +449,10 @@ class Ratings(Generic[Competitor]):
     def _offsets(self) -> Array:
         """Return the mean ratings of tiers. One that took all points has an even chance of that."""
         found = self._crossings
-        share = 0.5 ** (1 / found.counts[tuple(found.pairs.T)])
-        points = found.weights[:, None] * np.stack([share, 1 - share], axis=1)
+        codes = found.pairs[:, 0] * len(self._reach) + found.pairs[:, 1]
+        choices = np.bincount(codes, found.weights)[codes] if len(codes) else found.weights
+        share = 0.5 ** (1 / np.maximum(choices, 1))
+        points = np.where(choices > 0, found.weights, 1.0)[:, None] * np.stack([share, 1 - share], axis=1)
         return _climb(_Choices(found.pairs, points, np.stack([found.leads, 0 * found.leads], axis=1)), self._connected)
 
     def _bounds_at(self, chance: float) -> tuple[Array, Array]:

@@ -213,6 +213,37 @@ def test_agents_without_games_have_no_rank() -> None:
     assert [cells[0].split()[0] for cells in board.table().cells] == ["1", "2", "-"]
 
 
+def test_scores_and_ratings_are_not_compared() -> None:
+    """A ladder ranks by ratings although some are unknown: two groups never met, and the scores of the smaller one are no Elo."""
+    labels = ("one", "two", "three", "four", "five")
+    sheet = BoardInfo("half", {}, "versus", labels, 1000, exact=True, ranked_by="rating", left=())
+    tally = Tally(sheet)
+    for round_ in range(20):
+        for (first, second), wins in (((0, 1), 8), ((1, 2), 8), ((3, 4), 5)):
+            for seats in ((first, second), (second, first)):
+                got = 1.0 if (round_ % 10 < wins) == (seats[0] == first) else -1.0
+                tally.count(Facts(seats, (got, -got), "normal", None, None))
+                tally.add_game(round_, seats, (got, -got), round_, True, None)
+    (board,) = Leaderboard.of_tallies([tally], finished=False)
+    assert [(row["agent"], row["rank"], row["rating"] is None) for row in board.rows] == [
+        ("one", 1, False),
+        ("two", 2, False),
+        ("three", 3, False),
+        ("four", 4, True),
+        ("five", 4, True),
+    ]
+
+
+def test_one_game_of_three_has_no_rating() -> None:
+    """The scores order its board: one round says who was ahead, and not by how much."""
+    tally = Tally(BoardInfo("hearts", {}, "versus", ("last", "second", "first"), 1, exact=True, has_chance=True))
+    tally.count(Facts((0, 1, 2), (-3.0, 0.0, 3.0), "normal", None, None))
+    tally.add_game(0, (0, 1, 2), (-3.0, 0.0, 3.0), 1, True, None)
+    (board,) = Leaderboard.of_tallies([tally], finished=True)
+    assert (board.rows[0]["agent"], board.ranked_by) == ("first", "score")
+    assert [row["rating"] for row in board.rows] == [None] * 3
+
+
 def test_under_two_distinct_pairs_there_is_no_interval() -> None:
     """Twenty rounds of two agents that draw nothing are one pair; random openings make several of it."""
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", "type-a-plus"]}

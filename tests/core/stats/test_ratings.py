@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from math import comb, isfinite, log10
 from typing import Any
 
@@ -248,6 +248,88 @@ def test_games_of_three_have_one_sided_bounds_too() -> None:
     assert next(row for row in ratings.rows if row.agent == "c").low is None
     with pytest.raises(ArenaError, match="expected at most 12 agents to tie in one game, got 13"):
         games.add_ranking(9, [list("abcdefghijklm")])
+
+
+def rankings(orders: Iterable[Iterable[Iterable[str]]]) -> Ratings[str]:
+    """Rate games of three or more seats, one in each round."""
+    games: GameResults[str] = GameResults()
+    for number, order in enumerate(orders):
+        games.add_ranking(number, [list(level) for level in order])
+    return rate(games)
+
+
+def _chance_that_the_last_is(last: str, strengths: Mapping[str, float]) -> float:
+    """The sum over all orders in which it is last of the probability that Plackett's model gives to this order."""
+    found = 0.0
+    for order in permutations(strengths):
+        if order[-1] == last:
+            left, chance = sum(strengths.values()), 1.0
+            for name in order:
+                chance *= strengths[name] / left
+                left -= strengths[name]
+            found += chance
+    return found
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("places", [one for one in product(range(4), repeat=4) if set(one) == {*range(max(one) + 1)}])
+def test_ratings_of_games_for_four_order_by_results_or_are_unknown(places: tuple[int, ...], times: int) -> None:
+    """Each of the 75 orders of four, with ties, as the result of one, two or three games."""
+    order = [[name for name, place in zip("abcd", places, strict=True) if place == level] for level in range(max(places) + 1)]
+    ratings = rankings([order] * times)
+    for (one, first), (two, second) in combinations(zip("abcd", places, strict=True), 2):
+        elo = ratings.difference(one, two).elo
+        if first == second:
+            assert elo == pytest.approx(0, abs=1e-6)
+        else:
+            assert (elo is None) == (times == 1)
+            assert elo is None or (elo > 1) == (first < second)
+    known = {row.agent: row.elo for row in ratings.rows if row.elo is not None}
+    ranks = {name: place for name, place in zip("abcd", places, strict=True) if name in known}
+    assert all(known[one] > known[two] for one, two in permutations(known, 2) if ranks[one] < ranks[two])
+
+
+def test_many_that_tie_are_above_the_one_that_is_last() -> None:
+    """Eleven are as often ahead of each other as behind, so the chance that one of twelve equals is last is 1 in 12."""
+    elo = rankings([["abcdefghijk", "l"]] * 2).difference("a", "l").elo
+    assert elo is not None
+    assert elo > 0
+
+
+def test_the_lead_of_a_tier_is_that_of_plackett() -> None:
+    """c was last in ten games and a and b tied: with an even chance at its rating, and with at most 1 in 20 at its bound,
+    which is a little lower, because the order of a and b is not known exactly either.
+    """
+    for times, least, most in ((2, 0.45, 0.55), (10, 0.45, 0.55)):
+        found = rankings([["ab", "c"]] * times).difference("a", "c")
+        assert found.elo is not None
+        lead = 10 ** (found.elo / 400)
+        assert least < _chance_that_the_last_is("c", {"a": lead, "b": lead, "c": 1.0}) ** times < most
+    assert found.low is not None
+    lead = 10 ** (found.low / 400)
+    assert 0.01 < _chance_that_the_last_is("c", {"a": lead, "b": lead, "c": 1.0}) ** 10 <= 0.05
+
+
+def test_a_single_game_is_not_a_pair() -> None:
+    """Its seat may have won it. Beside six pairs that were all won, twenty such games leave the bound and the test of six pairs,
+    2 / 2^6, and alone they have none: between two agents, and in a tier of three.
+    """
+    games = play([{("a", "b"): 2, ("c", "b"): 2}] * 6)
+    for number in range(6, 26):
+        games.add_pair(number, "a", "b", 1, 1)
+    found = rate(games).difference("a", "b")
+    assert found.low == pytest.approx(clean_sweep(6), abs=1e-3)
+    assert found.p_value == 2 / 2**6
+    alone, mixed = GameResults[str](), GameResults[str]()
+    for number in range(20):
+        alone.add_pair(number, "a", "b", 1, 1)
+        for one, two in ("ab", "bc", "ca"):
+            mixed.add_pair(number, one, two, number % 3 != 0, 1)
+    for ratings in (rate(alone), rate(mixed)):
+        found = ratings.difference("a", "b")
+        assert (found.low, found.high, found.superiority, found.test) == (None, None, None, "")
+        assert found.elo is not None
+        assert ratings.find_spread() == 0
 
 
 @pytest.mark.parametrize("count", [1, 2])
