@@ -290,7 +290,7 @@ def _judge(duel: PastDuel) -> int:
         return EXIT_CODES[UNDECIDED]
     if duel.state.verdict == "H1":
         return EXIT_CODES[BETTER]
-    return EXIT_CODES[WORSE if duel.state.lead.superiority < WORSE_BELOW else LEVEL]
+    return EXIT_CODES[WORSE if duel.state.better < 0 or duel.state.lead.superiority < WORSE_BELOW else LEVEL]
 
 
 def _recall(options: DuelOptions, file: Path) -> DuelOptions:
@@ -338,7 +338,7 @@ def _report(found: PastDuel, agent: str, played: int, *, by_wins: bool) -> Seque
     if state is None:
         return [f"Undecided: no pair of games of {new} against {old} is complete.", f"Kept in {found.store}."]
     if state.verdict is not None:
-        sentence = f"{state.test.explain(state.verdict, new, old)}."
+        sentence = f"{state.explain(state.verdict, new, old)}."
     elif found.ended is None:
         sentence = "Undecided: the duel is not finished."
     elif found.games < found.most:

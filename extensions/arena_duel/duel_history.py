@@ -48,7 +48,8 @@ class PastDuel:
     def verdict(self) -> str:
         """Return the result in one word."""
         if self.state is not None and self.state.verdict is not None:
-            return "better" if self.state.verdict == "H1" else "not better"
+            known = {1: "better", -1: "worse", 0: "passed" if self.state.verdict == "H1" else "not better"}
+            return known[self.state.better]  # it passed if it is only shown not to be much worse, as `--elo -10 0` asks
         return "undecided" if self.ended is not None else "unfinished"
 
     def as_dict(self) -> dict[str, Any]:

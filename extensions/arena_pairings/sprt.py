@@ -5,8 +5,8 @@ that determine only the lead and leave the distribution of the scores open other
 test for Elo). The normalised model is described by the same author (Normalized Elo in practice).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, expm1, isnan, log, log10, nan, sqrt
 from typing import Literal
@@ -108,17 +108,34 @@ class Sprt:
         null, alternative = (f"{lead:+g}" if lead else "0" for lead in (self.elo0, self.elo1))
         return f"H0: {null}, H1: {alternative} {self.unit}"
 
-    def find_better(self, verdict: Verdict | None) -> int:
-        """Return 1 if the verdict says that the first entry is better, -1 if it says that the second is, otherwise 0."""
+    def find_better(self, verdict: Verdict | None, ratio: "Callable[[Sprt], float]") -> int:
+        """Return 1 if the test shows that the first entry is better, -1 if it shows that the second is, otherwise 0.
+
+        `ratio` returns the log-likelihood ratio of the results for the hypotheses of a test. If `elo0` is below 0 and `elo1`
+        above it, the verdict leaves the sign of the lead open. Then each of them is also compared with a lead of 0. If the lead
+        is 0, the likelihood ratio is a martingale, so that it ever reaches the bound of the test with at most about the
+        probability alpha, whatever ends the match (J. Ville, Etude critique de la notion de collectif, 1939).
+
+        >>> Sprt(-20, 20).find_better("H1", lambda test: 3.0 if test.elo0 < 0 else 1.0)
+        0
+        """
+        if verdict is not None and self.elo0 < 0 < self.elo1:
+            up, down = replace(self, elo0=0.0), replace(self, elo1=0.0)
+            return int(up.verdict(ratio(up)) == "H1") - int(down.verdict(ratio(down)) == "H0")
         return int(verdict == "H1" and self.elo0 >= 0) - int(verdict == "H0" and self.elo1 <= 0)
 
-    def explain(self, verdict: Verdict, one: str, other: str) -> str:
+    def explain(self, verdict: Verdict, one: str, other: str, better: int = 0) -> str:
         """Return the conclusion about `one`: the hypothesis that was not accepted is false, except for the risk of the test.
+
+        If `better` of `find_better` says more, the conclusion is that `one` or the other entry is better.
 
         >>> Sprt(0, 30).explain("H0", "d3", "d2")
         'd3 is not 30 normalised Elo better than d2 (at most 5 % risk)'
         """
         accepted = verdict == "H1"
+        if better and self.elo0 < 0 < self.elo1:
+            sign = replace(self, elo0=0.0) if better > 0 else replace(self, elo1=0.0)
+            return sign.explain("H1" if better > 0 else "H0", one, other)
         edge, risk = (self.elo0, self.alpha) if accepted else (self.elo1, self.beta)
         if edge == 0:
             words = f"is better than {other}" if accepted else f"is not as good as {other}"

@@ -27,6 +27,8 @@ class SprtState:
     """Approximately the factor by which the correction for luck reduces the number of pairs; 1 without the correction."""
     adjusted: AdjustedElo | None = None
     """The Elo of the scores that the test uses, if it corrects them for luck."""
+    better: int = 0
+    """1 if the test finds that `one` is better, -1 if it finds that the other entry is, 0 if it does not decide that."""
 
     @classmethod
     def of(cls, sheet: BoardInfo, games: PairedGames, luck: Mapping[int, float] | None = None) -> "SprtState | None":
@@ -40,16 +42,16 @@ class SprtState:
         free = LuckFreePairs()
         for round_, score in games.scores_by_round((0, 1)).items():
             free.add(score, (luck or {}).get(round_, 0.0))
-        llr, saving = (free.ratio(test), free.saving) if free.known else (log_likelihood_ratio(counts, test), 1.0)
+
+        def ratio(test: Sprt) -> float:
+            return free.ratio(test) if free.known else log_likelihood_ratio(counts, test)
+
+        llr, saving = ratio(test), free.saving if free.known else 1.0
         adjusted, worth = free.estimate() if free.known else None, PairedGames.estimate_score(pairs)
         ahead = forecast(test, counts, llr, saving)
         verdict = test.verdict(llr)
-        return cls(sheet.labels[0], sheet.labels[1], test, llr, verdict, counts, worth, ahead, saving, adjusted)
-
-    @property
-    def better(self) -> int:
-        """1 if the test finds that `one` is better, -1 if it finds that the other entry is, 0 if it does not decide that."""
-        return self.test.find_better(self.verdict)
+        better = test.find_better(verdict, ratio)
+        return cls(sheet.labels[0], sheet.labels[1], test, llr, verdict, counts, worth, ahead, saving, adjusted, better)
 
     @property
     def lead(self) -> EloEstimate | AdjustedElo:
@@ -58,7 +60,11 @@ class SprtState:
 
     def conclude(self) -> str:
         """Return the verdict in words."""
-        return "nothing is decided" if self.verdict is None else self.test.explain(self.verdict, self.one, self.other)
+        return "nothing is decided" if self.verdict is None else self.explain(self.verdict, self.one, self.other)
+
+    def explain(self, verdict: Verdict, one: str, other: str) -> str:
+        """Return the conclusion of the test, with other names for the two entries."""
+        return self.test.explain(verdict, one, other, self.better)
 
     def describe_lead(self, decimals: int = 0) -> str:
         """Return `lead` as text, with its interval. It says whether the Elo is adjusted."""
@@ -74,7 +80,7 @@ class SprtState:
         """Return the state as a remark below the board. While the run is not `finished`, it includes a forecast."""
         said = "not decided"
         if self.verdict is not None:
-            said = f"{self.test.explain(self.verdict, self.one, self.other)}; {self.verdict} is accepted"
+            said = f"{self.explain(self.verdict, self.one, self.other)}; {self.verdict} is accepted"
         elif self.forecast is not None and not finished:
             said += f", {self.forecast.describe()}"
         strength = self.describe_lead(1)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
@@ -208,7 +209,8 @@ class Tuning:
             llr = log_likelihood_ratio(result.counts(), self.test)
             verdict = self.test.verdict(llr)
             if verdict is not None or positions >= most or len(result.records) < positions // 2:
-                return _judge_alone(result, verdict == "H1", llr)
+                better = self.test.find_better(verdict, partial(log_likelihood_ratio, result.counts())) > 0
+                return _judge_alone(result, better, llr)
             positions = min(most, 2 * positions)
 
 
@@ -226,7 +228,7 @@ def _judge_pairs(state: SprtState, planned: int) -> Confirmation:
         "pairs": list(state.counts), "llr": state.llr, "lower": state.test.lower, "upper": state.test.upper,
         "hypothesis": state.verdict, "elo": lead.elo, "elo_low": lead.elo_low, "elo_high": lead.elo_high,
     }  # fmt: skip
-    return Confirmation(state.verdict == "H1", pairs, words, listed, hint)
+    return Confirmation(state.better > 0, pairs, words, listed, hint)
 
 
 def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmation:
@@ -245,7 +247,7 @@ def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmatio
         "hypothesis": verdict, "elo": lead.elo, "elo_low": lead.low, "elo_high": lead.high,
     }  # fmt: skip
     hint = "" if verdict else MORE_MATCHES if positions >= planned else MORE_OPENINGS
-    return Confirmation(verdict == "H1", positions, words, listed, hint)
+    return Confirmation(test.find_better(verdict, scores.ratio) > 0, positions, words, listed, hint)
 
 
 def _judge_alone(result: AloneResult, decided: bool, llr: float) -> Confirmation:

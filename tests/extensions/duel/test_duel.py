@@ -22,6 +22,7 @@ from arena.store import Store
 from arena.tournament.results import PlayedMatch
 from arena_duel import duel_setup
 from arena_duel.decision_limits import DurationForecast
+from arena_duel.duel_history import PastDuel
 from arena_duel.duel_setup import agent_of, choose_plies, game_of, past_version
 from arena_duel.llr_curve import LEVELS, frame
 from arena_duel.version_folder import KeptVersion, VersionFolder, current_version
@@ -300,6 +301,24 @@ def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
     assert bar.partition("├")[2].partition("┤")[0].index("●") == place
     assert curve.strip() == LEVELS[0] + LEVELS[4] + LEVELS[7]
     assert len(frame(state, [0.0] * 500, 21)[1].strip()) == 21
+
+
+@pytest.mark.parametrize(
+    ("elo0", "elo1", "verdict", "word"),
+    [
+        (0, 10, "H1", "better"),
+        (0, 10, "H0", "not better"),
+        (-10, 0, "H1", "passed"),
+        (-10, 0, "H0", "worse"),
+        (-10, 10, "H1", "passed"),
+    ],
+)
+def test_the_word_of_a_duel_claims_what_the_test_shows(elo0: float, elo1: float, verdict: Any, word: str) -> None:
+    """A test of -10 against 0 that chooses the second has shown that the new version is not 10 Elo worse, and not more."""
+    test, counts = Sprt(elo0, elo1), (0, 0, 1, 0, 0)
+    better = test.find_better(verdict, lambda _: 0.0)
+    state = SprtState("a", "b", test, 0.0, verdict, counts, EloEstimate.of_pairs(counts), None, better=better)
+    assert PastDuel.verdict.fget(SimpleNamespace(state=state, ended=None)) == word  # type: ignore[attr-defined]
 
 
 LOOKING = "max(game.actions(state), key=lambda action: search.evaluate(game.result(state, action), game.to_move(state)))"

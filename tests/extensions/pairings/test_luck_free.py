@@ -147,7 +147,7 @@ def test_the_verdict_of_the_test_is_the_decision_of_board_and_comparison(tmp_pat
     assert "By the sequential test, h20 is better than h12 (at most 5 % risk).\n" in text
     assert f"The test corrects the scores for luck: {adjusted} (95 % interval +" in text
     assert "cannot be told apart" not in text
-    undecided = replace(board.test, verdict=None)
+    undecided = replace(board.test, verdict=None, better=0)
     assert (undecided.better, undecided.conclude()) == (0, "nothing is decided")
 
 
@@ -157,7 +157,7 @@ def test_the_verdict_of_the_test_is_the_decision_of_board_and_comparison(tmp_pat
 )
 def test_only_a_verdict_on_the_sign_says_which_is_better(elo0: int, elo1: int, verdict: Any, better: int) -> None:
     """H1 refutes that the lead is `elo0` or less, and H0 refutes that it is `elo1` or more."""
-    assert Sprt(elo0, elo1).find_better(verdict) == better
+    assert Sprt(elo0, elo1).find_better(verdict, lambda _: 0.0) == better
 
 
 SPEC = {

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from math import isfinite, log, sqrt
 from typing import Any
 
@@ -11,9 +12,12 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import brentq, minimize  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
+from arena.results.pairs import PairedGames
+from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
 from arena.stats.elo import expected_score
 from arena_pairings.sprt import Sprt, Verdict, effect_size, expected_pairs, log_likelihood_ratio
+from arena_pairings.sprt_state import SprtState
 
 SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
 
@@ -152,6 +156,47 @@ def test_false_verdicts_are_as_rare_as_promised(
     record_property("false verdicts", f"{share:.1%} of {matches:,}, after {mean:.0f} pairs")
     assert share <= 0.05 + 2 * sqrt(0.05 * 0.95 / matches)
     assert mean == pytest.approx(expected_pairs(test, elo), rel=0.15 if matches > 1000 else 0.4)
+
+
+def test_the_sign_of_a_lead_is_claimed_as_rarely_as_promised() -> None:
+    """The lead is 0, and the hypotheses are 50 below and above it, so the verdict falls on either side as often. Of 100 matches,
+    at most 5 % and two sigma say that one side is better, for each side.
+    """
+    test, rng = Sprt(-50, 50), np.random.default_rng(3)
+    claims, verdicts = [], []
+    for _ in range(100):
+        counts, verdict = np.zeros(5, dtype=int), None
+        while verdict is None:
+            counts += rng.multinomial(4, _tilted(0))
+            verdict = test.verdict(log_likelihood_ratio(counts.tolist(), test))
+        verdicts.append(verdict)
+        claims.append(test.find_better(verdict, partial(log_likelihood_ratio, counts.tolist())))
+    assert 30 < verdicts.count("H1") < 70
+    assert max(claims.count(1), claims.count(-1)) <= 5 + 2 * sqrt(100 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        (12, ("is better than", "is not as good as")),
+        (8, ("is not 100 normalised Elo worse than", "is not 100 normalised Elo better than")),
+    ],
+)
+def test_a_lead_that_the_games_show_is_claimed(pairs: int, words: tuple[str, str]) -> None:
+    """If all pairs are won, a lead of 100 is 2.56 after 8 pairs (log-likelihood ratio to a lead of 0), and 3.84 after 12: the
+    bound is ln 19. The other side has the same verdict with the two exchanged.
+    """
+    sheet = BoardInfo("half", {}, "versus", ("one", "other"), 1000, exact=False, test={"elo0": -100.0, "elo1": 100.0})
+    for winner in (0, 1):
+        games = PairedGames()
+        for round_ in range(pairs):
+            for seats in ((0, 1), (1, 0)):
+                games.add(round_, seats, [1.0 if seat == winner else -1.0 for seat in seats], round_, used_rng=True)
+        state = SprtState.of(sheet, games)
+        assert state is not None
+        assert state.verdict == ("H1", "H0")[winner]
+        assert state.better == (0 if pairs == 8 else 1 - 2 * winner)
+        assert state.conclude() == f"one {words[winner]} other (at most 5 % risk)"
 
 
 def test_expected_pairs_are_most_between_the_hypotheses() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -90,7 +91,9 @@ class Drawn:
             outcomes.add(pairing, mine if pairing.seats == (0, 1) else mine[::-1])
         llr = log_likelihood_ratio(counts, test)
         five = cast("tuple[int, int, int, int, int]", tuple(counts))
-        return SprtState("best", "default", test, llr, test.verdict(llr), five, EloEstimate.of_pairs(counts), None)
+        verdict = test.verdict(llr)
+        better = test.find_better(verdict, partial(log_likelihood_ratio, counts))
+        return SprtState("best", "default", test, llr, verdict, five, EloEstimate.of_pairs(counts), None, better=better)
 
 
 def tune(seed: int, drawn: Drawn, default: Options, matches: int = MATCHES, space: Space = SPACE) -> tuple[bool, Options, float]:
