@@ -35,6 +35,8 @@ OTHER_OPENINGS = "their openings repeat as well; more plies or positions give mo
 FEW_ROUNDS = "No intervals: they need three rounds; set `rounds` or list more `positions` in the spec."
 FEW_ROUNDS_YET = "No intervals yet: they need three rounds."
 TOO_MANY = f"No ratings: they are computed for up to {Strengths.MAX_ENTRIES} agents."
+NO_PARTNERS = "No intervals: the other games of pairs are missing, because they are void or in another shard."
+NO_PARTNERS_YET = "No intervals yet: the other games of pairs are missing."
 UNCONNECTED = "No intervals: the games of too few agents are connected."
 MIN_PAIRS_OF_SEATS = 10
 MIN_SHARE_OF_SEATS = 0.8
@@ -242,7 +244,7 @@ class Leaderboard:
         if versus and tally.games:
             by = "return" if by_returns else "Elo" if by_rating else "score"
             ranked = list(_describe_order(rows, by)) if ranking is None else []
-            remarks += _describe_scale(tally, rated, ranked, facts, ended=ended)
+            remarks += _describe_scale(tally, rated, ranked, facts, shard, ended=ended)
             remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(sheet, games)]
         if rated is not None:
             found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
@@ -305,6 +307,8 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
     if contrasts is None or not any(row.get("level_with") for row in rows):
         return
     tests = " and ".join(contrasts.names()) or "there are too few rounds that differ"
+    if not contrasts.names() and any(map(tally.matches.lacks_partners, range(len(tally.counts)))):
+        tests = "the other games of pairs are missing"
     corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""
     if ranking is not None and ranking.placings is not None:
         what = "the ratings do not tell this agent apart from another, or contradict the order of the two, so it may be chance"
@@ -389,7 +393,7 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
 
 
 def _describe_scale(
-    tally: Tally, rated: Strengths | None, ranked: Sequence[str], facts: dict[str, Any], *, ended: bool
+    tally: Tally, rated: Strengths | None, ranked: Sequence[str], facts: dict[str, Any], shard: str | None, *, ended: bool
 ) -> list[str]:
     """Return the remarks on the order, the scale and the intervals of a versus board. May add the fact `zero`."""
     sheet = tally.sheet
@@ -399,6 +403,8 @@ def _describe_scale(
             return [*ranked, TOO_MANY]
         if max([len(tally.returns.by_round(entry)) for entry in played], default=0) < MIN_ROUNDS_OF_INTERVAL:
             return [*ranked, FEW_ROUNDS if ended else FEW_ROUNDS_YET]
+        if any(map(tally.matches.lacks_partners, played)):
+            return [*ranked, NO_PARTNERS if ended or shard is not None else NO_PARTNERS_YET]
         folded = REPEATS + (OTHER_OPENINGS if sheet.has_openings else MORE_OPENINGS)
         return [*ranked, folded if tally.matches.folded else UNCONNECTED]
     if rated.anchor is None and len(rated.zero) < len(played):

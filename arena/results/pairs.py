@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from arena.format import result_points
 from arena.stats.calculator import EloEstimate
+from arena.stats.likelihood import MIN_OUTCOMES
 from arena.stats.observations import ONE_GAME, PAIR_SCORES, GameResults, Pair, WinDrawLoss, kinds_of, ranking_of
 from arena.stats.paired import SIGNIFICANCE_LEVEL
 
@@ -155,6 +156,19 @@ class PairedGames:
             for round_, ranking in games:
                 found.add_ranking(round_ if play_hash is None else first, ranking)
         return found
+
+    def lacks_partners(self, *entries: int) -> bool:
+        """Return whether too few rounds are whole for an interval only because the other games of pairs are missing. All
+        pairings that include the given entries count, and repeats do not.
+        """
+        whole = {round_ for both, (rounds, _) in self._drawn.items() if {*entries} <= {*both} for round_ in rounds}
+        whole |= {one.round for both, played in self._played.items() if {*entries} <= {*both} for one in played.values()}
+        lone: dict[tuple[tuple[int, ...], int, bool], int] = {}
+        for seats, order in self._orders.items():
+            for round_, half in order.waiting.items() if {*entries} <= {*seats} else ():
+                play = (seats, round_ if half.used_rng else half.play_hash, half.used_rng)
+                lone[play] = min(round_, lone.get(play, round_))
+        return len(whole) < MIN_OUTCOMES <= len(whole.union(lone.values()))
 
     def _halves(self) -> Iterator[tuple[Entries, int, Pair]]:
         for order in self._orders.values():

@@ -81,7 +81,7 @@ def compare(
         if style == "json":
             documents = []
             for one in boards:
-                rare = ("remarks", "withheld")  # these keys are left out if they are empty
+                rare = ("remarks", "withheld", "untested")  # these keys are left out if they are empty
                 facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
                 measured = {"by": by} if by else {}
                 documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **measured, "tests": one.tests, "pairs": facts})

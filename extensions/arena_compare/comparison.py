@@ -17,6 +17,8 @@ from arena_pairings.sprt_state import SprtState
 if TYPE_CHECKING:
     from arena.stats import Difference, Ratings
 
+NO_PARTNERS, TOO_FEW_ROUNDS = "the other games of pairs are missing", "too few rounds differ"
+"""The reasons why two entries are not tested."""
 Entry = tuple[str, int]
 """An entry: its label and its number."""
 
@@ -57,6 +59,8 @@ class GamesComparison:
     """The verdict of the sequential test of the board in words, which decides `better`; None without such a test."""
     adjusted: AdjustedElo | None = None
     """The Elo of the scores that the sequential test corrects for luck; None if it does not correct them."""
+    untested: str = ""
+    """The reason why the ratings are not tested; empty if they are."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -134,6 +138,10 @@ def _compare_games(
             difference,
             direct,
         )
+        if not found.test:
+            alone = len(tally.counts) == 2
+            lacking = tally.matches.lacks_partners(i, j) if alone else any(map(tally.matches.lacks_partners, (i, j)))
+            found = replace(found, untested=NO_PARTNERS if lacking else TOO_FEW_ROUNDS)
         if isinstance(state, SprtState):
             found = replace(found, verdict=state.conclude(), adjusted=state.adjusted)
         if pairs:  # games of three or more players are compared by their ratings alone

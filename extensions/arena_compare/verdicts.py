@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from arena.api.results import figures
 from arena.stats import SIGNIFICANCE_LEVEL
-from arena_compare.comparison import GamesComparison
+from arena_compare.comparison import TOO_FEW_ROUNDS, GamesComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 
 MIN_TOLD_P_VALUE = 1e-15
@@ -41,9 +41,9 @@ def round_p_value(value: float) -> str:
     return figures.figure(float(f"{value:.12g}"), 2) if value >= 0.0001 else f"{value:.2g}"
 
 
-def p_value_words(p_value: float, test: str) -> str:
-    """Return a corrected p-value as text, with the name of the test."""
-    return f"{p_value_text(p_value)} by {test}" if test else "no test, because too few rounds differ"
+def p_value_words(p_value: float, test: str, untested: str = TOO_FEW_ROUNDS) -> str:
+    """Return a corrected p-value as text, with the name of the test; without a test, the reason why there is none."""
+    return f"{p_value_text(p_value)} by {test}" if test else f"no test, because {untested}"
 
 
 # Games
@@ -61,7 +61,7 @@ def games_verdict(found: GamesComparison) -> str:
     if found.verdict is not None:
         unclear = "" if found.better else f"{found.one} and {found.other} cannot be told apart: "
         return f"{unclear}by the sequential test, {found.verdict}." if unclear else f"By the sequential test, {found.verdict}."
-    said = p_value_words(found.p_value_holm, found.test)
+    said = p_value_words(found.p_value_holm, found.test, found.untested)
     if found.better:
         return f"{ahead} is better than {behind}: {measure}, {said}."
     return f"{found.one} and {found.other} cannot be told apart: {measure} for {ahead}, {said}."

@@ -24,7 +24,7 @@ def verdict(board: Leaderboard) -> str | None:
     level = set(first.get("level_with", ()))
     near = [row["agent"] for row in others if row["agent"] in level]
     if not bounded and (near or "superiority" not in first or board.ranked_by == "mean_return"):
-        return f"{is_first}, but there are too few different games to say whether that is more than chance."
+        return f"{is_first}, but too few complete rounds differ to say whether that is more than chance."
     if not near:
         return f"{is_first}, and its lead over all others is more than chance (95 %)."
     if len(near) == len(others) > 1:

@@ -367,6 +367,33 @@ def test_a_board_gives_no_advice_on_rounds_while_it_is_played() -> None:
     assert not any("in the spec" in remark for remark in remarks)
 
 
+@pytest.mark.parametrize(
+    ("partners", "ended", "cause"),
+    [
+        (2, True, "No intervals: the other games of pairs are missing, because they are void or in another shard."),
+        (2, False, "No intervals yet: the other games of pairs are missing."),
+        (3, True, None),
+    ],
+)
+def test_a_board_says_if_the_other_games_of_pairs_are_missing(partners: int, ended: bool, cause: str | None) -> None:
+    """Eight rounds differ, of which two are complete. Three complete rounds have an interval."""
+    tally = Tally(BoardInfo("half", {}, "versus", ("one", "two"), 16, exact=True))
+    for round_ in range(8):
+        for seats in ((0, 1), (1, 0)):
+            returns = (1.0, -1.0) if (round_ % 2 == 0) == (seats == (0, 1)) else (-1.0, 1.0)
+            missing = seats == (1, 0) and round_ >= partners
+            tally.count(Facts(seats, returns, "void" if missing and ended else "normal", None, None, int(ended or not missing)))
+            if not missing:
+                tally.add_game(round_, seats, returns, round_, True, None)
+    remarks = " ".join(Leaderboard.of(tally, finished=ended).remarks)
+    if cause is None:
+        assert "No intervals" not in remarks
+    else:
+        assert cause in remarks
+        assert "(the other games of pairs are missing)." in remarks
+        assert "too few" not in remarks
+
+
 def test_a_board_without_games_does_not_call_them_different() -> None:
     """Nothing is said about how many of no games differ."""
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})

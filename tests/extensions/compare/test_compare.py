@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from io import StringIO
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import Any
@@ -21,8 +22,11 @@ from arena.match.record import Record
 from arena.results.contrasts import Contrasts
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
-from arena.results.tally import Way
+from arena.results.tally import Facts, Tally, Way
+from arena.schedule.board_info import BoardInfo
+from arena_compare.comparison import compare_entries
 from arena_compare.puzzle_comparison import Attempt, compare_attempts
+from arena_compare.texts import comparison_text
 from arena_compare.verdicts import p_value_text, round_p_value
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
@@ -614,6 +618,26 @@ def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
     assert {row["agent"]: row["level_with"] for row in board.rows} == {"alpha-beta": ["minimax"], "minimax": ["alpha-beta"]}
     assert "Intervals of mean returns need a second round that differs." in render(results, [board])
     assert "cannot be told apart" in called("compare", str(tmp_path / "drawn.db")).output
+
+
+@pytest.mark.parametrize(
+    ("rounds", "missing", "cause"),
+    [(8, True, "the other games of pairs are missing"), (2, True, "too few rounds differ"), (2, False, "too few rounds differ")],
+)
+@pytest.mark.parametrize("entries", [2, 3])
+def test_the_cause_is_said_if_nothing_is_tested(entries: int, rounds: int, missing: bool, cause: str) -> None:
+    """With all partners, eight pairs are tested and two are not."""
+    labels = ("one", "two", "three")[:entries]
+    tally = Tally(BoardInfo("half", {}, "versus", labels, 1000, exact=True))
+    for round_ in range(rounds):
+        for one, two in combinations(range(entries), 2):
+            for seats in ((one, two), (two, one))[: 1 if missing else 2]:
+                returns = (1.0, -1.0) if round_ % 2 else (-1.0, 1.0)
+                tally.count(Facts(seats, returns, "normal", None, None))
+                tally.add_game(round_, seats, returns, round_, True, None)
+    found = compare_entries(tally.sheet, labels[:2], {}, tally, Counter())
+    text = comparison_text(tally.sheet, found.pairs[0], "simple", width=None, measure=None)
+    assert f"no test, because {cause}" in text
 
 
 def test_lone_games_are_counted_as_such(tmp_path: Path) -> None:
