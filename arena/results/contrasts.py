@@ -294,7 +294,8 @@ def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float,
     """Return the usual sort key of an entry, smallest first: the mean return if it ranks the board, else the rating or score.
 
     Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes of an attempt. A format may ask for
-    the mean seconds instead, which count if they can be compared.
+    the mean seconds instead, which count if they can be compared. Among solvers that are equal in what comes before, a missing
+    amount is the last.
     """
     count = tally.counts[entry]
     if tally.sheet.kind == "score" or tally.ranked_by == "returns":
@@ -307,7 +308,7 @@ def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float,
     return (
         -(per(count.solved, count.games) or 0.0),
         inf if mean is None else round_off(mean),
-        per(count.seconds if by_seconds else count.nodes, count.games) or 0.0,
+        per(count.seconds if by_seconds else count.nodes, count.games) or inf,  # none were counted
     )
 
 

@@ -226,7 +226,8 @@ def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
     shares = []
     for label, name in zip(labels, names, strict=True):
         row = row_of(board, label)
-        shares.append(f"{percent(row['solved'])} with {name} ({row['nodes_per_attempt'] or 0:,.0f} nodes each)")
+        shares.append(f"{percent(row['solved'])} with {name}")
+        shares[-1] += "" if row["nodes_per_attempt"] is None else f" ({row['nodes_per_attempt']:,.0f} nodes each)"
     return f"{agent} solves {', '.join(shares)}."
 
 
@@ -289,7 +290,8 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         else:
             row = row_of(tried.board, label)
             solved = f"it solves {percent(row['solved'])} of {row['attempts']}"
-            words = f"{placed}; {solved}, with {row['nodes_per_attempt'] or 0:,.0f} nodes each."
+            nodes = "" if row["nodes_per_attempt"] is None else f", with {row['nodes_per_attempt']:,.0f} nodes each"
+            words = f"{placed}; {solved}{nodes}."
         faults = [
             f"It lost {fault.count} of them by {fault.kind}: {fault.message}."
             for fault in tried.board.failures

@@ -13,6 +13,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.pairs import PairedGames
 from arena.results.rating import MIN_DECISIVE_PAIRS, UnknownRatings, strengths, unknown_ratings
 from arena.results.tables import render
+from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 
 QUICK = {"game": "tic-tac-toe", "rounds": 3, "seed": 2026, "agents": ["random", "greedy", "lookahead", "type-a-plus"]}
@@ -144,6 +145,32 @@ def test_solvers_that_tie_are_ranked_by_nodes() -> None:
     assert [(row["agent"], row["rank"], row["solved"]) for row in board.rows] == [("a-star", 1, 1.0), ("bfs", 2, 1.0)]
     assert board.rows[0]["mean_cost"] == board.rows[1]["mean_cost"]
     assert board.rows[0]["nodes_per_attempt"] < board.rows[1]["nodes_per_attempt"]
+
+
+def test_an_agent_that_counts_no_nodes_is_not_the_one_with_the_fewest() -> None:
+    """Four solve all in three moves; one of them counts no nodes, and another solves half, with the fewest nodes of all."""
+    labels = ("idle", "slow", "quick", "half")
+    tally = Tally(BoardInfo("path", {"name": "path"}, "puzzle", labels, 24, exact=True))
+    for round_ in range(6):
+        for entry, nodes in enumerate((0, 90, 30, 10)):
+            solved = entry < 3 or round_ % 2 == 0
+            moves, seconds = 3 if solved else 0, 0.001
+            tally.count(Facts((entry,), (1.0,), "normal", None, solved, moves=moves, moves_of=int(solved)))
+            tally.add_effort(entry, 1, nodes, seconds)
+            tally.attempts[entry].add(round_, solved=solved, moves=3.0, cost=3.0, nodes=nodes, seconds=seconds)
+    board = Leaderboard.of(tally, finished=True)
+    assert [(row["agent"], row["rank"], row["nodes_per_attempt"]) for row in board.rows] == [
+        ("quick", 1, 30),
+        ("slow", 2, 90),
+        ("idle", 3, None),
+        ("half", 4, 10),
+    ]
+    shown = {
+        row["agent"]: dict(zip(board.table().headings, cells, strict=True))
+        for row, cells in zip(board.rows, board.table().cells, strict=True)
+    }
+    assert [shown[label]["Nodes"] for label in labels] == ["-", "90", "30", "10"]
+    assert {row["agent"]: row["level_with"] for row in board.rows}["idle"] == ["slow", "quick", "half"]
 
 
 def test_a_missing_interval_does_not_ask_for_fewer_pairs_than_there_are() -> None:
