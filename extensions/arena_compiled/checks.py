@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, ClassVar, NamedTuple, cast
 
 from arena import Agent, Game, Limits, OutOfBudget, Puzzle, Search, State
@@ -15,10 +16,10 @@ from arena.api.search import GoPlain, Meter, SharedStart, counting_view
 from arena.compiled import NoEstimate, NotCompilable
 from arena_compiled import seam
 from arena_compiled.background import MISSING
-from arena_compiled.edition import Edition, edition_of
+from arena_compiled.edition import Edition, edition_of, why_plain
 from arena_compiled.engines import ENGINES, engine_of
 from arena_compiled.loop import FOUND, Loop
-from arena_compiled.rehearsal import Fault, Rehearsal, rehearse, space_of
+from arena_compiled.rehearsal import REHEARSAL_SECONDS, Fault, Rehearsal, rehearse, space_of
 
 MAX_AGENTS = 2
 """The maximum number of agents whose decisions are compared, each with a different kernel (the text of an inner loop)."""
@@ -88,6 +89,27 @@ class ProbeLoop(Loop):
         return ProbeValues(arrays["words"][: registers[5]].tolist(), arrays["reals"][: registers[6]].tolist())
 
 
+def find_obstacle(game: Game, evaluation: Evaluation | None, *, compiling: bool) -> str | None:
+    """Return the reason why `arena check` finds that searches of a game, or with a heuristic, do not run compiled; None if they
+    do. The rules are compared with the game in a few states. With `compiling`, they are also compiled if the compiler is
+    installed.
+    """
+    reason = why_plain(game, evaluation)
+    if reason is not None or edition_of(game).in_place:  # a game that is changed in place has no probe
+        return reason
+    setup = CompiledSetup(game, evaluation, {}, None if compiling else "it takes too long")
+    try:
+        setup.begin()
+        if not setup.derived and setup.refused is None:
+            until = perf_counter() + REHEARSAL_SECONDS
+            for state in reversed(setup.samples):
+                if perf_counter() < until:
+                    setup.rehearsals[False].state(state)
+    except NotCompilable as refused:
+        return str(refused)
+    return None if setup.refused is None else str(setup.refused)
+
+
 @dataclass(slots=True)
 class CompiledSetup:
     """Everything that a comparison needs: the rules of a game, uncompiled and compiled, and searches that use them."""
@@ -109,11 +131,13 @@ class CompiledSetup:
     probe: ProbeLoop | None = None
     space: dict[str, Any] = field(default_factory=dict)
     loops: dict[str, tuple[Agent, Loop]] = field(default_factory=dict)
+    samples: tuple[State, ...] = ()
+    """States from random play."""
 
     def begin(self) -> None:
         """Prepare the comparison. Raises NotCompilable if searches of the game are not compiled and this is not a fault."""
         edition = edition_of(self.game)
-        self.derived = edition.rules is self.game
+        self.derived, self.samples = edition.rules is self.game, edition.samples
         try:
             edition, rules, estimate, module = seam.assemble_engine(self.game, self.evaluation, ProbeLoop)
             if self.derived:

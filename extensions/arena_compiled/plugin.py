@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from arena import Spec
 
 hookimpl = pluggy.HookimplMarker("arena")
+OWN_PACKAGES = ("arena", "arena_games")
+"""The packages of the built-in games and heuristics."""
 LONG_PLAIN_SECONDS = 10.0
 """If the uncompiled decisions of an agent take more seconds than this, a run reports why they were not compiled."""
 
@@ -114,9 +116,16 @@ class CompiledSearches(SearchEngine):
 
     def describe(self, game: Game, evaluation: Evaluation | None = None) -> str | None:
         """Say in a few words how searches of a game can be compiled, or why they cannot. If a heuristic is given, it is compiled,
-        too.
+        too. The decision is that of `arena check`. So code is compiled if the compiler is installed, except for the built-in
+        games and heuristics, because the tests of arena compile those.
         """
-        reason = self.why_plain(game, evaluation)
+        from arena_compiled.checks import find_obstacle
+        from arena_compiled.edition import owner_of
+
+        owner = owner_of(evaluation)
+        modules = [type(game).__module__, "arena" if owner is None else getattr(owner, "__module__", type(owner).__module__)]
+        own = all(module.partition(".")[0] in OWN_PACKAGES for module in modules)
+        reason = find_obstacle(game, evaluation, compiling=not own)
         return "by the extra fast" if reason is None else f"no, {reason}"
 
     def can_load(self) -> bool:

@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+from arena import load_plugins
+from arena.api.games import bind
+from arena_check.compiled_checks import compiled_verdicts
+from arena_compiled.plugin import CompiledSearches, find_loop
+
 SPEC = """
 game: {name: tic-tac-toe, rows: 3, columns: 4}
 rounds: 2
@@ -102,7 +107,7 @@ def arena_games():
 
 
 def test_a_try_says_what_compiles_or_the_line_that_does_not(arena: Callable[..., Any], tmp_path: Path) -> None:
-    """It is told at once, and nothing is compiled for it."""
+    """It is told at once, and nothing is compiled for it, because the line is found without the compiler."""
     (tmp_path / "steps.py").write_text(GAME.replace("{docstring}", "..."))
     told = arena("try", "steps.py", ARENA_CACHE=str(tmp_path / "cache")).stdout
     assert (
@@ -110,6 +115,45 @@ def test_a_try_says_what_compiles_or_the_line_that_does_not(arena: Callable[...,
         "compare and order the numbers one by one" in " ".join(told.split())
     )
     assert not (tmp_path / "cache").exists()
+
+
+HEURISTICS = {
+    "pair": "what = state[0]\n    if what == 0:\n        what = (1, 2)\n    return 0 if what == (1, 2) else 1",
+    "split": "cells = [0]\n    cells[0] = state[0] / 7\n    return cells[0]",
+    "divided": "return 1 // (state[0] - 5) if state[0] > 4 else 0",
+    "plain": "return state[0] / 7",
+}
+"""The compiler knows no name for a number and a pair, `split` keeps a fraction in a list of whole numbers, and `divided` divides
+by 0."""
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_show_and_check_make_one_decision_on_what_compiles(name: str, compiling: None, tmp_path: Path) -> None:
+    """What `arena show` and `arena try` print is the verdict of `arena check`, for a heuristic of the user."""
+    text = GAME.replace("{docstring}", "...").replace("sorted((1 - state[1],))[0]", "1 - state[1]")
+    text = text.replace("import Game,", "import Game, heuristic,")
+    text += f"""
+@heuristic("{name}", game="steps")
+def estimate(game, state, player):
+    {HEURISTICS[name]}
+
+@hookimpl
+def arena_heuristics():
+    return [estimate]
+"""
+    (tmp_path / "steps.py").write_text(text)
+    registry = load_plugins([str(tmp_path / "steps.py")])
+    game = registry.games["steps"]()
+    evaluation = bind(registry.heuristics["steps", name], game)
+    verdicts = list(compiled_verdicts(game, evaluation, {}, seed=0, matches=3, patience=30))
+    said = CompiledSearches("compiled", find_loop).describe(game, evaluation)
+    if name == "plain":
+        assert said == "by the extra fast"
+        assert all(one.kept for one in verdicts)
+    else:
+        [verdict] = verdicts
+        assert verdict.promise.startswith("not compiled: ")
+        assert said == f"no, {verdict.promise.removeprefix('not compiled: ')}"
 
 
 QUICK = """
