@@ -63,6 +63,10 @@ class Measured(NamedTuple):
     entry: int
     """The index of the entry on the board."""
     value: float
+    seats: tuple[int, ...] | None = None
+    """The entries of the match, in the order of their seats. If a board has matches that only repeat others, there is no interval
+    and no test without it.
+    """
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Comparison(Part):
     >>> def read_lengths(store):
     ...     for record, place in store.records(boards=True):
     ...         for entry in place.pairing.seats:
-    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions), place.pairing.seats)
     >>> Comparison("length", "The actions of a match.", read_lengths).name
     'length'
     """
@@ -102,7 +106,7 @@ class BoardColumn(Part):
     >>> def read_lengths(matches):
     ...     for record, place in matches:
     ...         for entry in place.pairing.seats:
-    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions), place.pairing.seats)
     >>> BoardColumn("mean-length", "Length", description="Actions of a match.", read=read_lengths).column.key
     'mean_length'
     >>> BoardColumn("requests", "Requests", "count", amount="requests").column.style

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         Contrasts as Contrasts,
         RoundLeads as RoundLeads,
         compare_returns as compare_returns,
-        compare_rounds as compare_rounds,
+        compare_values as compare_values,
         contrast as contrast,
     )
     from arena.results.layout import TextTable as TextTable
@@ -32,5 +32,7 @@ if TYPE_CHECKING:
         timed_way as timed_way,
     )
     from arena.schedule.board_info import BoardInfo as BoardInfo
+    from arena.schedule.plugin_columns import RepeatedMatches as RepeatedMatches
+    from arena.stats.clustered import RoundValues as RoundValues
 else:
     __getattr__, __dir__ = pass_on(__name__)

@@ -19,6 +19,7 @@ from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
 from arena.results.rating import is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.tally import Attempts, MeanReturns, Tally
+from arena.stats.clustered import RoundValues, StratifiedMean
 from arena.stats.paired import (
     MCNEMAR,
     SIGNIFICANCE_LEVEL,
@@ -109,6 +110,16 @@ class RoundLeads(NamedTuple):
         return agree(bounds, decided=self.test.p_value <= chance, value=self.lead)
 
 
+def compare_values(one: RoundValues, other: RoundValues) -> RoundLeads | None:
+    """Compare the mean values of two entries; None if one has none. Repeated games count as in `compare_returns`.
+
+    There is no test if games were repeated and the seats of values are unknown.
+    """
+    strata = (one.stratify(), other.stratify()) if one.has_repeats or other.has_repeats else None
+    found = _compare_strata(compare_rounds(one.by_round(), other.by_round()), strata)
+    return found.untested() if found is not None and (one.unknown or other.unknown) else found
+
+
 def compare_rounds(one: Mapping[int, float], other: Mapping[int, float]) -> RoundLeads | None:
     """Compare the values of two entries by round; None if one has none.
 
@@ -139,10 +150,16 @@ def compare_returns(returns: MeanReturns, one: int, other: int) -> RoundLeads | 
     If games were repeated, the lead is still that of all games, and is tested by the rounds with games that differ: the value of
     a round is the lead, plus the deviation of this round from what the same pairings have in other rounds.
     """
-    found = compare_rounds(returns.by_round(one), returns.by_round(other))
-    if found is None or not (returns.has_repeats(one) or returns.has_repeats(other)):
+    repeated = returns.has_repeats(one) or returns.has_repeats(other)
+    strata = (returns.stratified(one), returns.stratified(other)) if repeated else None
+    return _compare_strata(compare_rounds(returns.by_round(one), returns.by_round(other)), strata)
+
+
+def _compare_strata(found: RoundLeads | None, strata: tuple[StratifiedMean, StratifiedMean] | None) -> RoundLeads | None:
+    """Return the comparison of two means over strata; `found` is their comparison by round, and the result without strata."""
+    if found is None or strata is None:
         return found
-    mine, theirs = returns.stratified(one), returns.stratified(other)
+    mine, theirs = strata
     rounds, lead = sorted(mine.sizes.keys() | theirs.sizes.keys()), mine.mean - theirs.mean
     if len(rounds) < 2:
         return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, PairedTest(1.0, ""), [])

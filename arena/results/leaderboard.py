@@ -497,6 +497,6 @@ def _rows(
             marks["spent"] = dict(sorted(spent.items()))
         for column in tally.sheet.plugin_columns:
             if column.amount is None or column.amount in paid:
-                marks |= column.row_values(entry, spent, repeated=tally.matches.folded)
+                marks |= column.row_values(entry, spent)
         rows.append({**row, **marks, **of_format})
     return tuple(rows)

@@ -20,7 +20,17 @@ from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
-from arena.stats.clustered import ClusteredMean, StratifiedMean, clustered_mean, remove_luck, stratify
+from arena.stats.clustered import (
+    ClusteredMean,
+    PlainGames,
+    Repeats,
+    StratifiedMean,
+    clustered_mean,
+    find_repeated_groups,
+    find_repeats,
+    remove_luck,
+    stratify,
+)
 from arena.store.rows import play_hash_of
 
 
@@ -194,21 +204,6 @@ class RoundSums:
         return clustered_mean(self.sums, self.counts, within)
 
 
-class PlainGames:
-    """The games without random numbers of some entries in one order of seats, stored in 24 bytes per game."""
-
-    def __init__(self) -> None:
-        self.rounds, self.plays, self.kinds = array("q"), array("q"), array("q")
-        """For each game: its round, a hash of its moves, and the place of its returns in a list of all returns."""
-
-    def first_rounds(self) -> dict[int, int]:
-        """Return the first round of each game, by the hash of its moves."""
-        first: dict[int, int] = {}
-        for round_, play in zip(self.rounds, self.plays, strict=True):
-            first[play] = min(round_, first.get(play, round_))
-        return first
-
-
 class MeanReturns:
     """The returns of every entry on a board, and the same returns after a correction for luck if the records contain it.
 
@@ -290,6 +285,10 @@ class MeanReturns:
                 stratum[first[play]] = (total + returns[kind][seats.index(entry)], count + 1)
         return stratify(strata.values())
 
+    def find_repeats(self) -> Repeats:
+        """Return the rounds of the games of which some are repeats of others."""
+        return find_repeats(self._plain)
+
     def _sum_rounds(self, entry: int, plain: Iterable[tuple[int, ...]]) -> RoundSums:
         """Return the returns of an entry in all games with random numbers, and in those with these seats without them."""
         mine, returns = [seats for seats in plain if entry in seats], list(self._kinds)
@@ -302,8 +301,7 @@ class MeanReturns:
         return found
 
     def _repeated_groups(self) -> set[tuple[int, ...]]:
-        """Return the groups of entries that have repeated games without random numbers."""
-        return {tuple(sorted(seats)) for seats, games in self._plain.items() if len(set(games.plays)) < len(games.plays)}
+        return find_repeated_groups(self._plain)
 
     def luck_by_round(self, entry: int) -> Mapping[int, float]:
         """Return the mean luck of an entry in each round, only for matches of the first group of entries that met."""

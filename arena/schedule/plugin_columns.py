@@ -5,7 +5,7 @@ So a board can be shown without its plugins. This also applies to a board that t
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import isfinite
@@ -15,8 +15,9 @@ from arena.columns import Column
 from arena.errors import Interrupted, describe
 from arena.format import own_columns
 from arena.match.record import Record
+from arena.parts import Measured
 from arena.plugins.registry import Registry
-from arena.stats.clustered import ClusteredMean, clustered_mean
+from arena.stats.clustered import ClusteredMean, PlainGames, Repeats, RoundValues, find_repeats
 
 if TYPE_CHECKING:
     from arena.schedule.board_info import BoardInfo
@@ -46,15 +47,44 @@ class PluginColumn:
         read = None if cells is None else tuple([ClusteredMean(*cell) for cell in cells])
         return cls(Column(**values["column"]), values["amount"], read, values["fault"], tuple(values.get("remarks", ())))
 
-    def row_values(self, entry: int, spent: Mapping[str, float], *, repeated: bool) -> dict[str, float | None]:
-        """Return the values of an entry by the keys of the column. If rounds only repeat each other, there are no bounds."""
+    def row_values(self, entry: int, spent: Mapping[str, float]) -> dict[str, float | None]:
+        """Return the values of an entry by the keys of the column."""
         key = self.column.key
         if self.amount is not None:
             return {key: spent.get(self.amount)}
         if self.cells is None:
             return {}
         mean, low, high = self.cells[entry]
-        return {key: mean, f"{key}_low": None if repeated else low, f"{key}_high": None if repeated else high}
+        return {key: mean, f"{key}_low": low, f"{key}_high": high}
+
+
+class RepeatedMatches:
+    """Finds the matches of a run that only repeat others: without random numbers, the same actions from the same position.
+
+    >>> played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 2})
+    >>> from arena.api.results import BoardInfo
+    >>> matches = RepeatedMatches([BoardInfo.of(board) for board in played.spec.boards])
+    >>> for one in played.played:
+    ...     matches.add(one.record, one)
+    >>> matches.find(0)[0, 1]
+    {0: 0, 1: 0}
+    """
+
+    def __init__(self, boards: "Sequence[BoardInfo]") -> None:
+        self._boards = boards
+        self._plain: dict[int, dict[tuple[int, ...], PlainGames]] = defaultdict(lambda: defaultdict(PlainGames))
+
+    def add(self, record: Record, place: "Scheduled") -> None:
+        """Add a match that was not void."""
+        seats = place.pairing.seats
+        if len(seats) > 1 and not any(record.drew) and not self._boards[place.board].has_chance:
+            games = self._plain[place.board][seats]
+            games.rounds.append(place.pairing.round)
+            games.plays.append(hash((record.position, record.answer, tuple(record.actions))))
+
+    def find(self, board: int) -> Repeats:
+        """Return the rounds of the games on a board of which some are repeats of others."""
+        return find_repeats(self._plain[board])
 
 
 def declare_columns(registry: Registry, board: "Board") -> tuple[PluginColumn, ...]:
@@ -104,26 +134,42 @@ def fill_columns(spec: "Spec", boards: "Sequence[BoardInfo]", matches: "Matches"
 def _read_cells(
     read: Any, boards: "Sequence[BoardInfo]", matches: "Matches", remarks: dict[int, list[str]]
 ) -> dict[int, tuple[ClusteredMean, ...]]:
-    """Return the means of a column for each board. ValueError unless all values are finite and belong to entries."""
-    rounds: dict[tuple[int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    means: dict[tuple[int, int], ClusteredMean] = {}
-    scored = ((record, place) for record, place in matches() if place is not None and record.termination != "void")
-    for measured in read(scored):
+    """Return the means of a column for each board. ValueError unless all values are finite and belong to entries.
+
+    An estimate of a plugin keeps its bounds only if no games of the entry were repeated.
+    """
+    found: list[Measured] = []
+    estimates: dict[tuple[int, int], ClusteredMean] = {}
+    matches_read = RepeatedMatches(boards)
+
+    def read_scored() -> "Iterator[tuple[Record, Scheduled]]":
+        for record, place in matches():
+            if place is not None and record.termination != "void":
+                matches_read.add(record, place)
+                yield record, place
+
+    for measured in read(read_scored()):
         if len(measured) == 2:
             remarks[measured[0]].append(measured[1])
             continue
-        if len(measured) == 5:  # an estimate of the plugin
+        if isinstance(measured, Measured) or len(measured) == 4:
+            one = Measured(*measured)
+            board, entry, value = one.board, one.entry, one.value
+            found.append(one)
+        else:  # an estimate of the plugin
             board, entry, value, *ends = measured
-            means[board, entry] = ClusteredMean(value, *ends)
-        else:
-            board, round_, entry, value = measured
-            rounds[board, entry][round_].append(value)
+            estimates[board, entry] = ClusteredMean(value, *ends)
         if not (0 <= board < len(boards) and 0 <= entry < len(boards[board].labels) and isfinite(value)):
             raise ValueError(f"expected a number for an entry of the run, got {measured!r}")
-    means |= {
-        place: clustered_mean([sum(values) for values in found.values()], [len(values) for values in found.values()])
-        for place, found in rounds.items()
-    }
+    repeats = [matches_read.find(number) for number in range(len(boards))]
+    values: dict[tuple[int, int], RoundValues] = {}
+    for one in found:
+        place = one.board, one.entry
+        values.setdefault(place, RoundValues(one.entry, repeats[one.board])).add(one.round, one.value, one.seats)
+    means = {place: measured.mean() for place, measured in values.items()}
+    for (board, entry), estimate in estimates.items():
+        repeated = any(entry in seats for seats in repeats[board])
+        means[board, entry] = ClusteredMean(estimate.mean, None, None) if repeated else estimate
     nothing = ClusteredMean(None, None, None)
     return {
         number: tuple([means.get((number, entry), nothing) for entry in range(len(board.labels))])

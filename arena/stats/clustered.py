@@ -1,5 +1,6 @@
 """The mean of values in clusters, with a 95 % interval. A cluster is a round: its matches share dice and deals."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
@@ -116,6 +117,89 @@ def stratify(strata: Iterable[Mapping[int, tuple[float, int]]]) -> StratifiedMea
     spread = sum([variance**2 / freedom for variance, freedom in variances])
     freedom = sum([variance for variance, _ in variances]) ** 2 / spread if spread else sum([known for _, known in variances])
     return StratifiedMean(total / size if size else 0.0, dict(deviations), dict(sizes), freedom)
+
+
+class PlainGames:
+    """The games without random numbers of some entries in one order of seats, stored in 24 bytes per game."""
+
+    def __init__(self) -> None:
+        self.rounds, self.plays, self.kinds = array("q"), array("q"), array("q")
+        """For each game: its round, a hash of its moves, and the place of its returns in a list of all returns."""
+
+    def first_rounds(self) -> dict[int, int]:
+        """Return the first round of each game, by the hash of its moves."""
+        first: dict[int, int] = {}
+        for round_, play in zip(self.rounds, self.plays, strict=True):
+            first[play] = min(round_, first.get(play, round_))
+        return first
+
+
+Repeats = Mapping[tuple[int, ...], Mapping[int, int]]
+"""For each order of seats of the entries that repeated games: the round of the first equal game, by the round of a game."""
+
+
+def find_repeated_groups(plain: Mapping[tuple[int, ...], PlainGames]) -> set[tuple[int, ...]]:
+    """Return the groups of entries that have repeated games without random numbers."""
+    return {tuple(sorted(seats)) for seats, games in plain.items() if len(set(games.plays)) < len(games.plays)}
+
+
+def find_repeats(plain: Mapping[tuple[int, ...], PlainGames]) -> Repeats:
+    """Return the rounds of the games of the groups that repeated any."""
+    groups, found = find_repeated_groups(plain), {}
+    for seats, games in plain.items():
+        if tuple(sorted(seats)) in groups:
+            first = games.first_rounds()
+            found[seats] = {round_: first[play] for round_, play in zip(games.rounds, games.plays, strict=True)}
+    return found
+
+
+class RoundValues:
+    """The values of an entry in its matches, by round and, if some of its games repeat others, by strata (see `stratify`).
+
+    >>> values = RoundValues(0, {(0, 1): {0: 0, 1: 0}})
+    >>> for round_, opponent, value in [(0, 1, 3.0), (1, 1, 3.0), (0, 2, 5.0), (1, 2, 4.0)]:
+    ...     values.add(round_, value, (0, opponent))
+    >>> values.by_round(), values.stratify().sizes
+    ({0: 4.0, 1: 3.5}, {0: 1, 1: 1})
+    """
+
+    def __init__(self, entry: int, repeats: Repeats) -> None:
+        self._repeats = {seats: rounds for seats, rounds in repeats.items() if entry in seats}
+        self._rounds: dict[int, list[float]] = defaultdict(list)
+        self._strata: dict[tuple[int, ...], dict[int, tuple[float, int]]] = {(): {}}
+        self.unknown = False
+        """Whether games were repeated and the seats of a value are unknown, so that nothing says how much the values vary."""
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether games of the entry are repeats of others."""
+        return bool(self._repeats)
+
+    def add(self, round_: int, value: float, seats: tuple[int, ...] | None) -> None:
+        """Add the value of a match. `seats` are the entries of the match in the order of their seats, if they are known."""
+        self._rounds[round_].append(value)
+        self.unknown |= seats is None and self.has_repeats
+        first = self._repeats.get(seats or (), {}).get(round_)
+        stratum = self._strata.setdefault(() if first is None else tuple(sorted(seats or ())), {})
+        cluster = round_ if first is None else first
+        total, count = stratum.get(cluster, (0.0, 0))
+        stratum[cluster] = (total + value, count + 1)
+
+    def by_round(self) -> dict[int, float]:
+        """Return the mean of each round."""
+        return {round_: sum(values) / len(values) for round_, values in self._rounds.items()}
+
+    def stratify(self) -> StratifiedMean:
+        """Return the mean over strata: each group that repeated games is one, and all other games are one."""
+        return stratify(self._strata.values())
+
+    def mean(self, within: tuple[float, float] = (-inf, inf)) -> ClusteredMean:
+        """Return the mean of all values, which are in the range `within`, with its interval. It is None without values."""
+        if self.has_repeats and self._rounds:
+            found = self.stratify().with_interval(within)
+            return ClusteredMean(found.mean, None, None) if self.unknown else found
+        values = self._rounds.values()
+        return clustered_mean([sum(one) for one in values], [len(one) for one in values], within)
 
 
 def _bounds_of_equal(mean: float, clusters: float, within: tuple[float, float]) -> list[float | None]:

@@ -438,7 +438,7 @@ class Ratings(Generic[Competitor]):
         counts: Array = np.bincount(keys, weights, count**2).astype(float)
         if not self._paired:
             last = (self._inside.members < size).sum(axis=1)[row] == 1  # the choices after which the better tier is complete
-            counts = np.bincount(keys[last], weights[last], count**2)
+            counts = np.bincount(keys[last], weights[last], count**2).astype(float)
             rounds, of_rows = self._round_of_row.max(initial=0) + 1, codes[self._group_of_row]
             met = np.unique((of_rows * rounds + self._round_of_row[:, None])[of_rows >= 0])
             weights = weights / counts[keys]

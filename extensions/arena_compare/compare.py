@@ -19,7 +19,7 @@ from arena_compare.across import across_csv, across_document, across_text, flatt
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, GamesComparison, choose, compare_entries, distinct_of, without_refuted
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
-from arena_compare.measures import compare_means, count_tests, gather_rounds
+from arena_compare.measures import compare_means, count_tests, gather_values
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, matrix_text
 from arena_records.latex import STYLE as LATEX, escape
@@ -189,12 +189,10 @@ def _compare_boards(
             compare_entries(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])
             for number, sheet in enumerate(sheets)
         ]
-    sheets = [tally.sheet for tally in tallies]
-    rounds = gather_rounds(measure, store, sheets)
+    values = gather_values(measure, store, tallies)
     found: list[Compared] = []
-    for number, sheet in enumerate(sheets):
-        entries = [(name, rounds[number, entry]) for entry, name in enumerate(sheet.labels)]
-        every = compare_means(entries, repeated=tallies[number].matches.folded)
+    for number, sheet in enumerate([tally.sheet for tally in tallies]):
+        every = compare_means([(name, values[number, entry]) for entry, name in enumerate(sheet.labels)])
         means = choose(every, names)
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]

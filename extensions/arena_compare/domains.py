@@ -8,10 +8,10 @@ from itertools import combinations
 from math import log, sqrt
 from statistics import fmean, geometric_mean, median, stdev
 
-from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, Tally
+from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances, student_quantile
-from arena_compare.measures import gather_rounds, read_points, read_returns, read_solved
+from arena_compare.measures import gather_values, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
 from arena_records.budgets import par2
@@ -51,8 +51,8 @@ class DomainEffect:
     error: float
     """The standard error of `value`."""
     low: float | None
-    """`low` and `high` are the bounds of the 95 % interval; None if there is only one round, if all rounds are repetitions of
-    one, or if leads are equal within each domain, so that nothing says how much they vary.
+    """`low` and `high` are the bounds of the 95 % interval; None if fewer than two rounds differ, or if leads are equal within
+    each domain, so that nothing says how much they vary.
     """
     high: float | None
 
@@ -136,7 +136,7 @@ def compare_across(
     """
     sheets = [tally.sheet for tally in tallies]
     titles = name_domains(sheets)
-    values = _read_values(store, sheets, measure)
+    values = _read_values(store, tallies, measure)
     ratio = measure is not None and measure.name in AMOUNTS
     found = []
     least = AMOUNTS[measure.name] if measure is not None and ratio else None
@@ -146,7 +146,7 @@ def compare_across(
             if one in sheet.labels and other in sheet.labels:
                 mine, theirs = [values[number, sheet.labels.index(name)] for name in (one, other)]
                 by_sign = sheet.kind == "score" if measure is None else measure.name == "return"
-                domains.append(Domain(titles[number], mine, theirs, by_sign=by_sign, repeated=tallies[number].matches.folded))
+                domains.append(Domain(titles[number], mine.by_round(), theirs.by_round(), by_sign, _count_rounds(mine, theirs)))
         bounded = measure is None or measure.name in BOUNDED
         effects = compare_domains(domains, least=least, bounded=bounded)
         if effects:
@@ -171,24 +171,35 @@ def correct_intervals(pairs: Sequence[AcrossComparison]) -> list[AcrossCompariso
     return corrected
 
 
-def _read_values(store: Store, sheets: Sequence[BoardInfo], measure: Comparison | None) -> dict[tuple[int, int], Values]:
-    """Return the values of each entry of each board in each round. For a puzzle, the measures in AMOUNTS have values only for
-    solved positions.
+def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | None) -> dict[tuple[int, int], RoundValues]:
+    """Return the values of each entry of each board. For a puzzle, the measures in AMOUNTS have values only for solved
+    positions.
     """
-    solved = gather_rounds(Comparison("solved", "", read_solved), store, sheets)
+    solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
     if measure is not None:
-        found = gather_rounds(measure, store, sheets)
+        found = gather_values(measure, store, tallies)
         if measure.name in AMOUNTS:
-            for place, rounds in found.items():
+            for place, values in found.items():
+                rounds, known = values.by_round(), solved[place].by_round()
                 if measure.name == "nodes" and not any(rounds.values()):
-                    found[place] = {}  # an agent that reports no nodes does not search with few of them
-                elif sheets[place[0]].kind == "puzzle":
-                    found[place] = {number: value for number, value in rounds.items() if solved[place].get(number) == 1}
-        return dict(found)
-    points = gather_rounds(Comparison("score", "", read_points), store, sheets)
-    returns = gather_rounds(Comparison("return", "", read_returns), store, sheets)
+                    found[place] = RoundValues(place[1], {})  # an agent that reports no nodes does not search with few of them
+                elif tallies[place[0]].sheet.kind == "puzzle":
+                    found[place] = RoundValues(place[1], {})
+                    for number, value in rounds.items():
+                        if known.get(number) == 1:
+                            found[place].add(number, value, None)
+        return found
+    points = gather_values(Comparison("score", "", read_points), store, tallies)
+    returns = gather_values(Comparison("return", "", read_returns), store, tallies)
     by_kind = {"puzzle": solved, "versus": points, "score": returns}
-    return {place: by_kind[sheets[place[0]].kind][place] for place in solved}
+    return {place: by_kind[tallies[place[0]].sheet.kind][place] for place in solved}
+
+
+def _count_rounds(one: RoundValues, other: RoundValues) -> float | None:
+    """Return the effective number of rounds that differ, if games were repeated, as on boards; None if none were."""
+    if one.unknown or other.unknown:
+        return 1.0
+    return min(one.stratify().clusters, other.stratify().clusters) if one.has_repeats or other.has_repeats else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +211,8 @@ class Domain:
     other: Values
     by_sign: bool = False
     """Whether only the sign of each difference counts."""
-    repeated: bool = False
-    """Whether all rounds are repetitions of one round, so that they count as a single one."""
+    differ: float | None = None
+    """The effective number of rounds that differ, if games were repeated, because repetitions count once."""
 
     def find_leads(self, least: float | None) -> list[float]:
         """Return the lead of `one` in each shared round. With `least`, it is the logarithm of the ratio, and smaller values count
@@ -242,14 +253,14 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     if not leads:
         return None
     value = fmean(leads)
-    number = 1 if domain.repeated else len(leads)
+    number = len(leads) if domain.differ is None else min(len(leads), max(1.0, domain.differ))
     if typical is None:
         squares = sum([lead**2 for lead in leads]) * number / len(leads)
         error = sqrt((squares + 1 - (number * value) ** 2 / (number + 2)) / (number + 2) ** 2)
     else:
         squares = sum([(lead - value) ** 2 for lead in leads]) * number / len(leads)
         error = sqrt(squares + typical**2) / number
-    reach = student_quantile(number - 1, 0.975) * error if number > 1 and typical != MIN_DEVIATION else None
+    reach = student_quantile(number - 1, 0.975) * error if number >= 2 and typical != MIN_DEVIATION else None
     low, high = (None, None) if reach is None else (value - reach, value + reach)
     if typical is None and low is not None and high is not None:  # no difference of shares is beyond this range
         low, high = max(-1.0, low), min(1.0, high)

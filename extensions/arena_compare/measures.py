@@ -2,21 +2,29 @@
 the mean values of two entries.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite
-from statistics import fmean
 
 from arena import ArenaError
 from arena.api.cli import say
-from arena.api.results import BoardInfo, Comparison, Measured, RoundLeads, compare_rounds, describe_ways, read_ways, timed_way
+from arena.api.results import (
+    Comparison,
+    Measured,
+    RoundLeads,
+    RoundValues,
+    Tally,
+    compare_values,
+    describe_ways,
+    read_ways,
+    timed_way,
+)
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
 
-Rounds = Mapping[int, float]
-"""The mean of the values of an entry in a round, by the number of the round."""
+NO_SEATS = "games were repeated, and the measure does not say from which games its values are (`Measured.seats`)."
+"""The reason why there is no verdict by a measure of a plugin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +42,8 @@ class MeanComparison:
     difference: float
     """The mean difference over the rounds: the value of `one` minus the value of the other entry."""
     low: float | None
-    """`low` and `high` are the bounds of the 95 % interval of the difference; None for a single round, if all rounds are
-    repetitions of one, or if all differences are equal. The interval has the level at which Holm's method tests the difference.
+    """`low` and `high` are the bounds of the 95 % interval of the difference; None if fewer than two rounds differ, or if all
+    differences are equal. The interval has the level at which Holm's method tests the difference.
     """
     high: float | None
     p_value: float
@@ -70,32 +78,36 @@ class MeanComparison:
         return int(self.difference > 0) - int(self.difference < 0)
 
 
-def gather_rounds(measure: Comparison, store: Store, sheets: Sequence[BoardInfo]) -> dict[tuple[int, int], dict[int, float]]:
-    """Read a measure from a store. The result has the rounds of each entry; its keys are the number of the board and the number
+def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -> dict[tuple[int, int], RoundValues]:
+    """Read a measure from a store. The result has the values of each entry; its keys are the number of the board and the number
     of the entry. Raises ArenaError when the measure yields an unknown board or entry, or a value that is not a number.
     """
-    found: dict[tuple[int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in measure.read(store):
-        board, round_, entry, value = one
-        if not (0 <= board < len(sheets) and 0 <= entry < len(sheets[board].labels) and isfinite(value)):
-            raise ArenaError(f"measure {measure.name}: expected a number for an entry of the store, got {one!r}")
-        found[board, entry][round_].append(value)
+    repeats, sheets = [tally.returns.find_repeats() for tally in tallies], [tally.sheet for tally in tallies]
     places = [(board, entry) for board, sheet in enumerate(sheets) for entry in range(len(sheet.labels))]
-    return {place: {round_: fmean(values) for round_, values in found[place].items()} for place in places}
+    found = {(board, entry): RoundValues(entry, repeats[board]) for board, entry in places}
+    for one in measure.read(store):
+        measured = Measured(*one)
+        if (measured.board, measured.entry) not in found or not isfinite(measured.value):
+            raise ArenaError(f"measure {measure.name}: expected a number for an entry of the store, got {one!r}")
+        found[measured.board, measured.entry].add(measured.round, measured.value, measured.seats)
+    return found
 
 
-def compare_means(entries: Sequence[tuple[str, Rounds]], *, repeated: bool) -> list[MeanComparison]:
-    """Compare every two entries that have rounds. If all rounds are repetitions of one round, they are not a sample, so there is
-    no interval and no test.
+def compare_means(entries: Sequence[tuple[str, RoundValues]]) -> list[MeanComparison]:
+    """Compare every two entries that have values. Games that only repeat others are no further observations.
 
     P-values and intervals are corrected together for all tests, see `count_tests`.
     """
+    values = dict(entries)
     found = [
-        (one, other, leads.untested() if repeated else leads)
+        (one, other, leads)
         for (one, mine), (other, theirs) in combinations(entries, 2)
-        if (leads := compare_rounds(mine, theirs)) is not None
+        if (leads := compare_values(mine, theirs)) is not None
     ]
-    return correct_means(found)
+    return [
+        replace(one, withheld=NO_SEATS) if values[one.one].unknown or values[one.other].unknown else one
+        for one in correct_means(found)
+    ]
 
 
 def correct_means(found: Sequence[tuple[str, str, RoundLeads]]) -> list[MeanComparison]:
@@ -135,8 +147,9 @@ def count_tests(pairs: Sequence[MeanComparison]) -> int:
 def read_returns(store: Store) -> Iterator[Measured]:
     """Yield the return of each seat."""
     for board, round_, seats, returns in store.query(_COLUMNS.format("r.returns", "1")):
-        for entry, got in zip(Store.seats_of(seats), Store.returns_of(returns), strict=True):
-            yield Measured(board, round_, entry, got)
+        entries = Store.seats_of(seats)
+        for entry, got in zip(entries, Store.returns_of(returns), strict=True):
+            yield Measured(board, round_, entry, got, entries)
 
 
 def read_points(store: Store) -> Iterator[Measured]:
@@ -145,10 +158,10 @@ def read_points(store: Store) -> Iterator[Measured]:
     """
     query = _COLUMNS.format("r.returns, r.termination, r.seat", "instr(p.seats, ',')")
     for board, round_, seats, *ending in store.query(query):
-        results = Store.results_of(*ending)
-        for seat, (entry, got) in enumerate(zip(Store.seats_of(seats), results, strict=True)):
+        results, entries = Store.results_of(*ending), Store.seats_of(seats)
+        for seat, (entry, got) in enumerate(zip(entries, results, strict=True)):
             best = max(results[:seat] + results[seat + 1 :])
-            yield Measured(board, round_, entry, 1.0 if got > best else 0.5 if got == best else 0.0)
+            yield Measured(board, round_, entry, 1.0 if got > best else 0.5 if got == best else 0.0, entries)
 
 
 def read_solved(store: Store) -> Iterator[Measured]:
@@ -190,15 +203,16 @@ def read_seconds(store: Store) -> Iterator[Measured]:
 
 def _read_first(store: Store, value: str, condition: str) -> Iterator[Measured]:
     for board, round_, seats, found in store.query(_COLUMNS.format(value, condition)):
-        yield Measured(board, round_, Store.seats_of(seats)[0], float(found))
+        yield Measured(board, round_, Store.seats_of(seats)[0], float(found), Store.seats_of(seats))
 
 
 def _read_effort(store: Store, column: str, unit: int) -> Iterator[Measured]:
     for board, round_, seats, first, second in store.query(_COLUMNS.format(f"r.{column}_0, r.{column}_1", "1")):
-        for entry, amount in zip(Store.seats_of(seats), (first, second), strict=False):
-            yield Measured(board, round_, entry, amount / unit)
+        entries = Store.seats_of(seats)
+        for entry, amount in zip(entries, (first, second), strict=False):
+            yield Measured(board, round_, entry, amount / unit, entries)
     for board, round_, seats, seat, amount in store.query(_LATER_SEATS.format(column)):
-        yield Measured(board, round_, Store.seats_of(seats)[seat], amount / unit)
+        yield Measured(board, round_, Store.seats_of(seats)[seat], amount / unit, Store.seats_of(seats))
 
 
 _COLUMNS = """

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena import Record
 from arena.api.games import own_columns, ranks
-from arena.api.results import BoardColumn, BoardInfo, Comparison, Measured
+from arena.api.results import BoardColumn, BoardInfo, Comparison, Measured, RepeatedMatches, RoundValues
 from arena.api.run import Scheduled
 from arena.api.spec import Rules, SpecReader
 from arena.api.store import Run, Store
@@ -135,7 +135,7 @@ def measures_of(run: Run) -> dict[str, Comparison]:
                 for seat, entry in enumerate(place.pairing.seats):
                     value = formula.compute(table.numbers(row, record, place, seat))
                     if value is not None:
-                        yield Measured(place.board, place.pairing.round, entry, value)
+                        yield Measured(place.board, place.pairing.round, entry, value, place.pairing.seats)
 
         return Comparison(name.replace("_", "-"), f"The value of {formula.text}.", read)
 
@@ -151,13 +151,10 @@ def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matc
     optimal = OptimalCosts.read(boards, matches) if any("optimal" in one.names for one in formulas) else OptimalCosts(boards)
     table = TidyTable(boards, 0, optimal, report)
     counts: Counts = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
+    computed: dict[tuple[int, str, int], list[Measured]] = defaultdict(list)
+    repeated = RepeatedMatches(boards)
     left_out: dict[int, int] = {}
     played: Counter[int] = Counter()
-
-    def add(place: Scheduled, column: str, entry: int, value: float) -> None:
-        sums = counts[place.board, column, entry][place.pairing.round]
-        sums[0] += value
-        sums[1] += 1
 
     for record, place in matches():
         if place is None or record.termination == "void":
@@ -165,17 +162,28 @@ def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matc
         played[place.board] += 1
         row = table.plain_row(record, place)
         keeps = report.keeps(table.numbers(row, record, place, 0))
-        if not keeps:
+        if keeps:
+            repeated.add(record, place)
+        else:
             left_out[place.number] = place.board
         for seat, entry in enumerate(place.pairing.seats):
             if report.where is not None:
-                add(place, KEPT, entry, float(keeps))
+                sums = counts[place.board, KEPT, entry][place.pairing.round]
+                sums[0] += keeps
+                sums[1] += 1
             for name, formula in report.columns.items() if keeps else ():
                 value = formula.compute(table.numbers(row, record, place, seat))
                 if value is not None:
-                    add(place, name, entry, value)
+                    computed[place.board, name, entry].append(
+                        Measured(place.board, place.pairing.round, entry, value, place.pairing.seats)
+                    )
     absent = Counter(left_out.values())
-    shown = [_fill(board, number, report, counts, absent[number], played[number]) for number, board in enumerate(boards)]
+    means: dict[tuple[int, str, int], RoundValues] = {}
+    for (number, name, entry), measured in computed.items():
+        mean = means[number, name, entry] = RoundValues(entry, repeated.find(number))
+        for one in measured:
+            mean.add(one.round, one.value, one.seats)
+    shown = [_fill(board, number, report, counts, means, absent[number], played[number]) for number, board in enumerate(boards)]
     return shown, left_out
 
 
@@ -183,7 +191,15 @@ Counts = dict[tuple[int, str, int], Rounds]
 """The values of each column of each entry: by the number of the board, the key of the column, and the number of the entry."""
 
 
-def _fill(board: BoardInfo, number: int, report: Report, counts: Counts, left_out: int, played: int) -> BoardInfo:
+def _fill(
+    board: BoardInfo,
+    number: int,
+    report: Report,
+    counts: Counts,
+    means: Mapping[tuple[int, str, int], RoundValues],
+    left_out: int,
+    played: int,
+) -> BoardInfo:
     """Return a board with the cells of the columns of `report`, and a remark if `where` selects its matches."""
     filled = []
     for one in board.plugin_columns:
@@ -192,10 +208,14 @@ def _fill(board: BoardInfo, number: int, report: Report, counts: Counts, left_ou
             filled.append(one)
             continue
         rounds = [counts.get((number, key, entry), {}) for entry in range(len(board.labels))]
-        within = (0.0, 1.0) if key in report.columns and report.columns[key].is_condition else (-inf, inf)
-        cells = [clustered_mean([sums for sums, _ in of.values()], [int(n) for _, n in of.values()], within) for of in rounds]
-        if key == KEPT:  # a fact about this run and not an estimate
-            cells = [cell._replace(low=None, high=None) for cell in cells]
+        if key == KEPT:  # a fact about this run and not an estimate, so it has no bounds
+            cells = [
+                clustered_mean([sum([kept for kept, _ in of.values()])], [int(sum([n for _, n in of.values()]))]) for of in rounds
+            ]
+        else:
+            within = (0.0, 1.0) if report.columns[key].is_condition else (-inf, inf)
+            none = RoundValues(0, {})
+            cells = [means.get((number, key, entry), none).mean(within) for entry in range(len(board.labels))]
         remark = _describe(board, str(report.where and report.where.text), rounds, left_out, played) if key == KEPT else ""
         filled.append(replace(one, cells=tuple(cells), remarks=(remark,) if remark else ()))
     return replace(board, size=board.size - left_out, plugin_columns=tuple(filled))

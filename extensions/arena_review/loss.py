@@ -7,10 +7,10 @@ from statistics import fmean, variance
 
 from arena.api.errors import StoreError
 from arena.api.games import Returns
-from arena.api.results import BoardInfo, Measured, figures
+from arena.api.results import BoardInfo, Comparison, Measured, figures, tallies_of
 from arena.api.store import Store
 from arena_compare.comparison import choose
-from arena_compare.measures import MeanComparison, compare_means
+from arena_compare.measures import MeanComparison, compare_means, gather_values
 from arena_review.kept import Judged, Kept, place_of
 
 MAX_SHARE_WITHOUT = 0.2
@@ -35,8 +35,12 @@ def read_losses(store: Store) -> Iterator[Measured]:
         losses: dict[tuple[str, int, int, int], float] = defaultdict(float)
         for one in kept.decisions("grade IS NOT NULL AND loss IS NOT NULL"):
             losses[one.match, one.board, one.round, one.entry] += one.loss or 0.0
-    for (_, board, round_, entry), lost in losses.items():
-        yield Measured(board, round_, entry, lost)
+    seats = {(match.hex(), *place): Store.seats_of(text) for match, *place, text in store.query(_SEATS)}
+    for (match, board, round_, entry), lost in losses.items():
+        yield Measured(board, round_, entry, lost, seats.get((match, board, round_)))
+
+
+_SEATS = "SELECT r.id, p.board, p.round, p.seats FROM place p JOIN record r ON r.number = p.record"
 
 
 def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanComparison:
@@ -126,11 +130,7 @@ def find_gaps(store: Store, board: int, sheet: BoardInfo) -> dict[int, MeanCompa
     pairs = {found[True]: found[False] for found in asked.values() if len(found) == 2}
     if not pairs or not place_of(store.path).is_file():
         return {}
-    rounds: dict[int, dict[int, list[float]]] = {}
-    for one in read_losses(store):
-        if one.board == board:
-            rounds.setdefault(one.entry, {}).setdefault(one.round, []).append(one.value)
-    means = {entry: {round_: fmean(values) for round_, values in found.items()} for entry, found in rounds.items()}
-    compared = compare_means([(label, means.get(entry, {})) for entry, label in enumerate(sheet.labels)], repeated=False)
+    values = gather_values(Comparison("loss", "", read_losses), store, tallies_of(store, store.last().boards))
+    compared = compare_means([(label, values[board, entry]) for entry, label in enumerate(sheet.labels)])
     found = {disguised: choose(compared, [sheet.labels[disguised], sheet.labels[plain]]) for disguised, plain in pairs.items()}
     return {entry: gaps[0] for entry, gaps in found.items() if gaps}

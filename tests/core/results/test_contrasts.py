@@ -14,10 +14,11 @@ from scipy import stats  # type: ignore[import-untyped]
 import arena
 from arena.format import Placing
 from arena.formats import arena_formats
-from arena.results.contrasts import Contrasts, compare_returns, compare_rounds, contrast, placing_merits
+from arena.results.contrasts import Contrasts, compare_returns, compare_rounds, compare_values, contrast, placing_merits
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
+from arena.stats.clustered import RoundValues
 
 BOARDS = 100
 """The number of simulated boards. At most 5 % of them may have a false claim: 5, and up to 11 by chance."""
@@ -180,6 +181,39 @@ def test_one_repeated_pairing_leaves_the_tests_of_others() -> None:
     assert between is not None
     assert between.test.p_value > 0.05
     assert None not in returns.of(0)
+
+
+def test_a_measure_is_tested_as_returns_are() -> None:
+    """Two agents repeat two games, and play a third one by lot: of values that are the returns, every lead, test and interval is
+    that of the board. Against the third agent, each wins every round: 2 / 2^12. Without the seats, nothing is tested.
+    """
+    returns, rng = MeanReturns(3), random.Random(2)
+    matches: list[tuple[int, tuple[int, int], tuple[float, float], int | None]] = []
+    for round_ in range(12):
+        matches += [(round_, seats, (0.0, 0.0), seats[0]) for seats in ((0, 1), (1, 0))]
+        for entry in (0, 1):
+            won = rng.choice([0.5, 1.0])
+            matches.append((round_, (entry, 2), (won, -won), None))
+    for round_, seats, got, play in matches:
+        returns.add(round_, seats, got, play_hash=play)
+    values = [RoundValues(entry, returns.find_repeats()) for entry in range(3)]
+    silent = [RoundValues(entry, returns.find_repeats()) for entry in range(3)]
+    for round_, seats, got, _ in matches:
+        for entry, value in zip(seats, got, strict=True):
+            values[entry].add(round_, value, seats)
+            silent[entry].add(round_, value, None)
+    for one, other in combinations(range(3), 2):
+        found = compare_values(values[one], values[other])
+        assert found == compare_returns(returns, one, other)
+        assert found is not None
+        assert (found.test.p_value == 2 / 2**12) == (other == 2)
+        untold = compare_values(silent[one], silent[other])
+        assert untold is not None
+        assert untold.lead == pytest.approx(found.lead)
+        assert (untold.test.name, untold.differ) == ("", False)
+    for entry in range(3):
+        assert values[entry].mean() == returns.of(entry)
+        assert (silent[entry].mean().low is None) == (entry < 2)
 
 
 @pytest.mark.parametrize("rounds", [3, 30])

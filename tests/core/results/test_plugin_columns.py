@@ -35,7 +35,7 @@ class Thrifty(Agent):
 def read_lengths(matches):
     for record, place in matches:
         for entry in place.pairing.seats:
-            yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+            yield Measured(place.board, place.pairing.round, entry, len(record.actions), place.pairing.seats)
     yield 0, "Lengths are numbers of actions."
 
 

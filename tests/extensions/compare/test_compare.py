@@ -608,6 +608,15 @@ def test_repeats_of_one_pairing_do_not_hide_other_differences(tmp_path: Path) ->
     document = json.loads(called("compare", str(tmp_path / "three.db"), "--format", "json").output)
     decided = {(one["one"], one["other"]): one["p_value_holm"] <= 0.05 for one in document[0]["pairs"]}
     assert decided == {("random", "alpha-beta"): True, ("random", "minimax"): True, ("alpha-beta", "minimax"): False}
+    [by_name] = json.loads(called("compare", str(tmp_path / "three.db"), "--by", "return", "--format", "json").output)
+    assert (by_name["pairs"], by_name["tests"]) == (document[0]["pairs"], document[0]["tests"])
+    by_score = json.loads(called("compare", str(tmp_path / "three.db"), "--by", "score", "--format", "json").output)[0]["pairs"]
+    assert {(one["one"], one["other"]): one["p_value_holm"] <= 0.05 for one in by_score} == decided
+    across = json.loads(called("compare", str(tmp_path / "three.db"), "--across", "--format", "json").output)["pairs"]
+    assert {(one["one"], one["other"]): one["domains"][0]["low"] is not None for one in across} == dict.fromkeys(decided, True)
+    for one in across:
+        low, high = one["domains"][0]["low"], one["domains"][0]["high"]
+        assert (not low <= 0 <= high) == decided[one["one"], one["other"]]
 
 
 def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:

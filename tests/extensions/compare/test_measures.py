@@ -32,7 +32,7 @@ from arena.api.results import Comparison, Measured
 def read_lengths(store):
     for record, place in store.records(boards=True):
         for entry in place.pairing.seats:
-            yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+            yield Measured(place.board, place.pairing.round, entry, len(record.actions), place.pairing.seats)
 
 
 def read_nonsense(store):
@@ -124,10 +124,8 @@ def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Pa
     assert text.startswith("tic-tac-toe: greedy and random by length in 15 rounds\n\n")
     assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0 in every round." in text
     refused = str(called("compare", store, "--by", "nonsense", *plugin).exception)
-    assert (
-        refused
-        == "measure nonsense: expected a number for an entry of the store, got Measured(board=0, round=0, entry=7, value=1.0)"
-    )
+    got = "Measured(board=0, round=0, entry=7, value=1.0, seats=None)"
+    assert refused == f"measure nonsense: expected a number for an entry of the store, got {got}"
 
 
 def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_an_error_counts_three_more_rounds() -> None:
     same = compare_domain(Domain("d", one, one))
     assert same is not None
     assert same.error > 0
-    once = compare_domain(Domain("d", one, other, repeated=True))
+    once = compare_domain(Domain("d", one, other, differ=0.0))
     assert once is not None
     assert once.low is None
     assert once.error == pytest.approx(sqrt(35 / 50 + 1 - 0.3**2 / 3) / 3)

@@ -298,3 +298,24 @@ def test_the_interval_of_a_share_stays_within_0_and_1() -> None:
     bounds = [(row["share_low"], row["share_high"]) for row in board.rows if row["share_low"] is not None]
     assert len(bounds) > 2
     assert all(0 <= low <= high <= 1 for low, high in bounds)
+
+
+def test_a_column_has_the_interval_of_the_board_if_one_pairing_repeats() -> None:
+    """`alpha-beta` and `minimax` repeat two games. A column of the returns has the interval of the mean returns, which the board
+    cuts off at the ends of their range.
+    """
+    agents = ["random", "alpha-beta", "minimax"]
+    spec = {
+        "game": "tic-tac-toe",
+        "rank": "returns",
+        "rounds": 8,
+        "agents": agents,
+        "report": {"columns": {"gain": "own_returns"}},
+    }
+    [board] = Leaderboard.of_results(arena.run(spec))
+    for row in board.rows:
+        assert row["gain"] == pytest.approx(row["mean_return"])
+        assert max(-1.0, row["gain_low"]) == pytest.approx(row["return_low"])
+        assert min(1.0, row["gain_high"]) == pytest.approx(row["return_high"])
+    [alone] = Leaderboard.of_results(arena.run({**spec, "agents": agents[1:]}))
+    assert [(row["gain_low"], row["gain_high"]) for row in alone.rows] == [(None, None)] * 2
