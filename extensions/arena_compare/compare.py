@@ -194,6 +194,10 @@ def _compare_boards(
     for number, sheet in enumerate([tally.sheet for tally in tallies]):
         every = compare_means([(name, values[number, entry]) for entry, name in enumerate(sheet.labels)])
         means = choose(every, names)
+        met = [entry for entry, name in enumerate(sheet.labels) if name in names and tallies[number].counts[entry].games]
+        idle = [sheet.labels[entry] for entry in met if not values[number, entry].by_round()]
+        if measure.name == "nodes" and idle and means:
+            say(f"note: {sheet.title}: {', '.join(idle)} {'is' if len(idle) == 1 else 'are'} left out, without reported nodes")
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
         found.append(Compared(sheet, tuple(means), count_tests(every)))

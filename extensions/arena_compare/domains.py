@@ -181,9 +181,7 @@ def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | N
         if measure.name in AMOUNTS:
             for place, values in found.items():
                 rounds, known = values.by_round(), solved[place].by_round()
-                if measure.name == "nodes" and not any(rounds.values()):
-                    found[place] = RoundValues(place[1], {})  # an agent that reports no nodes does not search with few of them
-                elif tallies[place[0]].sheet.kind == "puzzle":
+                if tallies[place[0]].sheet.kind == "puzzle":
                     found[place] = RoundValues(place[1], {})
                     for number, value in rounds.items():
                         if known.get(number) == 1:

@@ -80,7 +80,9 @@ class MeanComparison:
 
 def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -> dict[tuple[int, int], RoundValues]:
     """Read a measure from a store. The result has the values of each entry; its keys are the number of the board and the number
-    of the entry. Raises ArenaError when the measure yields an unknown board or entry, or a value that is not a number.
+    of the entry. An entry that reports no nodes does not search with few of them, so it has no values of nodes.
+
+    Raises ArenaError when the measure yields an unknown board or entry, or a value that is not a number.
     """
     repeats, sheets = [tally.returns.find_repeats() for tally in tallies], [tally.sheet for tally in tallies]
     places = [(board, entry) for board, sheet in enumerate(sheets) for entry in range(len(sheet.labels))]
@@ -90,6 +92,9 @@ def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -
         if (measured.board, measured.entry) not in found or not isfinite(measured.value):
             raise ArenaError(f"measure {measure.name}: expected a number for an entry of the store, got {one!r}")
         found[measured.board, measured.entry].add(measured.round, measured.value, measured.seats)
+    for number, sheet in enumerate(sheets) if measure.name == "nodes" else ():
+        idle = [entry for entry in range(len(sheet.labels)) if not any(found[number, entry].by_round().values())]
+        found |= {(number, entry): RoundValues(entry, {}) for entry in idle}
     return found
 
 

@@ -138,6 +138,19 @@ def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
     )
 
 
+def test_an_agent_without_nodes_is_not_compared_by_nodes(tmp_path: Path) -> None:
+    """Random moves count no nodes, which is not a mean of 0; the two others are compared in every round."""
+    agents: list[Any] = ["random", "greedy", {"agent": "alpha-beta", "depth": 2}]
+    store = str(tmp_path / "three.db")
+    arena.run({"game": "tic-tac-toe", "rounds": 3, "agents": agents}, store=store)
+    done = called("compare", store, "--by", "nodes", "--format", "json")
+    [board] = json.loads(done.stdout)
+    assert [(pair["one"], pair["other"], pair["rounds"]) for pair in board["pairs"]] == [("greedy", "alpha-beta", 3)]
+    assert "note: tic-tac-toe: random is left out, without reported nodes" in done.stderr
+    refused = str(called("compare", store, "random", "greedy", "--by", "nodes").exception)
+    assert "random and greedy have no round with a value of nodes for both" in refused
+
+
 def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:
     """With the nearest one."""
     assert str(called("compare", game[0], "--by", "node").exception) == "unknown measure 'node'; did you mean 'nodes'?"
