@@ -104,15 +104,15 @@ class PluginError(ArenaError):
 class UnknownName(ArenaError):
     """No plugin defines a `kind` (agent, game, ...) with this `name`. The message suggests similar names from `known`.
 
-    `loadable` says that a plugin could define it; then the message mentions `--plugin`.
+    `loadable` says that a plugin could define it; then the message mentions `--plugin`. `hint` replaces the suggestion.
 
     >>> print(UnknownName("game", "otello", ["othello", "pig"]))
     unknown game 'otello'; did you mean 'othello'?
     """
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], *, loadable: bool = False) -> None:
-        more = " (--plugin FILE loads others)" if loadable else ""
-        super().__init__(f"unknown {kind} {name!r}; {suggest(str(name), known)}{more}")
+    def __init__(self, kind: str, name: object, known: Iterable[str], *, loadable: bool = False, hint: str | None = None) -> None:
+        more = " (--plugin FILE loads others)" if loadable and hint is None else ""
+        super().__init__(f"unknown {kind} {name!r}; {hint or suggest(str(name), known)}{more}")
 
 
 class Refused(ArenaError):

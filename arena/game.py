@@ -261,6 +261,14 @@ class Puzzle(Game):
         """Return (1.0,) at a goal and (0.0,) at any other state."""
         return (1.0,) if self.is_goal(state) else (0.0,)
 
+    def variables(self, state: State) -> Sequence[Sequence[Action]]:
+        """Return, for each variable of a constraint problem that has no value yet, the actions that give it one; optional.
+
+        Variables and actions come in a fixed order. An action is left out if it contradicts the values so far, so a variable
+        without actions is a dead end. `result` must accept these actions, even if `actions` offers only some of them.
+        """
+        raise _missing(self, "variables")
+
     # Complete states, for local and genetic search. All these methods are optional and use the same type of state.
 
     def random_state(self, rng: random.Random) -> State:

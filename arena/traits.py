@@ -21,6 +21,7 @@ class Traits(frozenset[str]):
         "solution-only": "the game is a Puzzle with path_matters = False: only the final state counts",
         "local": "the class defines random_state and neighbors, or local",
         "genetic": "the class defines crossover and mutate",
+        "constraint": "the class defines variables: it is a constraint satisfaction problem",
         "chance": "the class defines chance_outcomes: when to_move returns CHANCE, a chance event comes next",
         "hidden-information": "the class defines observation: a seat does not see the whole state",
         "imperfect-recall": "perfect_recall is False: an observation does not contain everything that its seat has seen and done",
@@ -46,6 +47,8 @@ class Traits(frozenset[str]):
             found.add("local")
         if overrides(game, "crossover") and overrides(game, "mutate"):
             found.add("genetic")
+        if overrides(game, "variables"):
+            found.add("constraint")
         if gives(game, "chance_outcomes"):
             found.add("chance")
         if gives(game, "observation"):

@@ -57,12 +57,13 @@ TableSize = Annotated[bool | str, BeforeValidator(_check_size)]
 class AlphaBeta(Agent):
     """Plays an action with the same value as minimax, but generates fewer nodes.
 
-    If the game has `threats`, it searches winning and blocking actions first. Of equally good actions, it plays the first one in
-    this order. With a budget, it deepens its search ply by ply. `table` adds a transposition table to each decision. It holds at
-    most a million states, or as many as fit into a size such as 64MB, with 64 bytes per state. The table saves nodes. With a
-    table, the search also deepens ply by ply to a fixed `depth`, because each iteration improves the order of the next one. With
-    `order: heuristic`, the actions that neither win nor block are ordered by the heuristic value of their successors. These
-    successors must be generated first, but usually fewer states are generated in all.
+    Also called minimax with alpha-beta pruning. If the game has `threats`, it searches winning and blocking actions first. Of
+    equally good actions, it plays the first one in this order. With a budget, it deepens its search ply by ply. `table` adds a
+    transposition table to each decision. It holds at most a million states, or as many as fit into a size such as 64MB, with 64
+    bytes per state. The table saves nodes. With a table, the search also deepens ply by ply to a fixed `depth`, because each
+    iteration improves the order of the next one. With `order: heuristic`, the actions that neither win nor block are ordered by
+    the heuristic value of their successors. These successors must be generated first, but usually fewer states are generated in
+    all.
     """
 
     name = "alpha-beta"
@@ -110,7 +111,10 @@ class AlphaBeta(Agent):
 
 
 class TypeAPlus(Agent):
-    """Plays an action with the same value as Type A, but generates fewer nodes: alpha-beta searches promising actions first."""
+    """Plays an action with the same value as Type A, but generates fewer nodes: alpha-beta searches promising actions first.
+
+    It searches to `depth` plies, and further while the state is not quiet.
+    """
 
     name = "type-a-plus"
     engine = "type-a-plus"

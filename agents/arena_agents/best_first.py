@@ -77,8 +77,8 @@ class GraphSearch(Agent):
 class BreadthFirst(GraphSearch):
     """Finds a solution with the fewest actions, no matter what they cost.
 
-    It gives up if no states are left, or none within `search.limits.depth`. It remembers every state, so it runs out of memory
-    unless a node budget ends it first. E. F. Moore, The Shortest Path Through a Maze, 1959.
+    Also called breadth-first search. It gives up if no states are left, or none within `search.limits.depth`. It remembers every
+    state, so it runs out of memory unless a node budget ends it first. E. F. Moore, The Shortest Path Through a Maze, 1959.
     """
 
     name = "bfs"
@@ -138,8 +138,8 @@ Key = tuple[float, float]
 class UniformCost(GraphSearch):
     """Finds a cheapest solution without a heuristic: it always expands the state that was cheapest to reach.
 
-    It gives up if no state is left. It remembers every state, so it runs out of memory unless a node budget ends it first. E. W.
-    Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959.
+    Also called UCS, uniform-cost search or Dijkstra's algorithm. It gives up if no state is left. It remembers every state, so it
+    runs out of memory unless a node budget ends it first. E. W. Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959.
     """
 
     name = "uniform-cost"
@@ -158,7 +158,8 @@ class UniformCost(GraphSearch):
 class BestFirst(GraphSearch):
     """Finds a solution, but seldom the cheapest one. It always expands the state with the best heuristic value.
 
-    This is greedy best-first search. It gives up when no state is left. It needs as much memory as uniform-cost.
+    Also called greedy best-first search or GBFS. This is greedy best-first search. It gives up when no state is left. It needs as
+    much memory as uniform-cost.
     """
 
     name = "best-first"
@@ -179,10 +180,10 @@ class AStar(GraphSearch):
     """Finds a cheapest solution if the heuristic never overestimates. With a weight, it is faster but may find a more expensive
     one.
 
-    It expands the state with the lowest sum of the cost so far and the heuristic. A `weight` above 1 multiplies the heuristic and
-    trades optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic Search Viewed as
-    Path Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the heuristic of all remaining
-    states is infinite. It needs as much memory as uniform-cost.
+    Also called A* or A* search. It expands the state with the lowest sum of the cost so far and the heuristic. A `weight` above 1
+    multiplies the heuristic and trades optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl,
+    Heuristic Search Viewed as Path Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the
+    heuristic of all remaining states is infinite. It needs as much memory as uniform-cost.
     """
 
     name = "a-star"

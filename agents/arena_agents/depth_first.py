@@ -16,10 +16,10 @@ class DepthFirst(Agent):
     """Finds a solution, not necessarily a short one. It follows the first action as long as possible, and goes back from dead
     ends.
 
-    With `visited`, it never visits a state twice. Without `visited`, it only avoids the states on the current path. The search
-    still always ends, but it may visit the same state on every possible path. `depth` and `search.limits.depth` limit the number
-    of actions of a solution. With such a limit, a visited state is searched again if it is reached with fewer actions, so that no
-    solution within the depth is missed. It gives up if no paths are left.
+    Also called depth-first search. With `visited`, it never visits a state twice. Without `visited`, it only avoids the states on
+    the current path. The search still always ends, but it may visit the same state on every possible path. `depth` and
+    `search.limits.depth` limit the number of actions of a solution. With such a limit, a visited state is searched again if it is
+    reached with fewer actions, so that no solution within the depth is missed. It gives up if no paths are left.
 
     In puzzles without dead ends, such as sliding tiles, solutions are very long, and `limits.moves` may be too small for them.
     """
@@ -46,9 +46,10 @@ class DepthFirst(Agent):
 class IterativeDeepening(Agent):
     """Finds a solution with the fewest actions, no matter what they cost, and remembers only one path.
 
-    It searches depth-first to one action, to two, and so on, up to `search.limits.depth`, until it finds a goal or no path can be
-    continued. Paths do not visit a state twice, so it always ends; but if many paths lead to the same states, it searches these
-    repeatedly. D. Slate, L. Atkin, CHESS 4.5, 1977; R. Korf, Depth-First Iterative-Deepening, 1985.
+    Also called IDDFS, iterative deepening search or iterative deepening depth-first search. It searches depth-first to one
+    action, to two, and so on, up to `search.limits.depth`, until it finds a goal or no path can be continued. Paths do not visit
+    a state twice, so it always ends; but if many paths lead to the same states, it searches these repeatedly. D. Slate, L. Atkin,
+    CHESS 4.5, 1977; R. Korf, Depth-First Iterative-Deepening, 1985.
     """
 
     name = "iterative-deepening"
@@ -133,11 +134,11 @@ ROUNDING = 1 + 1e-12
 class IdaStar(Agent):
     """Finds the same solutions as a-star, with or without a weight, but stores only the current path.
 
-    A solution is cheapest if the heuristic never overestimates. A `weight` above 1 multiplies the heuristic and trades optimality
-    for speed: a solution then costs at most `weight` times the cheapest. It gives up after searching all paths. Paths do not
-    visit a state twice, so it always ends; but if many paths lead to the same states, this can take very long. It works best with
-    integer step costs: each iteration raises the bound to the lowest cost that was cut off. If all costs differ, an iteration
-    adds only a few states.
+    Also called IDA* or iterative deepening A*. A solution is cheapest if the heuristic never overestimates. A `weight` above 1
+    multiplies the heuristic and trades optimality for speed: a solution then costs at most `weight` times the cheapest. It gives
+    up after searching all paths. Paths do not visit a state twice, so it always ends; but if many paths lead to the same states,
+    this can take very long. It works best with integer step costs: each iteration raises the bound to the lowest cost that was
+    cut off. If all costs differ, an iteration adds only a few states.
     """
 
     name = "ida-star"

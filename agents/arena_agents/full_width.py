@@ -136,7 +136,7 @@ class FullWidthSearch(Agent):
 class Minimax(FullWidthSearch):
     """Plays the best action against the best replies. It searches every line to `depth` plies, or to the end of the game.
 
-    Of equally good actions, it plays the first. With a budget, it deepens ply by ply.
+    Also called negamax. Of equally good actions, it plays the first. With a budget, it deepens ply by ply.
     """
 
     name = "minimax"
@@ -203,9 +203,9 @@ class Lookahead(Agent):
 class Expectimax(FullWidthSearch):
     """Plays the action with the best value after `depth` decisions; chance events between them do not count as plies.
 
-    It plays games with any number of seats. In a zero-sum game of two, the seats play against each other; in other games, each
-    seat maximises its own returns or its score. Of equally good actions, it plays the first. With a budget, it deepens ply by ply
-    to `depth`. D. Michie, Game-Playing and Game-Learning Automata, 1966.
+    Also called expectiminimax. It plays games with any number of seats. In a zero-sum game of two, the seats play against each
+    other; in other games, each seat maximises its own returns or its score. Of equally good actions, it plays the first. With a
+    budget, it deepens ply by ply to `depth`. D. Michie, Game-Playing and Game-Learning Automata, 1966.
     """
 
     name = "expectimax"

@@ -17,9 +17,10 @@ class ISMCTS(Agent):
     """Plays the action that occurred in most simulations. Each simulation begins in a state drawn from all states that are
     possible for the seat.
 
-    A node of the tree is an observation of the deciding seat. UCT chooses among the legal actions of the state in the simulation,
-    and counts how often each action was available. `exploration`, `rollouts` and `limits.depth` work as in mcts. P. Cowling, E.
-    Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, 2012 (single observer).
+    Also called information set MCTS. A node of the tree is an observation of the deciding seat. UCT chooses
+    among the legal actions of the state in the simulation, and counts how often each action was available. `exploration`,
+    `rollouts` and `limits.depth` work as in mcts. P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search,
+    2012 (single observer).
     """
 
     name = "ismcts"
@@ -143,7 +144,8 @@ Worlds = Annotated[int, Field(ge=1, le=1_000_000)]
 class PIMC(Agent):
     """Plays the action with the best average value over several states, drawn from all possible states for the seat.
 
-    In each of `worlds` states, mcts searches the successor of every action; the `rollouts` simulations are divided equally among
+    Also called perfect information Monte-Carlo search or determinization. `exploration` is the constant c of UCT, as in mcts. In
+    each of `worlds` states, mcts searches the successor of every action; the `rollouts` simulations are divided equally among
     these searches. With a budget but without `rollouts`, each state gets 50 simulations, and as many states are searched as the
     budget allows. The agent assumes that all seats know the state after this action, so it never bluffs and never plays to gain
     information. M. Ginsberg, GIB: Imperfect Information in a Computationally Challenging Game, 2001; J. Long, N. Sturtevant, M.

@@ -14,19 +14,30 @@ Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class HillClimb(Agent):
-    """Moves to the best successor until none is better. The solution is the best state found.
+    """Moves to a better successor until none is better. The solution is the best state found.
 
-    Up to `sideways` consecutive moves may leave the cost unchanged. Of equally good successors, it takes the `first` or a
-    `random` one. After a climb without success, it starts again from a random state, up to `restarts` times; the numbers of moves
-    are added up. Steepest ascent: S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, figure 4.2 (HILL-CLIMBING),
-    with the sideways moves and random restarts of section 4.1.1.
+    Also called hill climbing, steepest ascent, first-choice hill climbing, stochastic hill climbing or random-restart hill
+    climbing. `ascent` says how it chooses among the better successors. Steepest ascent takes the best one; of equally good ones,
+    it takes the `first` or a `random` one, as `choice` says. First-choice hill climbing, with `ascent: first-choice`, tries the
+    successors in random order and takes the first better one. Stochastic hill climbing, with `ascent: stochastic`, takes one of
+    all better successors at random. Up to `sideways` consecutive moves may leave the cost unchanged. After a climb without
+    success, it starts again from a random state, up to `restarts` times; the numbers of moves are added up. S. Russell, P.
+    Norvig, Artificial Intelligence, a Modern Approach, figure 4.2 (HILL-CLIMBING) and section 4.1.1.
     """
 
     name = "hill-climb"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
     hints = Hints(reference=True)
 
-    def __init__(self, *, sideways: Count = 0, choice: Literal["random", "first"] = "random", restarts: Count = 0) -> None:
+    def __init__(
+        self,
+        *,
+        sideways: Count = 0,
+        choice: Literal["random", "first"] = "random",
+        restarts: Count = 0,
+        ascent: Literal["steepest", "first-choice", "stochastic"] = "steepest",
+    ) -> None:
+        self.ascent = ascent
         self.sideways = sideways
         self.choice = choice
         self.restarts = restarts
@@ -46,10 +57,16 @@ class HillClimb(Agent):
         """Climb until no successor is better, with the allowed sideways moves. Return whether a goal was reached."""
         view = walk.view
         moves, delta, apply = view.moves, view.delta, view.apply
-        pick = None if self.choice == "first" else rng.choice
+        pick = None if self.choice == "first" and self.ascent == "steepest" else rng.choice
         sideways, left = self.sideways, self.sideways
         while not solved(view):
-            change, found = _find_best(moves(), delta)
+            if self.ascent == "steepest":
+                change, found = _find_best(moves(), delta)
+            elif self.ascent == "stochastic":
+                change, found = _find_better(moves(), delta, first=False)
+            else:
+                listed = list(moves())
+                change, found = _find_better(rng.sample(listed, len(listed)), delta, first=True)
             if change > 0 or (change == 0 and left == 0):
                 return False
             left = sideways if change < 0 else left - 1
@@ -70,6 +87,21 @@ def _find_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[f
         elif change == lowest:
             best.append(move)
     return lowest, best
+
+
+def _find_better(moves: Iterable[Step], delta: Callable[[Step], float], *, first: bool) -> tuple[float, list[Step]]:
+    """Return -1 and all moves that lower the cost, or only the first of them.
+
+    If there are none, return the lowest change in cost, and all moves that have it.
+    """
+    changes: list[tuple[float, Step]] = []
+    for move in moves:
+        changes.append((delta(move), move))
+        if first and changes[-1][0] < 0:
+            break
+    better = [move for change, move in changes if change < 0]
+    lowest = min([change for change, _ in changes], default=float("inf"))
+    return (-1.0, better) if better else (lowest, [move for change, move in changes if change == lowest])
 
 
 Proposals = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -130,9 +162,9 @@ Steps = Annotated[int, Field(ge=1, le=1_000_000_000)]
 class Annealing(Agent):
     """Tries one random move per step, and accepts a move that costs d more with probability e^(-d/T).
 
-    The temperature T falls from `start` to `end` over `steps` tries, by the same factor each time; a goal ends the search.
-    S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by Simulated Annealing, Science 220, 1983; S. Russell, P. Norvig,
-    Artificial Intelligence, a Modern Approach, figure 4.5 (SIMULATED-ANNEALING).
+    Also called simulated annealing. The temperature T falls from `start` to `end` over `steps` tries, by the same factor each
+    time; a goal ends the search. S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by Simulated Annealing, Science 220,
+    1983; S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, figure 4.5 (SIMULATED-ANNEALING).
     """
 
     name = "annealing"

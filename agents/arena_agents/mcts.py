@@ -277,13 +277,13 @@ Rollouts = Annotated[int, Field(ge=1, le=1_000_000_000)]
 class MCTS(Agent):
     """Plays the action that occurred in most simulations, unless another action is proven to be better.
 
-    A simulation follows the tree by UCT, adds one state to it, and continues from there at random to the end. `exploration` is
-    the constant c of UCT, for values in [-1, 1]. A decision has `rollouts` simulations; without this option, as many as the
-    budget allows, or 1,000 without a budget. It ends earlier if the best action is proven. It plays games with any number of
-    seats, each of which maximises its own returns. `limits.depth` cuts simulations off, and the heuristic evaluates their last
-    states. When chance moves, outcomes are drawn by their probabilities. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo
-    Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito, Monte-Carlo Tree Search Solver, 2008 (proven values); N.
-    Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
+    Also called Monte-Carlo tree search, Monte Carlo tree search or UCT. A simulation follows the tree by UCT, adds one state to
+    it, and continues from there at random to the end. `exploration` is the constant c of UCT, for values in [-1, 1]. A decision
+    has `rollouts` simulations; without this option, as many as the budget allows, or 1,000 without a budget. It ends earlier if
+    the best action is proven. It plays games with any number of seats, each of which maximises its own returns. `limits.depth`
+    cuts simulations off, and the heuristic evaluates their last states. When chance moves, outcomes are drawn by their
+    probabilities. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito,
+    Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
     """
 
     name = "mcts"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from arena import Agent, hookimpl
 from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
+from arena_agents.backtracking import Backtracking
 from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
 from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
 from arena_agents.dilemma import Alternate, Always, GenerousTitForTat, Grim, TitForTat, WinStayLoseShift
@@ -31,6 +32,7 @@ def arena_agents() -> Sequence[type[Agent]]:
         TypeAPlus,
         BreadthFirst,
         DepthFirst,
+        Backtracking,
         IterativeDeepening,
         UniformCost,
         BestFirst,

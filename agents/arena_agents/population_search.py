@@ -22,9 +22,9 @@ numbers: the garbage collector soon ignores tuples of numbers."""
 class Beam(Agent):
     """Keeps the `width` best successors of all its states. The solution is the best state found.
 
-    It begins with the start of the round and with random states. It never holds a state twice, so it moves on from a plateau. It
-    ends after `sideways` steps in a row without a better state. A step of the whole beam counts as one move. S. Russell, P.
-    Norvig, Artificial Intelligence, a Modern Approach, section 4.1.3 (local beam search).
+    Also called local beam search. It begins with the start of the round and with random states. It never holds a state twice, so
+    it moves on from a plateau. It ends after `sideways` steps in a row without a better state. A step of the whole beam counts as
+    one move. S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, section 4.1.3 (local beam search).
     """
 
     name = "beam"
@@ -100,11 +100,11 @@ class Genetic(Agent):
     """Breeds `population` states for up to `generations` generations. The solution is the best state found. A generation counts
     as one move.
 
-    Each child is the crossover of two parents, mutated with probability `mutation`. `selection` says how parents are drawn. With
-    `roulette`, the probability of a state is proportional to the difference between its cost and the highest cost of its
-    generation. With `tournament`, a parent is the cheapest of three random states. The first generation is the start of the round
-    and random states. J. H. Holland, Adaptation in Natural and Artificial Systems, 1975; S. Russell, P. Norvig, Artificial
-    Intelligence, a Modern Approach, figure 4.8 (GENETIC-ALGORITHM).
+    Also called genetic algorithm or evolutionary search. Each child is the crossover of two parents, mutated with probability
+    `mutation`. `selection` says how parents are drawn. With `roulette`, the probability of a state is proportional to the
+    difference between its cost and the highest cost of its generation. With `tournament`, a parent is the cheapest of three
+    random states. The first generation is the start of the round and random states. J. H. Holland, Adaptation in Natural and
+    Artificial Systems, 1975; S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, figure 4.8 (GENETIC-ALGORITHM).
     """
 
     name = "genetic"

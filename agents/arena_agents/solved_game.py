@@ -88,7 +88,7 @@ Row = list[tuple[float, int]]
 class CFRPlus(SolvedGame):
     """Plays the average policy that CFR+ has found after `iterations` iterations; it is close to an equilibrium.
 
-    Updates alternate between the seats, and averages have linear weights.
+    Also called CFR+ or counterfactual regret minimization. Updates alternate between the seats, and averages have linear weights.
 
     It needs a game with perfect recall and a tree of at most a million states. O. Tammelin, Solving Large Imperfect Information
     Games Using CFR+, 2014; M. Zinkevich, M. Johanson, M. Bowling, C. Piccione, Regret Minimization in Games with Incomplete
@@ -175,10 +175,11 @@ MAX_WALK_PLIES = 500
 class MCCFR(SolvedGame):
     """Plays the average policy that external sampling has found after `iterations` iterations.
 
-    An iteration has one walk for each seat. A walk follows every action of its own seat, and draws the actions of the other seat
-    and of chance. So the tree need not fit into memory, but the information sets must; at most half a million are allowed. The
-    draws come from a separate stream, so the policy is the same every time. M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte
-    Carlo Sampling for Regret Minimization in Extensive Games, 2009.
+    Also called Monte-Carlo counterfactual regret minimization. An iteration has one walk for each seat. A walk follows every
+    action of its own seat, and draws the actions of the other seat and of chance. So the tree need not fit into memory, but the
+    information sets must; at most half a million are allowed. The draws come from a separate stream, so the policy is the same
+    every time. M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte Carlo Sampling for Regret Minimization in Extensive Games,
+    2009.
     """
 
     name = "mccfr"

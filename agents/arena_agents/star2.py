@@ -19,9 +19,9 @@ OPEN_RETURN = 1e300
 class Star2(Agent):
     """Plays an action with the same value as expectimax, but generates fewer nodes, in games for two.
 
-    At a chance node, it first searches one reply to each outcome, which gives a bound for the value of the outcome. If the bounds
-    of all outcomes show that the node cannot matter, it leaves the node. No state is generated twice. Of equally good actions, it
-    plays the first.
+    `depth` is the number of decisions that the search looks ahead. At a chance node, it first searches one reply to each outcome,
+    which gives a bound for the value of the outcome. If the bounds of all outcomes show that the node cannot matter, it leaves
+    the node. No state is generated twice. Of equally good actions, it plays the first.
     """
 
     name = "star2"

@@ -29,6 +29,7 @@ def _number(players: int, orders: Orders) -> int:
 class RoundRobin(Format):
     """Every group of agents, one for each seat, plays every position in all orders of seats, or only in rotations of one order.
 
+    With `orders: all`, a group plays a position in all orders of seats; with `orders: rotations`, only in rotations of one order.
     In a game with two seats, each pair of agents plays two matches per round, with the seats swapped. Rounds are played one after
     the other, so that early standings are already fair.
     """
@@ -56,7 +57,10 @@ class RoundRobin(Format):
 
 
 class Gauntlet(Format):
-    """Each of the first `challengers` entries plays every later entry, on every position and in all orders of seats."""
+    """Each of the first `challengers` entries plays every later entry, on every position and in all orders of seats.
+
+    With `orders: all`, a group plays a position in all orders of seats; with `orders: rotations`, only in rotations of one order.
+    """
 
     name = "gauntlet"
     kind: ClassVar[Kind] = "versus"

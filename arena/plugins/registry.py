@@ -1,6 +1,7 @@
 """The registry of everything that the loaded plugins define, by name. It also chooses defaults if the user names nothing."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,10 +126,33 @@ class Registry:
         """Return every class, heuristic and encoding with this `name`, for all games. UnknownName suggests similar names."""
         found = [(key, value) for key, value in self.items() if key[-1] == name]
         if not found:
-            raise UnknownName(
-                "game, agent, heuristic, encoding or format", name, [key[-1] for key, _ in self.items()], loadable=True
-            )
+            kinds, known = "game, agent, heuristic, encoding or format", [key[-1] for key, _ in self.items()]
+            raise UnknownName(kinds, name, known, loadable=True, hint=self._explain_name(name))
         return found
+
+    def described(self, text: str, kind: str | None = None) -> list[Key]:
+        """Return the keys of everything, or everything of a `kind`, whose name or docstring contains the words of `text`.
+
+        Upper case, hyphens and line ends make no difference. Names and sentences that begin with `Also called` come first: if any
+        of them contains the words, only such objects are returned.
+
+        >>> arena.load_plugins().described("Monte-Carlo tree search", "agent")[0]
+        ('agent', 'mcts')
+        """
+        wanted = _plain_words(text)
+        if not wanted.strip():
+            return []
+        texts = {
+            key: f"{key[-1]}. {value.__doc__ or ''}"
+            for key, value in self.items()
+            if kind in (None, key[0]) and key[0] not in self.parts
+        }
+        named = [
+            key
+            for key, words in texts.items()
+            if any(wanted in _plain_words(one) for one in (key[-1], *_ALSO_CALLED.findall(words)))
+        ]
+        return named or [key for key, words in texts.items() if wanted in _plain_words(words)]
 
     def table(self, kind: str) -> dict[Any, Any]:
         """Return all objects of a `kind`: game, agent, heuristic, encoding, format or a kind of part. KeyError otherwise."""
@@ -197,7 +221,8 @@ class Registry:
         if name in known:
             return known[name]
         self._refuse_withdrawn(kind, name)
-        raise UnknownName(kind, name, known, loadable=kind not in self.parts)
+        hint = None if kind in self.parts else self._explain_name(name, kind)
+        raise UnknownName(kind, name, known, loadable=kind not in self.parts, hint=hint)
 
     def _find_of(self, game: str, kind: str, known: Mapping[tuple[str, str], Brought], name: str) -> Brought:
         if (game, name) in known:
@@ -205,9 +230,40 @@ class Registry:
         self._refuse_withdrawn(kind, game, name)
         raise UnknownName(f"{kind} of {game}", name, [other for owner, other in known if owner == game], loadable=True)
 
+    def _explain_name(self, name: str, kind: str | None = None) -> str | None:
+        """Return a hint for an unknown name that is known elsewhere, or that a docstring mentions; None if there is no hint."""
+        elsewhere = ELSEWHERE.get(name.lower())
+        if elsewhere is not None and kind in (None, elsewhere[0]):
+            return elsewhere[1]
+        found = sorted({key[-1] for key in self.described(name, kind)})
+        if not 1 <= len(found) <= MAX_DESCRIBED:
+            return None
+        where = "its description mentions" if len(found) == 1 else "their descriptions mention"
+        return f"did you mean {' or '.join(map(repr, found))}? ({where} {name!r})"
+
     def _refuse_withdrawn(self, *key: str) -> None:
         if key in self.withdrawn:
             raise PluginError("conflict", self.withdrawn[key])
+
+
+_CHESS = "the distribution fairarena-chess defines it: in a checkout of fairarena, run `pip install ./chess`"
+_ENGINE = "an engine is a program: write {{agent: {{command: [{}], protocol: {}}}}}, as `arena docs engines` shows"
+_SPIEL = "open_spiel has such a game: write {{name: openspiel, game: {}}}, as `arena docs openspiel` shows"
+ELSEWHERE: dict[str, tuple[str, str]] = {
+    "chess": ("game", _CHESS),
+    **{name: ("agent", _ENGINE.format(name, "uci")) for name in ("stockfish", "lc0", "komodo", "crafty", "fruit")},
+    **{name: ("agent", _ENGINE.format(name, "gtp")) for name in ("gnugo", "katago", "leela", "pachi", "mohex")},
+    **{name: ("game", _SPIEL.format(name.replace("-", "_"))) for name in ("go", "havannah", "y", "amazons", "tiny-bridge")},
+}
+"""Names that belong to other distributions or programs, each with its kind and how to get it."""
+_ALSO_CALLED = re.compile(r"\bAlso called ([^.]*)")
+MAX_DESCRIBED = 3
+"""The largest number of descriptions with an unknown name that a message lists. More of them would not help."""
+
+
+def _plain_words(text: str) -> str:
+    words = re.findall(r"[^\W_]+", text.lower())
+    return f" {' '.join(words)} "
 
 
 def refuse_duplicates(registry: Registry, source: Source, found: Iterable[tuple[Key, Any]]) -> None:

@@ -21,11 +21,72 @@ Report = Callable[[Path, str], None]
 UNKNOWN_KEY = "unknown key"
 
 
+OTHER_KEYS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("iterations", "simulations", "playouts", "sims"), ("rollouts", "iterations", "simulations", "nodes")),
+    **dict.fromkeys(("budget", "max_nodes", "node_limit", "nodes", "visits", "expansions", "evaluations"), ("nodes",)),
+    **dict.fromkeys(("time", "seconds", "time_limit", "timeout", "movetime", "move_time", "thinking_time"), ("seconds",)),
+    **dict.fromkeys(("ply", "plies", "max_depth", "search_depth", "depth_limit", "levels", "lookahead", "depth"), ("depth",)),
+    **dict.fromkeys(("max_moves", "move_limit", "max_plies", "max_steps", "turns"), ("moves",)),
+    **dict.fromkeys(("memory", "ram", "memory_limit"), ("memory_mb",)),
+    **dict.fromkeys(("c", "cp", "uct_c", "c_uct", "c_puct", "cpuct", "exploration_constant"), ("exploration",)),
+    **dict.fromkeys(("eval", "evaluation", "evaluator", "evaluation_function", "h", "value_function"), ("heuristic",)),
+    **dict.fromkeys(("temp", "t0", "start_temperature", "initial_temperature"), ("start", "temperature")),
+    **dict.fromkeys(("end_temperature", "final_temperature"), ("end",)),
+    **dict.fromkeys(("pop", "pop_size", "population_size"), ("population",)),
+    **dict.fromkeys(("mutation_rate", "mutation_probability"), ("mutation",)),
+    **dict.fromkeys(("epochs", "max_generations"), ("generations", "iterations")),
+    **dict.fromkeys(("beam_width", "k"), ("width",)),
+    **dict.fromkeys(("n_restarts", "max_restarts", "restart"), ("restarts",)),
+    **dict.fromkeys(("width", "cols", "w", "files"), ("columns",)),
+    **dict.fromkeys(("height", "ranks"), ("rows",)),
+    **dict.fromkeys(("size", "board_size", "n"), ("size", "n", "rows", "discs", "box")),
+    **dict.fromkeys(("disks", "disk", "n_discs"), ("discs",)),
+    **dict.fromkeys(("connect", "win_length", "k_in_a_row"), ("in_a_row",)),
+    **dict.fromkeys(("matches", "repetitions", "repeats", "num_games", "n_games", "games_per_pair", "repeat"), ("rounds",)),
+    **dict.fromkeys(("players", "bots", "engines", "participants", "entries", "competitors"), ("agents",)),
+    **dict.fromkeys(("puzzle", "puzzles", "environment", "env"), ("game",)),
+    **dict.fromkeys(("name", "title", "id", "alias"), ("label", "name")),
+    **dict.fromkeys(("random_seed", "rng", "random_state"), ("seed",)),
+    **dict.fromkeys(("type", "mode", "tournament", "tournament_type", "pairing", "pairings"), ("format",)),
+    **dict.fromkeys(("starts", "start", "fen", "fens", "instances", "problems", "boards"), ("positions",)),
+    **dict.fromkeys(("opening", "opening_book", "book", "random_moves"), ("openings",)),
+    **dict.fromkeys(("sandbox", "process"), ("isolation",)),
+}
+"""Keys that other programs and textbooks use, each with the keys that arena may have for them."""
+
+
+def explain_unknown(key: str, known: Iterable[str], *, beside: Iterable[str] = (), value: Any = None) -> str:
+    """Return what to write instead of an unknown key of a spec, whose value is `value`.
+
+    `known` are the keys that are expected, and `beside` those that are not part of the same list but may stand at this place.
+
+    >>> explain_unknown("plies", ["depth"])
+    "did you mean 'depth'?"
+    >>> explain_unknown("time", ["exploration"], beside=["limits"], value=2)
+    'known: exploration; `limits: {seconds: 2}` limits each decision'
+    """
+    names, others = sorted(set(known)), list(beside)
+    words = OTHER_KEYS.get(key.lower().replace("-", "_"), ())
+    meant = [word for word in words if word in (*names, *others)]
+    nearest = [hint for hint in (suggest(key, names), suggest(key, others)) if hint.startswith("did you mean")]
+    listed = f"known: {', '.join(names)}" if names else "none is expected here"
+    limit = next((word for word in words if word in LIMITS), None) if "limits" in (*names, *others) else None
+    if limit is None or limit in meant:
+        return f"did you mean {meant[0]!r}?" if meant else nearest[0] if nearest and not words else listed
+    number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else LIMITS[limit]
+    whom = "each match" if limit == "moves" else "each decision"
+    return f"{f'did you mean {meant[0]!r}? ' if meant else ''}{listed}; `limits: {{{limit}: {number}}}` limits {whom}"
+
+
+LIMITS = {"nodes": 1000, "seconds": 1, "depth": 4, "moves": 200, "memory_mb": 500}
+"""Limits of a spec that replace options of other programs, each with a value for an example."""
+
+
 def add_hints(report: Report, known: Iterable[str]) -> Report:
     """Return a function like `report` that also names the known keys if a key is unknown."""
 
     def hinted(path: Path, message: str) -> None:
-        report(path, f"{UNKNOWN_KEY}; {suggest(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
+        report(path, f"{UNKNOWN_KEY}; {explain_unknown(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
 
     return hinted
 
@@ -70,10 +131,13 @@ class Parameters:
         """A validator for each parameter, made from its type hint. A parameter without a hint accepts any value."""
         return _make_adapters(self.constructor)
 
-    def validate(self, given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0) -> dict[str, Any] | None:
+    def validate(
+        self, given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0, beside: Iterable[str] = ()
+    ) -> dict[str, Any] | None:
         """Return the given values, converted to the types in the hints, with defaults for missing ones; None after a fault.
 
-        `skip` is the number of leading parameters that a spec cannot set.
+        `skip` is the number of leading parameters that a spec cannot set. `beside` are other keys that a spec may have at this
+        place. If a key is unknown, the message suggests them, too.
         """
         known = list(self.known.items())[skip:]
         faults = 0
@@ -86,8 +150,7 @@ class Parameters:
         names = [name for name, _ in known]
         for name in given:
             if name not in names:
-                hint = suggest(name, names) if names else "none is expected here"
-                fault((*path, name), f"{UNKNOWN_KEY}; {hint}")
+                fault((*path, name), f"{UNKNOWN_KEY}; {explain_unknown(name, names, beside=beside, value=given[name])}")
         values: dict[str, Any] = {}
         for name, parameter in known:
             if name in given:

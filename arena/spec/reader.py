@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line, suggest
+from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
-from arena.spec.parameters import UNKNOWN_KEY, Report, add_hints, check_value, make_adapter
+from arena.spec.parameters import UNKNOWN_KEY, Report, add_hints, check_value, explain_unknown, make_adapter
 from arena.spec.sweep import Variant
 from arena.tracking import Postponed
 
@@ -49,7 +49,8 @@ class Faults:
 
     def add_unknown(self, key: Any, known: Iterable[str]) -> None:
         """Note that a key of the spec is unknown, and name the most similar known ones."""
-        self.add((key,), f"{UNKNOWN_KEY}; {suggest(str(key), known)}", key=True)
+        value = self.document.values.get(key) if isinstance(self.document.values, dict) else None
+        self.add((key,), f"{UNKNOWN_KEY}; {explain_unknown(str(key), known, value=value)}", key=True)
 
     def check(self, path: Path, hint: Any, value: Any, known: Iterable[str]) -> Any:
         """Return a value, converted by its type hint; None if it has faults. For unknown keys, faults suggest `known` ones."""

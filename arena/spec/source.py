@@ -105,13 +105,8 @@ class EntryAgent:
         known, cost = Parameters(agent), self.reading.values.get("max_cost")
         common = {} if cost is None or "max_cost" not in known.known else {"max_cost": cost}
 
-        def report(path: Path, message: str) -> None:  # an unknown option may be a misspelt key of the entry
-            if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
-                near = suggest(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
-                message = f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
-            self.given.report(path, message)
-
-        options = known.validate(common | self.given.options(), (), report)
+        keys = (*KEYS, *source_keys(self.reading.registry))  # an unknown option may be a misspelt key of the entry
+        options = known.validate(common | self.given.options(), (), self.given.report, beside=keys)
         if options is None:
             return None
         files = known.find_files(options, self.reading.document.folder)

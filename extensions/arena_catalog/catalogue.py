@@ -1,6 +1,6 @@
 """The commands `list`, `plugins` and `matrix`, and descriptions of games and agents."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from inspect import cleandoc
 from textwrap import wrap
@@ -91,28 +91,38 @@ HEADINGS = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*HEADINGS]), required=False)
+@click.argument("kind", metavar=f"[{'|'.join(HEADINGS)}|WORD]", required=False)
 @plugin_option
 def list_(kind: str | None, plugins: tuple[str, ...]) -> int:
-    """List the games, agents, heuristics, encodings or formats of all plugins; without a word, all of them."""
+    """List the games, agents, heuristics, encodings or formats of all plugins; without a word, all of them.
+
+    Any other WORD lists everything with this word in its name or its description, such as `backtracking` or `MRV`.
+    """
     with results_alone() as out:
         registry = load(plugins)
+        matching = None if kind is None or kind in HEADINGS else registry.described(kind)
+        if matching == []:
+            registry.named(str(kind))  # raises UnknownName, which suggests similar names
 
         def describe_needs(agent: type[Agent]) -> str:
             games = Abilities(agent).games
             return f"{' and '.join(sorted(games))} only" if games else str(Traits(agent.needs)) or "any"
 
-        lists = {
-            "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
-            "agents": lambda: [[name, describe_needs(agent), summary(agent)] for name, agent in registry.agents.items()],
-            "heuristics": lambda: [[name, game, summary(found)] for (game, name), found in registry.heuristics.items()],
-            "encodings": lambda: [[name, game, summary(found)] for (game, name), found in registry.encodings.items()],
-            "formats": lambda: [[name, found.kind, summary(found)] for name, found in registry.formats.items()],
+        second: dict[str, Callable[[tuple[str, ...], Any], str]] = {
+            "games": lambda _, game: traits_of(game),
+            "agents": lambda _, agent: describe_needs(agent),
+            "heuristics": lambda key, _: key[1],
+            "encodings": lambda key, _: key[1],
+            "formats": lambda _, found: str(found.kind),
         }
         tables = []
-        for one in HEADINGS if kind is None else [kind]:
-            rows = sorted(lists[one](), key=lambda row: row[1::-1] if one in ("heuristics", "encodings") else row[:1])
-            tables.append(TextTable(HEADINGS[one], rows).text(width=Terminal(out).room))
+        for one in [kind] if kind in HEADINGS else HEADINGS:
+            found = [(key, value) for key, value in registry.items() if f"{key[0]}s" == one]
+            listed = [(key, value) for key, value in found if matching is None or key in matching]
+            rows = [[key[-1], second[one](key, value), summary(value)] for key, value in listed]
+            rows.sort(key=lambda row: row[1::-1] if one in ("heuristics", "encodings") else row[:1])
+            if rows or matching is None:
+                tables.append(TextTable(HEADINGS[one], rows).text(width=Terminal(out).room))
         print("\n\n".join(tables), file=out)
     return 0
 

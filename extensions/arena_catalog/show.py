@@ -68,18 +68,46 @@ def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) 
     parameters = list(Parameters(value).known.values())[given:] if info or isclass(value) else []
     yield "  parameters:" if parameters else "  parameters: none"
     for parameter in parameters:
-        description = ""
         try:
-            schema = Parameters(value).adapters[parameter.name].json_schema()
-            takes, description = _describe_type(schema), schema.get("description", "")
+            takes = _describe_type(Parameters(value).adapters[parameter.name].json_schema()) or "anything"
         except Exception:  # JSON Schema cannot express this type
             takes = str(parameter.annotation)
         default = "needed" if parameter.default is Parameter.empty else f"default {format_setting(parameter.default)}"
-        yield f"    {parameter.name}: {takes or 'anything'}; {default}{f'; {description}' if description else ''}"
+        yield f"    {parameter.name}: {takes}; {default}"
+        if explanation := explain_parameter(value, parameter.name):
+            yield paragraph(explanation, width, indent="      ", hanging="      ")
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
         hint = f"to use that file, uninstall the other one and add --plugin {file}"
         yield f"  NOT from {file}, which seems to define the same name; {hint}"
+
+
+def explain_parameter(kind: Any, name: str) -> str:
+    """Return the explanation of a parameter: its `Field(description=...)`, or else the sentences of the docstring that contain
+    its name in backticks. If a class has no such sentence, its base classes are searched. Empty without any explanation.
+
+    >>> class Bold(arena.Agent):
+    ...     \"\"\"Attacks at once. It looks `depth` plies ahead.\"\"\"
+    ...     def __init__(self, *, depth: int = 2) -> None: ...
+    >>> explain_parameter(Bold, "depth")
+    'It looks `depth` plies ahead.'
+    """
+    with suppress(Exception):  # JSON Schema cannot express every type
+        schema = Parameters(kind).adapters[name].json_schema()
+        found = [text for one in (schema, *schema.get("anyOf", ())) if (text := one.get("description"))]
+        if found and "$ref" not in schema:
+            return str(found[0])
+    mention = re.compile(rf"`{re.escape(name)}(`|: )")
+    for one in inspect.getmro(kind) if isclass(kind) else [kind]:
+        text = " ".join((one.__doc__ or "").split())
+        if sentences := [sentence for sentence in _SENTENCE_END.split(text) if mention.search(sentence)]:
+            return " ".join(sentences[:MAX_SENTENCES])
+    return ""
+
+
+MAX_SENTENCES = 2
+"""The largest number of sentences that explain a parameter."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])(?<!\b[A-Z]\. )")
 
 
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
@@ -115,9 +143,11 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
             yield f"  {engine.name}: by the engine {loop}, if the rules of the game and the heuristic are compiled"
     hints: Hints = read_member(agent, "hints")
     if hints.reference:
-        yield f"  reference: {'games, puzzles' if hints.reference is True else hints.reference}"
+        kinds = "games and puzzles" if hints.reference is True else hints.reference
+        yield f"  `arena try` compares new agents with it on {kinds}"
     if hints.proposed:
-        yield f"  proposed: {', '.join([f'{word} {priority}' for word, priority in hints.proposed.items()])}"
+        words = [{"heuristic": "with a heuristic"}.get(word, word) for word in hints.proposed]
+        yield f"  a default opponent in `arena play` if the game is {' or '.join(words)}"
     games = registry.games_for(agent)
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
     if not (agent.wants_heuristic or hints.uses_heuristic):

@@ -12,6 +12,8 @@ from arena.api.match import Match, Seat
 from arena.api.spec import SHARED_DEALS, load_spec
 from arena_setup.words import entry_of, values_of
 
+_LIMITS_KEY = re.compile(r"`limits: \{(\w+): ([^}]*)\}`")
+"""A limit as the messages about a spec write it."""
 _AGENT = re.compile(r"agents\[(\d+)\](?:\.(.+))?")
 _PLACES = {r"game(?:\.name)?": "GAME", r"game\.(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}
 """The paths in a spec, and the words of the command line that set them."""
@@ -62,7 +64,8 @@ class MatchSetup:
             # The note that is left out is about the deals of several matches, and this spec has only one match.
             return replace(spec, notes=tuple([note for note in spec.notes if SHARED_DEALS not in note]))
         except SpecError as error:
-            faults = [f"{self._place(fault.where, agents)}: {fault.message}" for fault in error.faults]
+            messages = [_LIMITS_KEY.sub("--limits \\1=\\2", fault.message) for fault in error.faults]
+            faults = [f"{self._place(fault.where, agents)}: {text}" for fault, text in zip(error.faults, messages, strict=True)]
             raise ArenaError("\n".join(dict.fromkeys(faults))) from error
 
     def load_alike(self, agent: str) -> Spec:

@@ -11,7 +11,11 @@ MAX_SEARCH_POSITIONS = 128
 
 
 class HeldOut(HeadToHead):
-    """Head-to-head on positions that come after those of a search by `arena tune`."""
+    """Head-to-head on positions that come after those of a search by `arena tune`.
+
+    `first` is the number of the first position; the search has used the positions before it. `test` sets the sequential test, as
+    in the format head-to-head.
+    """
 
     name = "held-out"
 
@@ -23,7 +27,8 @@ class HeldOut(HeadToHead):
 class HeldOutGauntlet(HeadToHead):
     """The first two entries play all others, on positions that come after those of a search by `arena tune`.
 
-    A sequential test compares the scores of the two, position by position.
+    `first` is the number of the first position; the search has used the positions before it. `test` sets the sequential test, as
+    in the format head-to-head. A sequential test compares the scores of the two, position by position.
     """
 
     name = "held-out-gauntlet"
@@ -85,7 +90,10 @@ class HeldOutGauntlet(HeadToHead):
 
 
 class HeldOutBenchmark(Format):
-    """A benchmark on positions that come after those of a search by `arena tune`."""
+    """A benchmark on positions that come after those of a search by `arena tune`.
+
+    `first` is the number of the first position; the search has used the positions before it.
+    """
 
     name = "held-out-benchmark"
     kind = "puzzle"

@@ -22,8 +22,9 @@ class Breakthrough(Game):
     """The first side with a piece on the opponent's home row wins. Pieces step forward, straight or diagonally; they capture
     diagonally.
 
-    White begins and moves up. A player without pieces loses. Actions are `a2-a3`, and `a2xb3` for a capture. Text
-    notation: the rows from the top joined by `/`, then the side to move, `bbb/bbb/.../www/www w`.
+    The board has `rows` rows and `columns` columns. White begins and moves up. A player without pieces loses. Actions are
+    `a2-a3`, and `a2xb3` for a capture. Text notation: the rows from the top joined by `/`, then the side to move,
+    `bbb/bbb/.../www/www w`.
     """
 
     name = "breakthrough"

@@ -29,11 +29,11 @@ from arena_games.checkers_board import (
 class Checkers(Game):
     """Pieces step diagonally forward and must jump if they can; a player who cannot move loses.
 
-    Black begins, from the top, squares 1 to 12. A man that reaches the last row becomes a king, which also goes
-    backward, and its turn ends. Each jump is an action of its own, and the same piece must jump again while it can. After `quiet`
-    plies without a capture or a move of a man, the game is drawn. Actions are `11-15` and `15x24`. Text notation: the side to
-    move, the pieces of both sides, the quiet plies, and the square of a piece that must go on, `W:B1,2:W21,K30 0`,
-    `W:B1:W22 0 x22`. Positions from PDN files can be read, too.
+    Also called English draughts. Black begins, from the top, squares 1 to 12. A man that reaches the last row becomes a king,
+    which also goes backward, and its turn ends. Each jump is an action of its own, and the same piece must jump again while it
+    can. After `quiet` plies without a capture or a move of a man, the game is drawn. Actions are `11-15` and `15x24`. Text
+    notation: the side to move, the pieces of both sides, the quiet plies, and the square of a piece that must go on,
+    `W:B1,2:W21,K30 0`, `W:B1:W22 0 x22`. Positions from PDN files can be read, too.
     """
 
     name = "checkers"

@@ -32,7 +32,8 @@ MAX_REMEMBERED = 4096
 class ConnectFour(Game):
     """Stones fall to the lowest empty cell of a column. The first side with `in_a_row` stones in a line wins.
 
-    Actions are columns from 1. Text notation: rows from the top, `......./......./......./......./...o.../...x...`.
+    Also called connect 4, connect4 or four in a row. The board has `rows` rows and `columns` columns. Actions are columns from 1.
+    Text notation: rows from the top, `......./......./......./......./...o.../...x...`.
     """
 
     name = "connect-four"

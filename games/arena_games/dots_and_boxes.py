@@ -23,9 +23,9 @@ class DotsAndBoxes(Game):
     """Players draw lines between dots. Drawing the fourth side of a box wins the box and another turn; the player with the most
     boxes wins.
 
-    Actions are `h12`, the horizontal line in row 1 and column 2, and `v31`, a vertical one. Text notation: from the top, rows of
-    horizontal lines alternate with rows of vertical lines; then follow the owners of the boxes and the seat to move,
-    `--/|.|/../.../.. ../.. a`.
+    The board has `rows` rows and `columns` columns of boxes. Actions are `h12`, the horizontal line in row 1 and column 2, and
+    `v31`, a vertical one. Text notation: from the top, rows of horizontal lines alternate with rows of vertical lines; then
+    follow the owners of the boxes and the seat to move, `--/|.|/../.../.. ../.. a`.
     """
 
     name = "dots-and-boxes"

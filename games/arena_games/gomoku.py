@@ -16,7 +16,8 @@ prevent the other side from completing one.
 class Gomoku(TicTacToe):
     """Five in a row: x and o take turns, and the first side with `in_a_row` marks or more in a row, column or diagonal wins.
 
-    The rules and the notation are the same as in tic-tac-toe: cells from 1, row by row, and `x../.o./...`.
+    Also called five in a row. The board has `rows` rows and `columns` columns. The rules and the notation are the same as in
+    tic-tac-toe: cells from 1, row by row, and `x../.o./...`.
     """
 
     name = "gomoku"

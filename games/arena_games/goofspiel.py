@@ -22,9 +22,9 @@ class Goofspiel(Simultaneous):
     """Prizes from 1 to `cards` are drawn at random. The higher of two secret bids wins the prize; if they are equal, it is
     discarded.
 
-    Each seat bids each of its cards from 1 to `cards` once. The seat with the larger sum of prizes gets 1, the other -1. With
-    `hidden`, a seat sees which bid wins a turn, but not the other's bid. Actions are cards. Text notation: the turns and the
-    current prize, `7:2<5 3:4=4 9`, with ? for a hidden bid, or `-` at the start.
+    Also called GOPS. Each seat bids each of its cards from 1 to `cards` once. The seat with the larger sum of prizes gets 1, the
+    other -1. With `hidden`, a seat sees which bid wins a turn, but not the other's bid. Actions are cards. Text notation: the
+    turns and the current prize, `7:2<5 3:4=4 9`, with ? for a hidden bid, or `-` at the start.
     """
 
     name = "goofspiel"

@@ -30,9 +30,10 @@ FREE = ".GS"
 class GridPath(Puzzle):
     """Find the cheapest path between two cells of a map, by steps to 4 or 8 neighbours.
 
-    `map` is `rooms`, `maze`, `swamp`, or a file in the format of movingai.com; `scenario` is a file with pairs of cells for this
-    map. A step costs its length times the mean weight of both cells; `weights` maps marks of the map to weights. For a diagonal
-    step, both cells beside it must be free. Actions are `N`, `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
+    `neighbours` is the number of cells to which a step can lead: 4, or 8 with diagonal steps. `map` is `rooms`, `maze`, `swamp`,
+    or a file in the format of movingai.com; `scenario` is a file with pairs of cells for this map. A step costs its length times
+    the mean weight of both cells; `weights` maps marks of the map to weights. For a diagonal step, both cells beside it must be
+    free. Actions are `N`, `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
     """
 
     name = "grid-path"

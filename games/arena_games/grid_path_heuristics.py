@@ -81,9 +81,10 @@ class Euclidean:
 class Differential:
     """The largest difference, over all landmarks, between the cost from a landmark to the cell and the cost to the goal.
 
-    A landmark is a cell from which the costs to all other cells are known. Each further landmark is a cell that is farthest from
-    the landmarks before it. A. Goldberg, C. Harrelson, Computing the Shortest Path: A* Search Meets Graph Theory, 2005; N.
-    Sturtevant and others, Memory-Based Heuristics for Explicit State Spaces, 2009, who gave it its name.
+    `landmarks` is the number of landmarks. A landmark is a cell from which the costs to all other cells are known. Each further
+    landmark is a cell that is farthest from the landmarks before it. A. Goldberg, C. Harrelson, Computing the Shortest Path: A*
+    Search Meets Graph Theory, 2005; N. Sturtevant and others, Memory-Based Heuristics for Explicit State Spaces, 2009, who gave
+    it its name.
     """
 
     def __init__(self, game: GridPath, *, landmarks: Annotated[int, Field(ge=1, le=64)] = 8) -> None:

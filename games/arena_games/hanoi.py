@@ -23,8 +23,9 @@ MAX_DISTANCE = 255
 class Hanoi(Puzzle):
     """Move a tower of discs to the last peg, one disc at a time, and never a disc onto a smaller one.
 
-    An action names the peg to take a disc from and the peg to put it on, `ad`. With `start: tower`, all discs begin on peg a;
-    otherwise each begins on a random peg. Text notation: the discs of each peg from the bottom, `4 3 / 2 1 / - / -`.
+    Also called the Tower of Hanoi. There are `discs` discs and `pegs` pegs. An action names the peg to take a disc from and the
+    peg to put it on, `ad`. With `start: tower`, all discs begin on peg a; otherwise each begins on a random peg. Text notation:
+    the discs of each peg from the bottom, `4 3 / 2 1 / - / -`.
     """
 
     name = "hanoi"

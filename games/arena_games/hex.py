@@ -25,9 +25,9 @@ STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))
 class Hex(Game):
     """x tries to connect top and bottom, and o left and right. Stones never move, and a draw is not possible.
 
-    Actions are cells such as `c2` (the letter of the column, and the row from the top). Text notation: rows from the top joined
-    by `/`, each half a cell farther right than the one before, such as `.../.x./..o`. x is to move if both sides have the same
-    number of stones.
+    The board has `size` rows and `size` columns. Actions are cells such as `c2` (the letter of the column, and the row from the
+    top). Text notation: rows from the top joined by `/`, each half a cell farther right than the one before, such as
+    `.../.x./..o`. x is to move if both sides have the same number of stones.
     """
 
     name = "hex"

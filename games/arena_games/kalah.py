@@ -23,9 +23,10 @@ class Kalah(Game):
     """Sow the stones of a pit. If the last stone falls into your store, you move again; if it falls into an empty pit of yours,
     it captures the stones opposite.
 
-    The game ends when all pits of one side are empty; the other side keeps the remaining stones. Actions are pits of the seat to
-    move, numbered from 1; pit 1 is the farthest from its store. Text notation: pits and store of each side, then the seat to
-    move, `4 4 4 4 4 4 (0) / 4 4 4 4 4 4 (0) a`.
+    Also called mancala. Each side has `pits` pits, with `stones` stones in each pit at the start. The game ends when all pits of
+    one side are empty; the other side keeps the remaining stones. Actions are pits of the seat to move, numbered from 1; pit 1 is
+    the farthest from its store. Text notation: pits and store of each side, then the seat to move, `4 4 4 4 4 4 (0) / 4 4 4 4 4 4
+    (0) a`.
     """
 
     name = "kalah"

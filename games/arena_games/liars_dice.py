@@ -20,8 +20,9 @@ class LiarsDice(Game):
     """Seats alternately bid how many dice of both seats show a face. Each bid must be higher than the last, in number or, with
     the same number, in face. The bids end when a seat calls `liar`.
 
-    The bid holds if at least this number of dice show its face; the highest face counts as any face. The seat that is wrong
-    loses. Text notation: the dice of both seats, a colon, and the bids and calls, `136 ???: 1x2 2x5 liar`.
+    Also called dudo, perudo or bluff. Each seat has `dice` dice with `sides` faces each. The bid holds if at least this number of
+    dice show its face; the highest face counts as any face. The seat that is wrong loses. Text notation: the dice of both seats,
+    a colon, and the bids and calls, `136 ???: 1x2 2x5 liar`.
     """
 
     name = "liars-dice"

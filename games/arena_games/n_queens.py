@@ -33,11 +33,11 @@ TRIES_PER_QUEEN = 3.08
 class NQueens(Puzzle):
     """Put a queen in every column so that no two share a row or a diagonal.
 
-    An action is the row of the queen in the next column, from 1. No earlier queen may attack its square unless the option
-    `actions: all` is set. Local and genetic search move the queens of a complete state. They begin with random rows. With
-    `start: greedy`, which is meant for large boards, the rows are drawn one after another so that few queens attack each other.
-    Text notation: the rows by column `3 1 4 2`, `-` for the empty board. With 2 or 3 columns, there is no solution, and a search
-    has to find this out.
+    Also called the 8 queens problem or eight queens. The board has `n` rows and `n` columns. An action is the row of the queen in
+    the next column, from 1. No earlier queen may attack its square unless the option `actions: all` is set. Local and genetic
+    search move the queens of a complete state. They begin with random rows. With `start: greedy`, which is meant for large
+    boards, the rows are drawn one after another so that few queens attack each other. Text notation: the rows by column `3 1 4
+    2`, `-` for the empty board. With 2 or 3 columns, there is no solution, and a search has to find this out.
     """
 
     name = "n-queens"

@@ -19,7 +19,8 @@ Heap = Annotated[int, Field(ge=0, le=1000)]
 class Nim(Game):
     """Take any number of sticks from one heap; the player who takes the last stick of all wins, or loses if `misere` is true.
 
-    The action `3:2` takes two sticks from the third heap. Text notation: the heaps, then the seat to move, `1 3 5 7 a`.
+    `heaps` lists the number of sticks in each heap at the start. The action `3:2` takes two sticks from the third heap. Text
+    notation: the heaps, then the seat to move, `1 3 5 7 a`.
     """
 
     name = "nim"

@@ -27,9 +27,9 @@ LETTERS = "abcdefgh"
 class Othello(Game):
     """A new disc turns over the discs that it outflanks. The side with more discs at the end wins.
 
-    x moves first. A seat that cannot place a disc passes. The game ends when neither seat can place one. Actions are `d3` (column
-    letter, row from the top) and `pass`. Text notation: rows from the top joined by `/`, then the side to move:
-    `..../.ox./.xo./.... x`.
+    Also called reversi. The board has `size` rows and `size` columns. x moves first. A seat that cannot place a disc passes. The
+    game ends when neither seat can place one. Actions are `d3` (column letter, row from the top) and `pass`. Text notation: rows
+    from the top joined by `/`, then the side to move: `..../.ox./.xo./.... x`.
     """
 
     name = "othello"

@@ -17,8 +17,9 @@ State = tuple[int, ...]
 class Pancake(Puzzle):
     """Turn over the top of a stack of pancakes until the smallest is on top and the largest at the bottom.
 
-    An action is the number of pancakes that are lifted and turned over. With `burnt`, each has a burnt side, which must face down
-    at the end. Text notation: the sizes from the top, `3 1 2`; with a minus if the burnt side is up, `-3 1 -2`.
+    The stack has `n` pancakes. An action is the number of pancakes that are lifted and turned over. With `burnt`, each has a
+    burnt side, which must face down at the end. Text notation: the sizes from the top, `3 1 2`; with a minus if the burnt side is
+    up, `-3 1 -2`.
     """
 
     name = "pancake"

@@ -22,8 +22,8 @@ class Pig(Game):
     """A seat rolls as often as it likes and adds up the faces. A 1 ends its turn without points; `hold` adds the points to its
     score.
 
-    A seat wins when its score is at least `target` after it holds. Text notation: both scores, the points of this turn and the
-    seat, `40:35 +12 a`, followed by `?` while the die is rolling.
+    The die has `sides` faces. A seat wins when its score is at least `target` after it holds. Text notation: both scores, the
+    points of this turn and the seat, `40:35 +12 a`, followed by `?` while the die is rolling.
     """
 
     name = "pig"

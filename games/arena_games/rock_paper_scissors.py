@@ -18,7 +18,7 @@ CHOICES = ("rock", "paper", "scissors")
 class RockPaperScissors(Simultaneous):
     """Both seats choose at the same time, `rounds` times. A round is worth 1 point; the return is the mean over all rounds.
 
-    Text notation: the rounds, `rock-paper paper-paper`, or `-` at the start.
+    Also called roshambo. Text notation: the rounds, `rock-paper paper-paper`, or `-` at the start.
     """
 
     name = "rock-paper-scissors"

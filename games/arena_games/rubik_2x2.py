@@ -38,8 +38,9 @@ SETS = ((0, 1, 2), (2, 3, 4), (4, 5, 6))
 class Rubik2x2(Puzzle):
     """Turn the faces of a cube with eight corners, by quarter turns, until each face has a single colour.
 
-    Actions are `U`, `R`, `F` for clockwise turns, and `U'`, `R'`, `F'` for counter-clockwise turns. `shuffle` is the number of
-    random turns. Text notation: the colours of the faces U, R, F, D, L, B, each row by row, `UUUU RRRR FFFF DDDD LLLL BBBB`.
+    Also called the pocket cube, or Rubik's cube of 2x2x2. Actions are `U`, `R`, `F` for clockwise turns, and `U'`, `R'`, `F'` for
+    counter-clockwise turns. `shuffle` is the number of random turns. Text notation: the colours of the faces U, R, F, D, L, B,
+    each row by row, `UUUU RRRR FFFF DDDD LLLL BBBB`.
     """
 
     name = "rubik-2x2"

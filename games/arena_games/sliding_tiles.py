@@ -29,8 +29,10 @@ boards.
 class SlidingTiles(Puzzle):
     """Slide tiles into the blank until they are in order.
 
-    An action is the number of the tile that slides. With `shuffle`, a position is the result of this many random moves from the
-    goal; without it, all solvable positions are equally likely. Text notation: `1 2 3 / 4 5 6 / 7 8 .`.
+    Also called the n-puzzle: the 8-puzzle, eight puzzle, has 3 rows, and the 15-puzzle, fifteen puzzle, has 4. The board has
+    `rows` rows and `columns` columns. `goal` says whether the blank is the first or the last cell of the goal. An action is the
+    number of the tile that slides. With `shuffle`, a position is the result of this many random moves from the goal; without it,
+    all solvable positions are equally likely. Text notation: `1 2 3 / 4 5 6 / 7 8 .`.
     """
 
     name = "sliding-tiles"

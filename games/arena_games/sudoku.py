@@ -87,6 +87,11 @@ class Sudoku(Puzzle):
         empty = state >> self.grid.top
         return self.grid.actions_of((empty & -empty).bit_length() - 1, state)
 
+    def variables(self, state: int) -> Sequence[Sequence[int]]:
+        """Return the actions for each empty cell, in the order of the cells."""
+        empty, cells = state >> self.grid.top, range(self.grid.cells)
+        return [self.grid.actions_of(cell, state) for cell in cells if empty >> cell & 1]
+
     def result(self, state: int, action: int) -> int:
         """Put a digit into a cell."""
         return state & self._keep[action]

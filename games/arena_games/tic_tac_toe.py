@@ -28,7 +28,8 @@ MAX_TABLE_BITS = 12
 class TicTacToe(Game):
     """Marks in a row: x and o take turns, and the first seat with `in_a_row` marks in a row, column or diagonal wins.
 
-    States are pairs of bitboards, and actions are cell numbers from 1, row by row. Text notation: `x../.o./...`.
+    Also called noughts and crosses. The board has `rows` rows and `columns` columns. States are pairs of bitboards, and actions
+    are cell numbers from 1, row by row. Text notation: `x../.o./...`.
     """
 
     name = "tic-tac-toe"

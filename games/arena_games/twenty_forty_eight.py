@@ -26,8 +26,9 @@ TILES = ((2, 0.9), (4, 0.1))
 class TwentyFortyEight(Game):
     """All tiles slide in one direction, and two equal tiles that meet merge. Then chance adds a 2 or, in one of ten cases, a 4.
 
-    Each merged tile adds its number to the score. The game ends when nothing can slide, and the score is the return of the seat.
-    The game begins with two tiles. Text notation: the rows, the score, and the tiles to come, `0,0,2/4,0,0/8,2,0 16 +1`.
+    The board has `rows` rows and `columns` columns. Each merged tile adds its number to the score. The game ends when nothing can
+    slide, and the score is the return of the seat. The game begins with two tiles. Text notation: the rows, the score, and the
+    tiles to come, `0,0,2/4,0,0/8,2,0 16 +1`.
     """
 
     name = "2048"

@@ -271,6 +271,32 @@ def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
     assert abs(share - exact) <= SIGMAS * error(exact, 1000)
 
 
+@pytest.mark.parametrize("ascent", ["first-choice", "stochastic"])
+def test_climbing_to_any_better_successor_has_the_exact_chance_on_5_queens(ascent: Any) -> None:
+    """Both ways take each better successor with the same probability (Russell and Norvig, section 4.1.1)."""
+    chances: dict[tuple[int, ...], float] = {}
+
+    def chance(rows: tuple[int, ...]) -> float:
+        if rows not in chances:
+            board = Board(rows)
+            better = [after for move in board.moves() if attacks(after := board.after(move)) < attacks(rows)]
+            chances[rows] = sum(map(chance, better)) / len(better) if better else float(attacks(rows) == 0)
+        return chances[rows]
+
+    exact = sum(map(chance, product(range(5), repeat=5))) / 5**5
+    share, _, _ = shares(HillClimb(ascent=ascent), NQueens(n=5), 1000)
+    assert 0.1 < exact < 0.9
+    assert abs(share - exact) <= SIGMAS * error(exact, 1000)
+
+
+def test_first_choice_generates_fewer_successors_in_each_move() -> None:
+    """Stochastic climbing looks at all 56 successors before each move; first-choice climbing stops at a better one."""
+    for seed in range(10):
+        stochastic, first = [solve(HillClimb(ascent=ascent), NQueens(), seed) for ascent in ("stochastic", "first-choice")]
+        assert stochastic.nodes == 56 * ((stochastic.answer.steps or 0) + (not stochastic.goal))
+        assert first.nodes < 56 * ((first.answer.steps or 0) + (not first.goal))
+
+
 def test_every_delta_is_a_node_and_nothing_else() -> None:
     """A climb that makes k moves and fails has looked at all 56 successors k + 1 times; one that solves, k times."""
     for seed in range(30):

@@ -113,12 +113,20 @@ class LanguageModel(Agent):
     """A language model behind an address, such as `http://127.0.0.1:8000/v1`. `api` is the protocol of the address; `chat` is
     OpenAI's.
 
-    The prompt has the rules as described by the author of the game, and the position as the seat sees it. The model answers with
-    the JSON object `{"move": TEXT}`. If the move is illegal or cannot be parsed, the model is asked again with the reason, up to
-    `retries` times. After that, it loses the match, or plays a random move with `fallback: random`. With `disguise: true`, the
-    model plays the same game under another story. `price` is the price of a million tokens, such as {in: 2, out: 8, cached: 0.5}.
-    `key_env` names the environment variable that holds the key. The name must end in _API_KEY, as in MISTRAL_API_KEY, so that no
-    other variable can be sent. The default is OPENAI_API_KEY, but no key is sent to an address on this machine.
+    `url` is the address, and `model` the name of the model. `prompt` is a file that replaces the prompt. `legal` says whether a
+    question lists the legal moves: `listed`, `hidden`, or `on-error`, which lists them only after an illegal move. `history` says
+    which past moves a question lists: its `own`, the moves of `both` sides, or `none`. With `think: true`, the model may think
+    before its answer. `votes` is the number of answers from which the most frequent move is chosen. `temperature` goes to the
+    model; none leaves it out. `tokens` is the largest number of tokens in an answer. `max_cost` is the largest amount that a
+    tournament may spend, in the currency of `price`. `requests_per_minute` and `tokens_per_minute` limit the rate of questions,
+    and `concurrency` limits the number of questions at the same time. `headers` and `extra_body` are added to each request.
+    `reasoning_effort` goes to models that can reason. `cache: true` keeps answers, so that the same question is paid for only
+    once. The prompt has the rules as described by the author of the game, and the position as the seat sees it. The model answers
+    with the JSON object `{"move": TEXT}`. If the move is illegal or cannot be parsed, the model is asked again with the reason,
+    up to `retries` times. After that, it loses the match, or plays a random move with `fallback: random`. With `disguise: true`,
+    the model plays the same game under another story. `price` is the price of a million tokens, such as {in: 2, out: 8, cached:
+    0.5}. `key_env` names the environment variable that holds the key. The name must end in _API_KEY, as in MISTRAL_API_KEY, so
+    that no other variable can be sent. The default is OPENAI_API_KEY, but no key is sent to an address on this machine.
     """
 
     name = "llm"

@@ -30,9 +30,11 @@ Policy = Mapping[str, Sequence[tuple[int, float]]]
 class OpenSpielMCTS(Agent):
     """open_spiel's Monte-Carlo tree search, in C++: UCT with random rollouts and proven values. Every decision builds a new tree.
 
-    `simulations` is the number of simulations in a decision; without this option, there are as many as the budget allows, or
-    1,000 without a budget. A simulation counts as one node, however long its `rollouts` are. `exploration` is the constant c of
-    UCT, on the scale of the returns of the game in open_spiel. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006.
+    `rollouts` is the number of random games at the end of each simulation. With `solve: true`, proven values are passed up the
+    tree. `simulations` is the number of simulations in a decision; without this option, there are as many as the budget allows,
+    or 1,000 without a budget. A simulation counts as one node, however long its `rollouts` are. `exploration` is the constant c
+    of UCT, on the scale of the returns of the game in open_spiel. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning,
+    2006.
     """
 
     name = "openspiel-mcts"

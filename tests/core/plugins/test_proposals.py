@@ -131,9 +131,10 @@ def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
     flagged(tmp_path, weights={"zero-sum": 6, "heuristic": 7})
     arena = arena_in(tmp_path)
     first, plain = [arena("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
-    assert "  reference: games, puzzles\n  proposed: zero-sum 6, heuristic 7\n" in first
-    assert "reference" not in plain.partition("\n")[2].partition("carries no flag.")[2]
-    assert "  reference: games\n" in arena("show", "mcts").stdout
+    assert "  `arena try` compares new agents with it on games and puzzles\n" in first
+    assert "  a default opponent in `arena play` if the game is zero-sum or with a heuristic\n" in first
+    assert "arena try" not in plain
+    assert "  `arena try` compares new agents with it on games\n" in arena("show", "mcts").stdout
 
 
 @pytest.mark.process

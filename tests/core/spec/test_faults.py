@@ -113,6 +113,32 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         (f"{TIC}agents: [random, {{agent: lookahead, depth: -1}}]\n", "cup.yaml:2:44: agents[1].depth", "at least 1, got -1"),
         (f"{TIC}agents: [random, {{agent: lookahead, depth: {9**99}}}]\n", "cup.yaml:2:44: agents[1].depth", "at most"),
         (f"{TIC}agents: [random, {{agent: greedy, depth: 1}}]\n", "cup.yaml:2:34: agents[1].depth", "none is expected"),
+        (
+            f"{TIC}agents: [random, {{agent: mcts, iterations: 200}}]\n",
+            "cup.yaml:2:32: agents[1].iterations",
+            "did you mean 'rollouts'? known: exploration, rollouts; `limits: {nodes: 200}` limits each decision",
+        ),
+        *(
+            (f"{TIC}agents: [random, {{agent: {agent}, {key}: 3}}]\n", f"cup.yaml:2:{28 + len(agent)}: agents[1].{key}", words)
+            for agent, key, words in (
+                ("mcts", "simulations", "did you mean 'rollouts'? known: exploration, rollouts; `limits: {nodes: 3}` limits"),
+                ("mcts", "playouts", "did you mean 'rollouts'?"),
+                ("mcts", "time", "known: exploration, rollouts; `limits: {seconds: 3}` limits each decision"),
+                ("mcts", "budget", "known: exploration, rollouts; `limits: {nodes: 3}` limits each decision"),
+                ("mcts", "c", "did you mean 'exploration'?"),
+                ("mcts", "depth", "`limits: {depth: 3}` limits each decision"),
+                ("lookahead", "ply", "did you mean 'depth'?"),
+                ("lookahead", "plies", "did you mean 'depth'?"),
+                ("lookahead", "evaluation", "did you mean 'heuristic'?"),
+                ("lookahead", "name", "did you mean 'label'?"),
+            )
+        ),
+        (f"{TIC}{TWO}limits: {{time: 3}}\n", "cup.yaml:3:10: limits.time", "did you mean 'seconds'?"),
+        (f"{TIC}{TWO}limits: {{iterations: 3}}\n", "cup.yaml:3:10: limits.iterations", "did you mean 'nodes'?"),
+        (f"{TIC}{TWO}time: 3\n", "cup.yaml:3:1: time", "`limits: {seconds: 3}` limits each decision"),
+        (f"{TIC}{TWO}repetitions: 3\n", "cup.yaml:3:1: repetitions", "did you mean 'rounds'?"),
+        (f"{TIC}{TWO}players: 3\n", "cup.yaml:3:1: players", "did you mean 'agents'?"),
+        (f"game: {{name: hex, board_size: 3}}\n{TWO}", "cup.yaml:1:19: game.board_size", "did you mean 'size'?"),
         (f"{TIC}agents: [random, {{agent: greedy, lable: x}}]\n", "cup.yaml:2:34: agents[1].lable", "did you mean 'label'?"),
         (f"{TIC}agents: [random, {{agent: greedy, heuristics: x}}]\n", "cup.yaml:2:34: agents[1].heuristics", "'heuristic'?"),
         (f"{TIC}agents: [random, {{agent: greedy, label: 3}}]\n", "cup.yaml:2:41: agents[1].label", "expected text, got 3"),

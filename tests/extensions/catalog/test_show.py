@@ -2,13 +2,18 @@
 
 import re
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from click.testing import CliRunner
+from pydantic import Field
 
+from arena import Agent, Registry, UnknownName, load_plugins
+from arena.api.games import HeuristicInfo, count_given
+from arena.api.spec import Parameters
 from arena.traits import Traits
 from arena_catalog.catalogue import list_
-from arena_catalog.show import show
+from arena_catalog.show import explain_parameter, show
 
 PLUGIN = """
 from arena import Agent, Hints, hookimpl
@@ -80,3 +85,105 @@ def test_either_a_name_or_the_traits(words: list[str]) -> None:
     result = CliRunner().invoke(show, words)
     assert result.exit_code == 2
     assert "expected a name, as in `arena show connect-four`, or --traits" in result.stderr
+
+
+# Parameters and names
+
+
+def test_every_parameter_of_a_built_in_part_is_explained() -> None:
+    """By a docstring or a `Field(description=...)`, for agents, games, heuristics and formats."""
+    registry = load_plugins()
+    own = [(key, value) for key, value in registry.items() if registry.sources[key].own and key[0] != "encoding"]
+    bare = [
+        (*key, name)
+        for key, value in own
+        for name in list(Parameters(value).known)[count_given(value) if HeuristicInfo.of(value) else 0 :]
+        if not explain_parameter(value, name)
+    ]
+    assert len(own) > 100
+    assert bare == []
+
+
+def test_a_parameter_is_explained_by_its_field_its_docstring_or_a_base_class() -> None:
+    class Bold(Agent):
+        """Attacks. It looks `depth` plies ahead. With `greed: 2`, it takes two. `greed` is 1 by default. `greed` ends here."""
+
+        def __init__(
+            self, *, depth: int = 2, greed: int = 1, pace: Annotated[int, Field(ge=1, description="Moves a day.")] | None = None
+        ) -> None: ...
+
+    class Bolder(Bold):
+        """Attacks even more. Its `courage` is no parameter."""
+
+        def __init__(self, *, depth: int = 3, courage_of: int = 0) -> None: ...
+
+    assert explain_parameter(Bold, "depth") == "It looks `depth` plies ahead."
+    assert explain_parameter(Bold, "greed") == "With `greed: 2`, it takes two. `greed` is 1 by default."
+    assert explain_parameter(Bold, "pace") == "Moves a day."
+    assert explain_parameter(Bolder, "depth") == "It looks `depth` plies ahead."
+    assert explain_parameter(Bolder, "courage_of") == ""
+
+
+def test_show_explains_parameters_and_uses_no_internal_words() -> None:
+    assert "    exploration: number from 0 to 1000; default 1.414\n      `exploration` is the constant c of UCT" in shown("mcts")
+    everything = "".join(shown(name) for name in sorted({key[-1] for key, _ in load_plugins().items() if key[0] != "encoding"}))
+    assert not re.findall(r"^  (?:proposed|reference|hints):.*", everything, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("first-choice hill climbing", "hill-climb"),
+        ("stochastic-hill-climbing", "hill-climb"),
+        ("MRV", "backtracking"),
+        ("most-constrained variable", "backtracking"),
+        ("minimum-remaining-values", "backtracking"),
+        ("depth-first", "dfs"),
+        ("breadth-first-search", "bfs"),
+        ("dijkstra", "uniform-cost"),
+        ("A* search", "a-star"),
+        ("greedy-best-first", "best-first"),
+        ("simulated-annealing", "annealing"),
+        ("uct", "mcts"),
+        ("monte carlo tree search", "mcts"),
+        ("expectiminimax", "expectimax"),
+        ("reversi", "othello"),
+        ("8-puzzle", "sliding-tiles"),
+        ("eight-queens", "n-queens"),
+    ],
+)
+def test_names_of_textbooks_are_found(word: str, name: str) -> None:
+    """By `arena list WORD`, and in the message of `arena show WORD`."""
+    listed = CliRunner().invoke(list_, [word])
+    assert re.search(rf"^{name} ", listed.output, re.MULTILINE), listed.output
+    assert f"did you mean {name!r}" in str(CliRunner().invoke(show, [word]).exception)
+
+
+def test_both_names_of_sudoku_solvers_are_found() -> None:
+    assert re.findall(r"^\S+", CliRunner().invoke(list_, ["forward checking"]).output, re.MULTILINE)[2] == "backtracking"
+    with pytest.raises(UnknownName, match="unknown agent 'forward-checking'; did you mean 'backtracking'"):
+        load_plugins().agent("forward-checking")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "hint"),
+    [
+        ("game", "chess", "the distribution fairarena-chess defines it: in a checkout of fairarena, run `pip install ./chess`"),
+        ("agent", "stockfish", "write {agent: {command: [stockfish], protocol: uci}}"),
+        ("agent", "gnugo", "write {agent: {command: [gnugo], protocol: gtp}}"),
+        ("game", "go", "write {name: openspiel, game: go}"),
+    ],
+)
+def test_names_of_other_distributions_and_programs_are_explained(kind: str, name: str, hint: str) -> None:
+    registry = Registry()
+    with pytest.raises(UnknownName) as caught:
+        getattr(registry, kind)(name)
+    assert str(caught.value).startswith(f"unknown {kind} {name!r}; ")
+    assert hint in str(caught.value)
+
+
+def test_the_distribution_of_chess_has_this_name() -> None:
+    """The message names the distribution by hand, because it is not installed."""
+    text = (Path(__file__).parents[3] / "chess" / "pyproject.toml").read_text()
+    assert 'name = "fairarena-chess"' in text
+    assert 'chess = "arena_chess"' in text
