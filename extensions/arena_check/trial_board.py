@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from time import monotonic
 from typing import IO, Any, NamedTuple
 
@@ -71,6 +72,8 @@ class TrialBoard:
     told: set[str] = field(default_factory=set)
     """The remarks that were printed below the boards so far. No remark is printed twice."""
 
+    details: bool = True
+    """False if leaderboards and their notes are left out for agents, so that the result fits on a screen."""
     as_json: bool = False
     """True if only the reports are printed, as lines of JSON."""
 
@@ -86,6 +89,12 @@ class TrialBoard:
         if self.as_json:
             return
         print(escape_controls(TextTable.fold(text, Terminal(self.out).room)), file=self.out, flush=True)
+
+    @property
+    def plugin_options(self) -> str:
+        """The plugins that the user has named besides the file, as options of a command; each begins with a space."""
+        others = [plugin for plugin in self.plugins if plugin != self.file]
+        return "".join([f" --plugin {quote(plugin)}" for plugin in others])
 
     @property
     def width(self) -> int:
@@ -134,7 +143,8 @@ class TrialBoard:
         return make_patient(load_spec(keys, plugins=self.plugins), keys["limits"])
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
-        """Play for `seconds`, print the leaderboard of the finished rounds, and return it with its game pairs.
+        """Play for `seconds`, print the leaderboard of the finished rounds, and return it with its game pairs. For an entry
+        `watched`, it is printed only with `details`.
 
         An unfinished round counts only if it is the first round, or if the entry `watched` has crashed MAX_CRASHES times.
         """
@@ -160,23 +170,26 @@ class TrialBoard:
         for one in whole:
             tally.add(one.number, one.pairing, one.record)
         board = Leaderboard.of(tally, finished=True)
-        self.say()
+        brief = watched is not None and not self.details
         shown = replace(board, cross=None, remarks=tuple([one for one in board.remarks if one not in self.told]))
         self.told.update(board.remarks)
-        self.say(Leaderboard.render(replace(spec, name=self.file), [shown], width=Terminal(self.out).room))
+        if not brief:
+            self.say()
+            self.say(Leaderboard.render(replace(spec, name=self.file), [shown], width=Terminal(self.out).room))
         if crashes == MAX_CRASHES:
             self.say(f"{watched} crashed {MAX_CRASHES} times, so no more games were played.")
         elif len(whole) < ROUNDS * a_round:
             rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             slow = None if watched is None else _describe_slowness(watched, played)
-            self.say(f"The time was enough for {matches}{slow or ''}; --seconds S gives more time.")
+            if slow is not None or not brief:
+                self.say(f"The time was enough for {matches}{slow or ''}; --seconds S gives more time.")
         most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
         budget = (
             f"No limits are named: an agent that reports its best action so far stops after {most}, and any other agent decides "
             "without a limit; `limits` in a spec sets a budget for all."
         )
-        if budget not in self.told:
+        if budget not in self.told and not brief:
             self.told.add(budget)
             self.say(budget)
         labels = tally.sheet.labels

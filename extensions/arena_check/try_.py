@@ -59,6 +59,7 @@ NONE = "none"
     metavar="S",
     help="Seconds of play for everything in the file.",
 )
+@click.option("--details", is_flag=True, help="For an agent, print the leaderboards, too.")
 @seed_option("Seed of all random numbers.")
 @format_option
 @positions_option
@@ -71,6 +72,8 @@ def try_(
     positions: str | None,
     plugins: tuple[str, ...],
     style: str,
+    *,
+    details: bool,
 ) -> int:
     """Check a plugin file, let its parts play for a few seconds, and print their standing.
 
@@ -87,7 +90,8 @@ def try_(
         named += [("--seconds", str(seconds)), ("--seed", str(seed))]
         named += [] if positions is None else [("--positions", positions)]
         named += [("--plugin", plugin) for plugin in plugins]
-        return supervise(["try", file, *[word for pair in named for word in pair]], resume=False, as_json=as_json)
+        words = [word for pair in named for word in pair] + ["--details"] * details
+        return supervise(["try", file, *words], resume=False, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
     with progress.watching(), results_alone() as out, collect_deaths(last=True):
         program = command_of(file)
@@ -96,7 +100,8 @@ def try_(
                 file, "expected a Python file or a program; for the name of an agent, use `arena show` or `arena check`"
             )
         loaded = plugins if program is not None else (*plugins, file)
-        board = TrialBoard(load(loaded), file, loaded, seed, out, monotonic() + seconds, progress, games, as_json=as_json)
+        until = monotonic() + seconds
+        board = TrialBoard(load(loaded), file, loaded, seed, out, until, progress, games, details=details, as_json=as_json)
         if program is not None:
             try_program(board, program)
             return 0
@@ -244,9 +249,12 @@ def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> 
     _play_boards(attempt, key[1], key[1], games)
     others = [name for name in attempt.registry.games_for(agent) if name not in {game.name for game in games}]
     if others and not asked:
-        attempt.say(f"\n--game NAME plays another game: {', '.join(others)}")
-    attempt.say(f"\nnext: check it after each save: arena check {attempt.file} --watch")
-    attempt.say(f"      play a tournament of your own: arena run SPEC --plugin {attempt.file}")
+        named = ", ".join(others) if attempt.details else f"such as {others[0]}"
+        attempt.say(f"\n--game NAME plays another game{':' if attempt.details else ','} {named}")
+    if not attempt.details:
+        attempt.say("--details shows the leaderboards, and --seconds S plays more games")
+    attempt.say(f"\nnext: check it after each save: arena check {quote(attempt.file)} --watch{attempt.plugin_options}")
+    attempt.say(f"      play a tournament of your own: arena run SPEC --plugin {quote(attempt.file)}{attempt.plugin_options}")
 
 
 def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
@@ -263,7 +271,7 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
     label = called(command)
     entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": CALL_SECONDS}}
     _play_boards(attempt, label, entry, default_games(attempt.registry, attempt.only))
-    attempt.say(f"\nnext: play a tournament of your own; {manual}")
+    attempt.say(f"\nnext: play a tournament of your own: arena run SPEC{attempt.plugin_options}; {manual}")
 
 
 def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
@@ -297,12 +305,13 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
             for fault in tried.board.failures
             if fault.agent == label
         ]
-        attempt.say(f"\n{' '.join([words, *faults])}")
+        gap = "\n" if attempt.details or not places else ""
+        attempt.say(f"{gap}{' '.join([words, *faults])}")
         row = row_of(tried.board, label)
         plain = {key: value for key, value in row.items() if value is None or isinstance(value, (bool, int, float, str))}
         attempt.report(game=game.name, agent=label, entries=len(tried.board.rows), faults=faults, row=plain)
         places.append(placed)
-    if len(places) > 1:
+    if len(places) > 1 and attempt.details:
         attempt.say("\n" + "\n".join(places))
 
 

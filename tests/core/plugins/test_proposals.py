@@ -141,7 +141,7 @@ def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
 def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> None:
     flagged(tmp_path)
     (tmp_path / "last.py").write_text(TRIED)
-    tried = arena_in(tmp_path)("try", "last.py", "--game", "tic-tac-toe", "--plugin", "flagged.py")
+    tried = arena_in(tmp_path)("try", "last.py", "--game", "tic-tac-toe", "--plugin", "flagged.py", "--details")
     assert tried.returncode == 0, tried.stderr
     rows = re.findall(r"^\d+ ~? +(\S+) {2,}", tried.stdout, re.MULTILINE)
     assert set(rows) == {"last", "first", "random", "greedy", "lookahead", "alpha-beta", "mcts"}
