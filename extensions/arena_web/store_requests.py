@@ -184,7 +184,7 @@ def stored_facts(sheet: BoardInfo, entry: int) -> dict[str, Any]:
         "limits": sheet.limits_of(entry),
         "moves": None,
         "isolation": None,
-        "source": "code of its own, which only the store names: it is not loaded",
+        "source": "not loaded, because only the store names this code; `arena serve --plugin FILE` loads it",
     }
 
 

@@ -27,7 +27,7 @@ function show([entry, state]) {
   const heading = h("h2", { class: "gap-small-below" }, "About this agent");
   about.replaceChildren(heading, h("p", { class: "dim", role: "status" }, "Loading…"));
   get(`/api/t/${key}/entry/facts?${query}`).then(({ entry: found }) => about.replaceChildren(heading, facts(found))).catch((error) => {
-    about.replaceChildren(heading, h("p", { class: "dim" }, `The plugin of this agent could not be loaded: ${error.message}`));
+    about.replaceChildren(heading, h("p", { class: "dim" }, `The plugin of this agent could not be loaded: ${error.message}. If it is in a file, start the pages with `, h("code", {}, "arena serve STORE --plugin FILE"), "."));
   }).then(() => fillPanels(panels, key, { place: "agent", id: label }));
 }
 

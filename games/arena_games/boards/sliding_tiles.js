@@ -6,10 +6,11 @@ const EDGE = 5;
 export const style = `
   .tray { fill: light-dark(#ddd8ce, #0e1013); }
   .tile { fill: light-dark(#fbfaf7, #3a404c); stroke: light-dark(#cfc9bc, #4c5361); stroke-width: 0.8; }
-  .tile-home { fill: light-dark(#dfe9fb, #2f4673); stroke: light-dark(#b7cbf0, #46629b); }
+  /* A tile at home is paler than the others and has no colour, because colours mark moves. */
+  .tile-home { fill: light-dark(#e9e6df, #262a32); stroke: light-dark(#d6d1c6, #333944); }
   .tile-last { stroke: var(--accent); stroke-width: 1.8; }
   .tile-number { fill: light-dark(#2b2e35, #f0f1f4); font-size: 17px; font-weight: 640; pointer-events: none; }
-  .tile-number-home { fill: light-dark(#1d47a6, #d9e5ff); }
+  .tile-number-home { fill: light-dark(#575b63, #b3b9c5); }
   .tile-small { font-size: 13px; }
   .tile-tiny { font-size: 10px; }
 `;
