@@ -38,7 +38,7 @@ traceback_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=want_tracebacks,
-    help="Show whole tracebacks of errors; so does ARENA_TRACEBACK=1.",
+    help="Show full tracebacks of errors, as ARENA_TRACEBACK=1 does.",
 )
 """The option `--traceback`, which the group and every command have."""
 

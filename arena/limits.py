@@ -122,5 +122,5 @@ def normalize_value(value: Any) -> float | None:
         isfinite(value)  # unlike `float`, `isfinite` accepts no text
         number = float(value)
     except (TypeError, OverflowError):
-        raise ValueError(f"expected a number that a float can hold as the value, got {abbreviate(value)}") from None
+        raise ValueError(f"expected a value in the range of a float, got {abbreviate(value)}") from None
     return number + 0.0 if isfinite(number) else None

@@ -160,7 +160,7 @@ class PluginManager(pluggy.PluginManager):
         seen: set[Key] = set()
         for key, _ in found:
             if key in seen:
-                raise Unfit(f"brings {' '.join(key)!r} twice")
+                raise Unfit(f"defines {' '.join(key)!r} twice")
             seen.add(key)
         return found
 

@@ -277,7 +277,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: Iterable[tuple[
             entry = f"{{agent: {key[-1]}, plugin: {Path(source.name).name}}}"
             both = f", or play both versions: do not load this one, but name it in an entry, {entry}"
             raise Unfit(
-                f"brings {' '.join(key)!r}, which {other} brings too ({locate(registry.table(key[0]).get(_name(key)))}); "
+                f"defines {' '.join(key)!r}, which {other} also defines ({locate(registry.table(key[0]).get(_name(key)))}); "
                 f"rename one of them{both if key[0] == 'agent' else ''}"
             )
 
@@ -294,7 +294,7 @@ def same_code(registry: Registry, key: Key, value: Any) -> bool:
 def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
     """Add a name to the registry. If two installed plugins define it, the name is withdrawn."""
     if key in registry.sources and not source.asked:
-        both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"
+        both = f"{registry.sources[key]} and {source} both define {' '.join(key)!r}; uninstall one of them"
         registry.withdrawn[key] = both
         registry.plugins.append(Plugin(source, problem=both, file=source_line(value)))
         registry.table(key[0]).pop(_name(key), None)

@@ -313,7 +313,7 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
     if ranking is not None and ranking.placings is not None:
         what = "the ratings do not tell this agent apart from another, or contradict the order of the two, so it may be chance"
     else:
-        what = "cannot be told apart from another agent by what ranks the two, so their order may be chance"
+        what = "cannot be told apart from another agent by the figures that rank the board, so their order may be due to chance"
     yield f"~ : {what} ({tests}{corrected})."
 
 
@@ -346,7 +346,7 @@ def _describe_ratings(
                     for one, two in links
                     for points, met in [(tally.counts[one].points, tally.counts[one].met)]
                 ]
-                remarks.append(f"{', '.join(told)}: a circle that is unlikely to be chance. Ratings cannot show it.")
+                remarks.append(f"{', '.join(told)}: a cycle that is unlikely to be chance. Ratings cannot show it.")
     return facts, remarks, explained
 
 
@@ -418,8 +418,8 @@ def _describe_positions(sheet: BoardInfo, games: PairedGames) -> Iterator[str]:
     by_seat, pairs = games.count_decided_by_seat()
     if pairs >= MIN_PAIRS_OF_SEATS and by_seat >= MIN_SHARE_OF_SEATS * pairs:
         yield (
-            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the {what} all but "
-            "decide the games, so all ratings lie close together."
+            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the {what} "
+            "mostly decide the games, so all ratings lie close together."
         )
 
 

@@ -307,7 +307,7 @@ class _Composed:
         try:
             return units.decode("utf-16")  # two escapes may be one character, as in JSON
         except UnicodeDecodeError:
-            self.fault(node, "not text: an escape stands for half a character")
+            self.fault(node, "not text: an escape sequence is half of a surrogate pair")
             return units.decode("utf-16", "replace")
 
     def check_tag(self, node: yaml.Node) -> None:

@@ -127,7 +127,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
     if isinstance(label, str):
         label = normalize("NFC", label)  # labels that look the same are the same
     if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
-        report(("label",), f"expected printable text without space around it, got {label!r}")
+        report(("label",), f"expected printable text without surrounding spaces, got {label!r}")
     limits = _read_limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     source = take_entry(GivenEntry(reading, path, variant))
@@ -165,7 +165,7 @@ def _read_limits(reading: SpecReader, given: Any, report: Report) -> Limits:
     if given is None:
         return common
     if isinstance(given, dict) and "moves" in given:
-        report(("limits", "moves"), "moves belong to the match: set them under limits at the top")
+        report(("limits", "moves"), "`moves` limits the whole match: set it under `limits` at the top level")
         given = drop_keys(given, "moves")
     before = reading.faults.noted
     check_value(_LIMITS, given, ("limits",), add_hints(report, DecisionLimits.model_fields))

@@ -36,22 +36,22 @@ class DecisionLimits(_Keys):
 
     nodes: Annotated[int, Field(ge=1, le=Limits.MAX_COUNT)] | None = Field(None, description="The most states per decision.")
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
-        None, description="The most wall-clock seconds per decision."
+        None, description="Maximum wall-clock seconds per decision."
     )
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="The most plies per decision.")
-    memory_mb: Count | None = Field(None, description="The most memory that the agent's process may use, in MiB.")
+    memory_mb: Count | None = Field(None, description="Maximum memory of the agent's process, in MiB.")
     cpu_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
-        None, description="The most processor seconds per decision, over all processes of the agent."
+        None, description="Maximum processor seconds per decision, over all processes of the agent."
     )
     start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
-        Limits().start_seconds, description="The most seconds before the first decision, if the agent has its own process."
+        Limits().start_seconds, description="Maximum seconds before the first decision, if the agent has its own process."
     )
 
 
 class MatchLimits(DecisionLimits):
     """The resources that an agent may use for one decision, and the largest length of a match."""
 
-    moves: Count = Field(Limits().moves, description="The most moves; then a game is a draw and a puzzle is unsolved.")
+    moves: Count = Field(Limits().moves, description="Maximum moves; then a game is a draw and a puzzle is unsolved.")
 
 
 class EntryKeys(BaseModel):
@@ -83,15 +83,17 @@ class DrawKeys(_Keys):
     """When a game ends as a draw: both seats have reported a level value for long enough."""
 
     after: Annotated[int, Field(ge=0, le=MAX_SPEC_COUNT)] = Field(40, description="A match with fewer moves is not drawn.")
-    moves: Count = Field(8, description="How many decisions in a row of each seat must be level.")
-    value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="The largest absolute value that counts as level.")
+    moves: Count = Field(8, description="Number of consecutive decisions of each seat that must be level.")
+    value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="Largest absolute value that counts as level.")
 
 
 class ResignKeys(_Keys):
     """When a seat resigns: it has reported a lost game for long enough."""
 
     moves: Count = Field(4, description="The number of its last decisions that must report a loss.")
-    value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(0.95, description="A loss: minus this or less; a win: this or more.")
+    value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(
+        0.95, description="At least this is a win, at most minus this a loss."
+    )
     both: bool = Field(False, description="True if the other seat must also report a win.")
 
 
@@ -135,7 +137,7 @@ class SpecKeys(_Keys):
         None, description="Ends zero-sum games of two seats early, by the values that agents report."
     )
     max_cost: Annotated[FiniteFloat, Field(gt=0, le=1e9)] | None = Field(
-        None, description="The most that the agents of a run may spend in all, in the unit of their `price`."
+        None, description="Maximum total cost of the agents of a run, in the currency of `price`."
     )
     anchor: Annotated[str, Field(min_length=1)] | None = Field(None, description="The entry whose rating is 0.")
     columns: Annotated[list[str], Field(min_length=1)] | None = Field(None, description="The columns of the boards, in order.")

@@ -80,7 +80,7 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
     """
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and line[0] != "#"]
-    plain = lines, "; the file was taken for one with a position in each line"
+    plain = lines, "; the file was read as one with a position in each line"
     if len(lines) < 2 or _is_position(rules, lines[0][1]):
         return plain
     header, first, *_ = cells = list(csv.reader([line for _, line in lines]))
@@ -88,12 +88,12 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
         column = next((number for number, cell in enumerate(first) if _is_position(rules, cell)), 0 if is_csv else None)
         if column is not None:
             rest = [(number, "".join(row[column : column + 1])) for (number, _), row in zip(lines[1:], cells[1:], strict=True)]
-            return rest, f"; the file was taken for CSV with a header and the positions in the column {header[column]!r}"
+            return rest, f"; the file was read as CSV with a header and the positions in the column {header[column]!r}"
     for size in range(2, min(len(lines), MAX_POSITION_LINES) + 1):
         if _is_position(rules, "\n".join([line for _, line in lines[:size]])):
             starts = range(0, len(lines), size)
             blocks = [(lines[at][0], "\n".join([line for _, line in lines[at : at + size]])) for at in starts]
-            return blocks, f"; the file was taken for one with a position in every {size} lines"
+            return blocks, f"; the file was read as one with a position in every {size} lines"
     return plain
 
 

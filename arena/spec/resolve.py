@@ -96,7 +96,7 @@ def _wants_secret(reading: SpecReader, entries: Sequence[Entry]) -> bool:
     if foreign is None:
         return False
     reading.note(
-        f"the seed is secret, because {format_path(foreign.path)} brings code that could compute random numbers from a known "
+        f"the seed is secret, because {format_path(foreign.path)} has code that could compute random numbers from a known "
         "seed; to choose the seed yourself, write for example seed: 0"
     )
     return True

@@ -266,6 +266,6 @@ def describe_damage(path: Path, names: Sequence[str]) -> StoreDamaged:
     what = ", ".join(names[:MAX_NAMED]) + (f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else "")
     name = shlex.quote(str(path))
     return StoreDamaged(
-        f"{path} is damaged: {what} is not as it was written; "
+        f"{path} is damaged: {what} has changed since it was written; "
         f"`arena check {name}` lists what is damaged, `arena export --sound {name}` writes the rest"
     )

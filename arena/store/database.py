@@ -81,7 +81,7 @@ def _refuse_empty(place: Path, *, new: bool = False) -> None:
     if found is not None and found.st_size:
         raise StoreDamaged(
             f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both, "
-            f"and `arena check {quote(str(place))}` says what is left"
+            f"and `arena check {quote(str(place))}` shows what can be recovered"
         )
     if not new:
         raise StoreError(
@@ -123,13 +123,13 @@ def _check(place: Path, connection: Connection) -> None:
         kind = StoreError if fit.words else StoreDamaged  # with the tables of this version, the number itself may be wrong
         raise kind(
             f"{place} {writer}, or its header is damaged (store version {version}, here {VERSION}); {remedy}. "
-            f"If it is damaged, `arena check {quote(str(place))}` says what is left of it"
+            f"If it is damaged, `arena check {quote(str(place))}` shows what can be recovered"
         )
     if application != APPLICATION:
-        fit = Fit("its header is not as arena writes it", is_damage=True)
+        fit = Fit("its header is not valid", is_damage=True)
     if fit.words:
         kind = StoreDamaged if fit.is_damage else StoreError
-        said = "is damaged" if fit.is_damage else "is not a store as arena makes it"
+        said = "is damaged" if fit.is_damage else "is not a valid store"
         raise kind(f"{place} {said}: {fit.words}; `arena export --sound` writes the matches whose hashes are right")
     connection.execute("PRAGMA temp_store = MEMORY")
 
@@ -218,7 +218,7 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name.startswith("SQLITE_READONLY"):
         return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return StoreError(f"{path} is held by another program: {error}")
+        return StoreError(f"{path} is locked by another program: {error}")
     if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):
         return StoreError(f"{path} is a spec: `arena run {path}` plays it; name its store, by default results/{path.stem}.db")
     if name == "SQLITE_INTERRUPT":

@@ -277,7 +277,7 @@ class WorkerPool:
             check_unchanged(self._code, message.code)
             slot.ready = True
         elif task is None:
-            raise WorkerEnded("sent an answer that was not asked for")
+            raise WorkerEnded("sent an unexpected answer")
         elif isinstance(message, Turn):
             task.seat = message.seat
         elif isinstance(message, Done):

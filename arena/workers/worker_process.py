@@ -23,9 +23,9 @@ KILL_SECONDS = 1.0
 _CHUNK_BYTES = 1 << 16
 _CHUNKS_PER_TURN = 64
 """The number of chunks that are read from one worker before others are read."""
-_SILENT = "gave no sign of life for {:g} s: it was stopped, or runs code that does not let Python continue"
+_SILENT = "did not respond for {:g} s: it was stopped, or runs code that does not let Python continue"
 _GARBLED = "let another program write to its pipe to arena"
-_CLOSED = "closed the pipe that leads to arena"
+_CLOSED = "closed its pipe to arena"
 WORKER_COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.workers.worker")
 """The command of a worker, without its arguments."""
 

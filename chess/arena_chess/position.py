@@ -74,7 +74,7 @@ def begin(fen: str) -> Position:
         try:
             board.set_epd(fen)
         except ValueError as error:
-            raise ValueError(f"taken for EPD, because opcodes follow its four fields: {error}") from error
+            raise ValueError(f"read as EPD, because opcodes follow its four fields: {error}") from error
     else:
         board.set_fen(fen)
     status = board.status()

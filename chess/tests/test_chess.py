@@ -137,5 +137,5 @@ def test_a_position_may_be_a_line_of_epd(chess: Chess) -> None:
         (board, "0 1"),
     ):
         assert chess.format_state(chess.parse_state(line)) == f"{board} {counters}"
-    with pytest.raises(ValueError, match="taken for EPD, because opcodes follow its four fields"):
+    with pytest.raises(ValueError, match="read as EPD, because opcodes follow its four fields"):
         chess.parse_state(f"{board} bm Qh9;")

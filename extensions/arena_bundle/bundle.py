@@ -155,7 +155,7 @@ def _check_unchanged(run: Run, spec: Spec) -> None:
     changed = [name for name in Run.list_mixed_plugins([run, Run.of(spec)]) if not name.startswith(f"{distribution()}:")]
     if changed:
         raise StoreError(
-            f"{', '.join(changed)} changed since the matches were played, so nobody could replay them with the code of today; "
+            f"{', '.join(changed)} changed since the matches were played, so they cannot be replayed with the current code; "
             "restore the old code, or play the matches again with --fresh"
         )
 
@@ -214,14 +214,14 @@ class BundleContent:
 
     def _write(self, name: str, content: bytes, *, executable: bool = False) -> None:
         if name in self.names:
-            raise ArenaError(f"{name} would be twice in the bundle; rename the file of this name in the folder of the spec")
+            raise ArenaError(f"{name} would appear twice in the bundle; rename the file of this name in the folder of the spec")
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
-            raise ArenaError(f"{abbreviate(name)} would lead out of the bundle; the store may be damaged")
+            raise ArenaError(f"{abbreviate(name)} would be outside the bundle; the store may be damaged")
         short, above = name.casefold(), {str(one).casefold() for one in path.parents}
         if short in self._taken | self._folders or above & self._taken:
             raise ArenaError(
-                f"{abbreviate(name)} has the name of another file or folder, apart from upper and lower case; rename it"
+                f"{abbreviate(name)} has the same name as another file or folder, except for upper and lower case; rename it"
             )
         if name in ALWAYS and len(content) > MAX_JSON_BYTES:
             raise ArenaError(
@@ -402,7 +402,7 @@ def _submitted_files(store: Store, label: str, key: str) -> Iterator[tuple[str, 
     folder = f"{TOURNAMENT}/submissions/{label}"
     for kind, content in store.query("SELECT kind, content FROM ladder_submission WHERE id = ?", [key]):
         if not content:
-            raise ArenaError("the ladder does not keep it any more")
+            raise ArenaError("the ladder no longer keeps it")
         found = unpack(content, MAX_SUBMISSION_BYTES) if kind == "zip" else {f"agent{'.py' if kind == 'python' else ''}": content}
         for name, body in found.items():
             yield f"{folder}/{name}", body

@@ -160,7 +160,7 @@ class FileChecks:
         for line in self.archive.lines():
             record = line.record
             if record.id in ids:
-                raise Contradiction(f"match {record.id} is twice in the records")
+                raise Contradiction(f"match {record.id} occurs twice in the records")
             ids.add(record.id)
             for place in line.places:
                 known = range(len(boards))

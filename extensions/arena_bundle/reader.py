@@ -127,7 +127,7 @@ class Archive:
         if not name.isprintable() or "\\" in info.orig_filename or ":" in name or name != str(path):
             raise NoBundle(f"{what} is not a plain path")
         if path.is_absolute() or ".." in path.parts:
-            raise NoBundle(f"{what} leads out of the bundle")
+            raise NoBundle(f"{what} is outside the bundle")
         if len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_CHARACTERS:
             raise NoBundle(f"{what} is too deep or too long")
         if path.parts[0] not in (TOURNAMENT, OUTSIDE) and name not in (*ALWAYS, MANIFEST, SIGNATURE):

@@ -132,7 +132,7 @@ class SandboxChecks:
         if changed and self._files.same_version and not excused.issuperset(changed):
             raise Contradiction(f"the code of {', '.join(changed[:5])} is not the code that played")
         if changed:
-            text = f"the code of {', '.join(changed[:5])} is not the code that played, which another version may explain"
+            text = f"the code of {', '.join(changed[:5])} is not the code that played, which a different version may explain"
             self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
         return found.reasons
 
@@ -205,7 +205,7 @@ class SandboxChecks:
                     break
                 taken += len(batch.matches)
                 if taken > most or perf_counter() > end:
-                    raise HostFailed("the schedule does not end")
+                    raise HostFailed("the schedule did not finish")
                 results: list[Any] = []
                 for match in batch.matches:
                     place, key = list(match[:4]), match[4]
@@ -294,7 +294,7 @@ class SandboxChecks:
                 break
             self._line.show(f"{done:,} of {places:,} records compared with the rules")
         if not answer.over:
-            raise HostFailed("the comparison with the rules does not end")
+            raise HostFailed("the comparison with the rules did not finish")
         if not self._verdict.contradictions:
             self._verdict.shown.append(
                 "all records follow the rules of their games, and their positions and chance events the seed"

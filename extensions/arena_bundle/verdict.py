@@ -55,7 +55,7 @@ class Verdict:
         headline = {
             "verified": "verified",
             "contradicted": "CONTRADICTED",
-            "incomplete": "nothing contradicts, but not everything was shown",
+            "incomplete": "no contradiction was found, but not everything could be verified",
         }[self.word]
         lines = [f"{self.bundle}: {headline}", f"  SHA-256 of its manifest: {self.manifest}"]
         listed = self.contradictions[:MAX_LISTED]

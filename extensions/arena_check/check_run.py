@@ -187,7 +187,7 @@ class CheckRun:
         if needed:
             made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"
             raise ArenaError(
-                f"{', '.join(needed)}: these options have no default; give them one, "
+                f"{', '.join(needed)}: these options have no default; add one to each, "
                 f"or check the agent in a test with arena.testing.{made_so}"
             )
         told: set[str] = set()

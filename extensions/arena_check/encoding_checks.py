@@ -20,7 +20,7 @@ MAX_ACTIONS = 200
 CHECKS = {
     "shape": "it gives as many numbers as its shape says, flat or nested",
     "range": "numbers are finite, and lie between low and high",
-    "repeats": "equal observations have equal numbers, whatever was encoded before, and encoding does not change them",
+    "repeats": "equal observations have equal numbers, regardless of earlier calls, and encoding does not change them",
     "randomness": "no random number is used",
     "the game": "the game itself obeys its rules",
 }

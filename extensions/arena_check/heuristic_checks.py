@@ -30,7 +30,7 @@ Met = list[tuple[Trial, State, list[float]]]
 
 CHECKS = {
     "range": "values are in range, and 0 at goals",
-    "repeats": "a state has the same value each time, whatever was evaluated before",
+    "repeats": "a state has the same value each time, regardless of earlier evaluations",
     "antisymmetric": "in a zero-sum game, the values for the two seats are opposite",
     "goals": "a goal was reached, and its value is 0",
     "consistent": "a step lowers the value by at most the cost of the step",
@@ -161,7 +161,7 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
     for trial, state, values in reversed(met):  # `afresh` has not evaluated any of these states before
         with trial.checking("repeats"):
             again = _values(game, afresh, trial, state)
-            trial.expect(again == values, f"h({game.format_state(state)}) depends on what was evaluated before", values, again)
+            trial.expect(again == values, f"h({game.format_state(state)}) depends on earlier evaluations", values, again)
     if isinstance(game, Puzzle):
         start.check = "the game"
         with start.checking("goals"):

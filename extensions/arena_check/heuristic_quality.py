@@ -46,7 +46,7 @@ MAX_POSITIONS = 20
 COSTS_DIFFER = "the formula needs steps that all cost 1"
 HAS_DEAD_ENDS = "the formula needs the same mixture of states at all depths of a search, but dead ends become more frequent"
 NOT_CONSISTENT = "the formula needs a consistent heuristic"
-NOT_ALL_STATES = "the formula needs all states, but there are too many; raise --states, or take a smaller puzzle, by --set"
+NOT_ALL_STATES = "the formula needs all states, but there are too many; raise --states, or use a smaller puzzle, with --set"
 TOO_LARGE = f"even the smallest iteration would visit more than {MAX_PREDICTED_NODES:,} nodes"
 
 
@@ -200,7 +200,7 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guide: Evaluation
         return Sample(dict(found.known), found.dead_ends, whole=True, positions=found.positions, same_states=same_states)
     way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, guide)
     if not way:
-        raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; take a smaller puzzle, by --set")
+        raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; use a smaller puzzle, with --set")
     return Sample(dict(near_goal(puzzle, way[:1], most)), (), whole=False, positions=1, same_states=False)
 
 
@@ -208,14 +208,14 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     """Return the figures for a heuristic at the states of a sample. `rng` chooses the states where the search of IDA* starts."""
     known = sample.known
     if not known:
-        raise ArenaError("no position has a solution, so there are no distances; take another --seed")
+        raise ArenaError("no position has a solution, so there are no distances; try another --seed")
     states = [*known, *sample.dead_ends]
     values = [_estimate(puzzle, name, evaluate, state) for state in states]
     seconds = _time_calls(evaluate, states[:MAX_TIMED_CALLS])  # further passes are timed, because the first one may fill tables
     estimates = dict(zip(states, values, strict=True))
     open_states = [state for state in known if not puzzle.is_goal(state)]
     if not open_states:
-        raise ArenaError("all states are goals, so there is nothing to estimate; take a larger puzzle, by --set")
+        raise ArenaError("all states are goals, so there is nothing to estimate; use a larger puzzle, with --set")
     pairs = [(estimates[state], known[state]) for state in open_states]
     finite = all(isfinite(value) for value, _ in pairs)
     shares = [value / distance for value, distance in pairs if distance > 0 and finite]  # steps to a goal may cost nothing

@@ -114,7 +114,7 @@ def write(
     texts = plan.package() if package else {Path(plan.file): plan.module_text}
     top = folder / name if package else folder / plan.file
     if top.exists() or top.is_symlink():
-        raise CannotWrite(f"{top} exists already; choose another name or another folder")
+        raise CannotWrite(f"{top} already exists; choose another name or another folder")
     with TemporaryDirectory(prefix=f".{name}-", dir=folder) as unfinished:
         for place, text in texts.items():
             file = Path(unfinished) / place

@@ -200,7 +200,7 @@ class Trial:
     def own_randomness(self, what: str) -> Iterator[None]:
         """Raise Violation if the global random generator of Python or numpy is used or seeded inside the block."""
         before = random.getstate()
-        random.seed("a seed that nobody else would choose")
+        random.seed("a seed of its own")
         unused, of_numpy = random.getstate(), _numpy_state()
         try:
             yield

@@ -155,7 +155,7 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     ready = [name for name in fitting if name not in furnished]
     attempt.say(_wrap(f"can play it: {', '.join(ready) or 'no agent'}", attempt.width))
     if furnished:
-        attempt.say(_wrap(f"can play it with a file, a program or a server of yours: {', '.join(furnished)}", attempt.width))
+        attempt.say(_wrap(f"can play it with your own file, program or server: {', '.join(furnished)}", attempt.width))
     obstacles: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason is not None:
@@ -280,7 +280,7 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
 
     After several boards, all places are printed once more, with a line for each board.
     """
-    places = []
+    places: list[str] = []
     for number, game in enumerate(games):
         left = attempt.until - monotonic()
         if left <= 0 and number:

@@ -98,13 +98,13 @@ def _of_file(given: str) -> str:
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise ClusterError(
-            f"{where}: cannot be read: {reason}; expected what `dask scheduler --scheduler-file` writes"
+            f"{where}: cannot be read: {reason}; expected a file written by `dask scheduler --scheduler-file`"
         ) from error
     try:
         said = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ClusterError(f"{where}: not JSON: {error}; expected what `dask scheduler --scheduler-file` writes") from error
+        raise ClusterError(f"{where}: not JSON: {error}; expected a file written by `dask scheduler --scheduler-file`") from error
     url = said.get("address") if isinstance(said, dict) else None
     if not isinstance(url, str):
-        raise ClusterError(f"{where}: names no address; expected what `dask scheduler --scheduler-file` writes")
+        raise ClusterError(f"{where}: has no address; expected a file written by `dask scheduler --scheduler-file`")
     return _url(where, url)

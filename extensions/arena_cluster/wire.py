@@ -107,7 +107,7 @@ class Reader:
             place = f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}"
             raise Invalid(f"match {identity}: {place}: {message}") from None
         if record.id != identity:
-            raise Invalid(f"match {identity}: got a record of {abbreviate(record.id)}, which was not asked for")
+            raise Invalid(f"match {identity}: got a record of {abbreviate(record.id)}, which was not requested")
         fault = self._fault(record, scheduled)
         if fault is not None:
             raise Invalid(f"match {identity}: {fault}")
@@ -127,12 +127,12 @@ class Reader:
             if got != wanted:
                 return f"{key}: expected {abbreviate(wanted)}, got {abbreviate(got)}"
         if record.termination == "adjudicated" and board.adjudication is None:
-            return "termination: expected another than adjudicated, since the spec has no adjudication"
+            return "termination: expected another one than adjudicated, because the spec has no adjudication"
         late = record.seat if record.termination == "timeout" else None
         if late is not None and late < len(labels):
             seat = board.seats[scheduled.pairing.seats[late]]
             if not seat.limits.timed and seat.isolation == "none":
-                return f"termination: expected another than timeout, since seat {late} has no time limit"
+                return f"termination: expected another one than timeout, because seat {late} has no time limit"
         return find_contradiction(record, board.game)
 
 

@@ -25,7 +25,7 @@ from arena_compare.domains import (
 from arena_compare.random_effects import RandomEffects
 from arena_compare.verdicts import EVERYWHERE, p_value_text, round_p_value
 
-TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, and so few say too little about other domains."
+TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, too few to say anything about other domains."
 PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
 ALL_DOMAINS = "all domains"
 """The name of the row over all domains."""
@@ -262,7 +262,7 @@ def _entries_table(names: Sequence[str], pairs: Sequence[AcrossComparison], styl
         "Mean rank: over the domains that all share."
     )
     if known and any("~" in mark for mark in marks.values()):
-        said += "\n~ : not told apart from another entry over all domains, by the column p."
+        said += "\n~ : cannot be told apart from another entry over all domains, by the column p."
     if known and groups:
         said += f"\nNot told apart: {'; '.join([', '.join(group) for group in groups])}."
     return f"{text}\n\n{said}"

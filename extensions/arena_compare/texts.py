@@ -146,7 +146,7 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
         lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
         if worth.score_low is not None and not _is_informative(worth):
-            lines.append("No interval: corrected for all tests on this board, so few pairs leave every score possible.")
+            lines.append("No interval: corrected for all tests on this board, with so few pairs, every score remains possible.")
         elif worth.score_low is None and worth.score_high is None:
             few = "Fewer than three pairs that differ" if pairs < 3 else "Nearly all games repeat one pair"
             more = "openings with more plies" if sheet.has_openings else "openings"
@@ -250,8 +250,10 @@ def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
     if isinstance(found, MeanComparison):
         cells = f"the mean {measure or 'return'} of the row minus the mean of the column, over all rounds, and the p-value"
         return f"Each cell says {cells}. {colours}: blue if the row has more."
-    cells = "how many percentage points more positions the row solves, and the ratio of its nodes to the nodes of the column"
-    better = "blue if the row is better by what ranks the two: solved positions, else the cost of solutions, else nodes"
+    cells = "the solved share of the row minus the share of the column, in percentage points, and the ratio of their nodes"
+    better = (
+        "blue if the row is better by the figures that rank the board: solved positions, else the cost of solutions, else nodes"
+    )
     return f"Each cell says {cells} on positions that both solve. {colours}: {better}."
 
 

@@ -40,7 +40,7 @@ class Pages:
         try:
             self._map = mmap.mmap(-1, length * 8)
         except (OSError, OverflowError, ValueError) as error:
-            raise GoPlain("there is no memory for its table") from error
+            raise GoPlain("there is not enough memory for its table") from error
         if length * 8 >= HUGE_PAGES_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
             self._map.madvise(mmap.MADV_HUGEPAGE)
         self.words = memoryview(self._map).cast("q")

@@ -360,7 +360,7 @@ def _report(found: PastDuel, agent: str, played: int, *, by_wins: bool) -> Seque
     )
     return [
         sentence,
-        *(["The test goes by wins and draws, whatever the size of the returns."] if by_wins else []),
+        *(["The test counts only wins and draws, not the size of the returns."] if by_wins else []),
         f"{new} against {old}: {elo} in {pairs}; {describe_plies(found.plies)} (--openings).",
         f"{ratio}.",
         *([by_chance] if by_chance else []),

@@ -109,7 +109,7 @@ def past_version(folder: VersionFolder, file: Path, code: str, against: str | No
         # The last version that has played before this one, even if --against has named other opponents since then.
         before = next((one.new for one in reversed(duels) if one.new.code != code), None) or own[0].old
         if any(one.old.code == before.code and one.ended is not None for one in own):
-            return PastVersion(before, f"this is the same code as {own[-1].new.told}, which has played already")
+            return PastVersion(before, f"this is the same code as {own[-1].new.told}, which has already played")
         return PastVersion(before)
     kept = folder.versions()
     if kept:

@@ -258,7 +258,7 @@ class AgentProcess:
         """
         thought = self.wake()
         if thought > MAX_STOPPED_CPU_SECONDS:
-            raise self.lost("timeout", f"thought in another's turn: used {thought:.2f} s of processor time while it was stopped")
+            raise self.lost("timeout", f"computed in another's turn: used {thought:.2f} s of processor time while it was stopped")
         seconds = self.patience if seconds is None else seconds
         turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
         if turn.measured and self._use is None:

@@ -42,12 +42,12 @@ MEMORY_ALLOWANCE_BYTES = 16 << 20
 """Extra bytes that the kernel allows beyond the limit of the agent, for the isolating processes. Arena's own count is more exact.
 """
 NO_NAMESPACES = (
-    "no PID namespace can be made here, so an agent in a process of its own could send signals to other processes. If the worker "
-    "of a match with such an agent is killed twice, the match is void. To separate the agents, allow user namespaces"
+    "a PID namespace cannot be created here, so an agent in a process of its own could send signals to other processes. If the "
+    "worker of a match with such an agent is killed twice, the match is void. To separate the agents, allow user namespaces"
 )
 NO_GROUPS = (
-    "no control group can be made here, so agents are stopped only by signals while others have their turn. An agent that still "
-    "uses more than 20 ms of processor time loses; see `arena docs isolation`"
+    "a control group cannot be created here, so agents are stopped only by signals while others have their turn. An agent that "
+    "still uses more than 20 ms of processor time loses; see `arena docs isolation`"
 )
 PLAYING_MODULE = "arena_isolation.agent_host"
 """The module of a process that plays."""

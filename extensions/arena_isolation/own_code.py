@@ -181,7 +181,7 @@ class CodeAgent(EntryAgent):
         """
         values, report = self.given.values, self.given.report
         if self._key == PLUGIN and VERSION in values:
-            report((VERSION,), "an entry has either plugin or version, got both; leave one of them out")
+            report((VERSION,), "expected either plugin or version, got both; leave one of them out")
         text = values[self._key]
         if not isinstance(text, str) or not text:
             report((self._key,), f"expected {_EXPECTED[self._key]}, got {text!r}")

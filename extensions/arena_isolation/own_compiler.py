@@ -146,7 +146,7 @@ def _read_files(answer: Mapping[str, Any]) -> dict[str, bytes]:
     files = answer.get("files", {})
     try:
         if not isinstance(files, dict) or len(files) > MAX_FILES or not all(map(_NAME.fullmatch, files)):
-            raise ValueError("their names are not as expected")
+            raise ValueError("their names are not valid")
         return {name: base64.b64decode(text, validate=True) for name, text in files.items()}
     except (TypeError, ValueError) as error:
         raise Broken(f"files: expected at most {MAX_FILES} files as base64: {error}") from error

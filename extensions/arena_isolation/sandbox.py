@@ -180,7 +180,7 @@ def _check_readable(files: Iterable[Path]) -> None:
                 needed = 0o5 if stat.S_ISDIR(mode) or mode & stat.S_IXUSR else 0o4
                 if mode & needed != needed:
                     raise SandboxError(
-                        f"sandbox: {path} is for its owner alone; arena runs as root, so agents run as another user: "
+                        f"sandbox: {path} can be read only by its owner; arena runs as root, so agents run as another user: "
                         f"chmod -R o+rX {top}, or start arena as the user who owns it"
                     )
 
@@ -250,7 +250,7 @@ def prove() -> None:
 def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
     works = report.get("nonce") == nonce and report.get("scratch") is True
     if not works:
-        raise SandboxError(f"sandbox: expected a program to run in it with a /tmp to write in, got {report}; {_REPAIR}")
+        raise SandboxError(f"sandbox: expected a program to run in it with a writable /tmp, got {report}; {_REPAIR}")
     broken = []
     if report.get("connected") is not False:
         broken.append("the network can be reached")
@@ -267,7 +267,7 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
     if report.get("settings") != []:
         broken.append(f"settings of the kernel can be changed: {report.get('settings')}")
     if report.get("rights") != 0:
-        broken.append(f"a program has the rights of root: {report.get('rights')}")
+        broken.append(f"a program has root privileges: {report.get('rights')}")
     if broken:
         where = f"{shutil.which(BWRAP)}; working folder {Path.cwd()}"
         raise SandboxError(f"sandbox: this sandbox is not closed: {'; '.join(broken)} ({where}); {_REPAIR}")
@@ -299,7 +299,7 @@ def _report(task: Mapping[str, Any]) -> dict[str, Any]:
         raise SandboxError(f"sandbox: {bubblewrap} cannot be run: {error}; {_REPAIR}") from error
     if done.returncode != 0:
         said = done.stderr.strip()[-300:] or "nothing"
-        unreadable = f"other users than root must be able to read Python: chmod -R o+rX {sys.prefix} {sys.base_prefix}, {INSTEAD}"
+        unreadable = f"users other than root must be able to read Python: chmod -R o+rX {sys.prefix} {sys.base_prefix}, {INSTEAD}"
         advice = unreadable if done.returncode == NOT_RUN and _is_root() else _NAMESPACES
         raise SandboxError(f"sandbox: {bubblewrap} ended with code {done.returncode} and said {said!r}; {advice}")
     try:

@@ -60,7 +60,7 @@ def enter_namespace() -> None:
     _, status = os.waitpid(writer, 0)
     os.close(ready)
     if failed or status:
-        sys.exit(f"no user namespace with the ids of this one can be made: {os.strerror(failed or 1)}")
+        sys.exit(f"a user namespace with the same ids cannot be created: {os.strerror(failed or 1)}")
     write("/proc/sys/user/max_user_namespaces", "0")
     libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)  # the change of rights has cleared this setting
     if os.getppid() != starter:  # the starter has ended meanwhile
@@ -81,7 +81,7 @@ def become_nobody() -> None:
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
     if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # this drops inherited rights, too
-        sys.exit("the rights of root cannot be given up")
+        sys.exit("root privileges cannot be dropped")
     libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
 
 

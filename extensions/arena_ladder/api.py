@@ -281,7 +281,7 @@ class LadderApi:
         author = self._author(request)
         one = self._ledger.submission(key)
         if one.author != author:
-            raise Refusal(403, "this submission is another author's", "ask for your own")
+            raise Refusal(403, "this submission belongs to another author", "ask for your own")
         return one
 
     async def submit(self, request: Request) -> TakenAnswer:
@@ -461,7 +461,7 @@ def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
     """Return the name of the agent (if given), the name of the file and its content. Raises Refusal 422 for a bad form."""
-    expected = Refusal(422, "expected a form with a file", "send multipart/form-data with `file`, and `name` if you like")
+    expected = Refusal(422, "expected a form with a file", "send multipart/form-data with `file` and, optionally, `name`")
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise expected
     try:
@@ -489,7 +489,7 @@ def _metrics(host: "LadderHost") -> str:
     in_play = max((len(board.rows) for board in contest.standings), default=0)
     unsettled = sum(not row["settled"] for board in contest.standings for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
-        ("arena_ladder_up", "gauge", "1 if the contest goes on, 0 if it cannot.", float(not host.broken)),
+        ("arena_ladder_up", "gauge", "1 if the contest continues, 0 if it cannot.", float(not host.broken)),
         ("arena_ladder_paused", "gauge", "1 while no match is played although some are waiting.", float(contest.paused)),
         ("arena_ladder_matches_total", "counter", "Matches played since the process began.", contest.matches),
         ("arena_ladder_voids_total", "counter", "Void matches since the process began.", contest.voids),

@@ -107,20 +107,20 @@ def refusal_of(error: Exception) -> Refusal:
     if isinstance(error, ClientDisconnect):
         return Refusal(499, "the request was cancelled", "ask again")
     if isinstance(error, StoreFull):
-        return Refusal(507, "the disk of the ladder is full", "nothing was stored; tell the host of the ladder")
+        return Refusal(507, "the disk of the ladder is full", "nothing was stored; contact the host of the ladder")
     if isinstance(error, Busy):
         return Refusal(429, str(error), "try again in a moment")
     if isinstance(error, (ProcessFailed, ProcessEnded)):
         return Refusal(503, str(error), "load the page again")
     if isinstance(error, StoreError) and isinstance(error.__cause__, sqlite3.Error):
         message = "the store of the ladder cannot be used right now; nothing was stored"
-        return Refusal(503, message, "try again in a minute, or tell the host of the ladder")
+        return Refusal(503, message, "try again in a minute, or contact the host of the ladder")
     if isinstance(error, StoreError):
-        return Refusal(404, "there is no such thing here", "see the list of matches")
+        return Refusal(404, "not found here", "see the list of matches")
     found = error_answers.refusal_of(error)
     if found.status == 500:
         say(f"error: {describe(error)}")
-        return Refusal(500, "an error of arena itself", "tell the host of the ladder; its own output says more")
+        return Refusal(500, "an internal error of arena", "contact the host of the ladder; its output has the details")
     if found.status == 405:
         return Refusal(405, "there is nothing at this address", "see /openapi.json")
     if isinstance(error, HTTPException) and found.status == 400:  # FastAPI raises this for a body that it cannot read

@@ -201,7 +201,7 @@ def plan(
     read = load_ladder(spec, plugins=plugins)
     size = authors or (None if read.marks is None else read.marks.size) or len(read.authors or ())
     if not size:
-        raise ArenaError("expected the size of the class, because anybody may register; add --authors N")
+        raise ArenaError("expected the size of the class, because anyone can register; add --authors N")
     with results_alone() as out:
         speed = measure_speed(read.spec) if seconds is None else Speed(seconds, 0.0)
         limit = describe_limit(read.spec, speed) if seconds is None else None

@@ -853,7 +853,7 @@ class Ledger(Database):
     def backup(self, place: Path) -> None:
         """Write the whole store to another file. Raises StoreError if the file exists. The copy is always complete."""
         if place.exists():
-            raise StoreError(f"{place} exists already; name a new file")
+            raise StoreError(f"{place} already exists; name a new file")
         self.copy(place)
 
     # Helpers

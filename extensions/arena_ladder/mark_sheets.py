@@ -70,7 +70,7 @@ def gradescope_results(row: MarkRow) -> dict[str, Any]:
         one = {"name": name, "score": float(passed), "max_score": 1.0, "status": "passed" if passed else "failed"}
         tests.append({**one, "output": decision})
     agent = row.agent or "No version is in play"
-    output = f"{agent}: {row.mark or 'no mark'}{' so far; a higher one is open' if row.is_open else ''}. {row.reason}."
+    output = f"{agent}: {row.mark or 'no mark'}{' so far; a higher one is still open' if row.is_open else ''}. {row.reason}."
     if row.is_late:
         output += f" It is late and loses {100 * row.penalty:g} % of its points."
     return {"score": row.points, "output": output, "visibility": "visible", "tests": tests}

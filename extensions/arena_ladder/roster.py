@@ -11,7 +11,7 @@ ROSTER_SUFFIX = ".csv"
 COLUMNS = ("id", "name", "e-mail")
 """The columns that a roster must have. The column `team` is optional, and other columns are ignored."""
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-ID_TEXT = "1 to 40 letters, digits, dots, dashes and underscores, a letter or a digit first"
+ID_TEXT = "1 to 40 letters, digits, dots, dashes and underscores, beginning with a letter or a digit"
 RESERVED_NAMES = ("admin", "ladder")
 """Names in the audit log that do not belong to authors."""
 
@@ -62,7 +62,7 @@ def read_roster(path: Path) -> tuple[list[Person], list[RosterFault]]:
         faults.append(RosterFault(rows.line_num, f"this is not CSV: {error}"))
     ids = {person.id for person in people}
     both = sorted({person.team for person in people} & ids)
-    faults += [RosterFault(0, f"{team!r} is an id and a team; give the team another name") for team in both]
+    faults += [RosterFault(0, f"{team!r} is both an id and a team; give the team another name") for team in both]
     if not people and not faults:
         faults.append(RosterFault(1, "the roster has no authors"))
     return people, faults

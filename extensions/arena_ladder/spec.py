@@ -99,7 +99,7 @@ class UntilKeys(BaseModel):
     interval: Annotated[FiniteFloat, Field(gt=0, le=10_000)] | None = Field(
         None, description="The half-width of every interval, in Elo. The default is 40, or none with `marks`."
     )
-    time: Moment | None = Field(None, description="No match begins after this moment, with a time zone.")
+    time: Moment | None = Field(None, description="No match begins after this time, which needs a time zone.")
     marks: Literal["decided"] | None = Field(None, description="`decided`: play ends when all marks are decided.")
 
 
@@ -116,7 +116,7 @@ class MarkKeys(BaseModel):
     )
     counts: Literal["best", "last"] = Field("best", description="Which of an author's versions in play counts.")
     size: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        None, description="The number of authors among whom the error is divided; default: the number of authors in the file."
+        None, description="The number of authors between whom the error is divided; default: the number of authors in the file."
     )
 
 
@@ -309,7 +309,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     if submissions is not None:
         _check_times(submissions, faults)
     if options is not None and options.size is None and authors is None:
-        faults.add((MARKS,), "expected `size`, the number of authors, because anybody may register")
+        faults.add((MARKS,), "expected `size`, the number of authors, because anyone can register")
     given = document.values.get("positions")
     hidden: Any = given if isinstance(given, dict) else {}  # a list or a file has the positions of a game of two seats
     positions: Any = faults.check(("positions",), PositionKeys, hidden, PositionKeys.model_fields)
@@ -351,7 +351,7 @@ def _check_times(rules: SubmissionKeys, faults: Faults) -> None:
     if opens is not None and closes is not None and opens >= closes:
         faults.add(("submissions", "closes"), "expected a moment after `opens`")
     if late is not None and (closes is None or late.until <= closes):
-        faults.add(("submissions", "late"), "expected a moment `until` after `closes`")
+        faults.add(("submissions", "late"), "expected `until` to be later than `closes`")
 
 
 def _check_solvers(spec: Spec, document: Document) -> bool:
@@ -433,7 +433,7 @@ def _make_marks(spec: Spec, options: MarkKeys, places: Mapping[str, int], size: 
     if len(seats) != len(spec.document.values["agents"]):
         faults.add((MARKS,), "every entry of `agents` must be one agent, without lists of values")
     if len(set(places.values())) < len(places):
-        faults.add((MARKS,), "every mark needs a baseline of its own")
+        faults.add((MARKS,), "every mark needs its own baseline")
     faults.stop_if_any()
     labels = tuple([seats[place].label for place in places.values()])
     return Marks(tuple(places), labels, options.margin, options.error, options.counts, size, closes, penalty)
@@ -493,7 +493,7 @@ def _read_authors(document: Document, submissions: SubmissionKeys, faults: Fault
     return tuple([Person(name) for name in dict.fromkeys(names)])
 
 
-NAME = "1 to 40 small letters, digits and dashes, a letter first"
+NAME = "1 to 40 small letters, digits and dashes, beginning with a letter"
 AUTHOR = f"{NAME}, and neither {RESERVED_NAMES[0]} nor {RESERVED_NAMES[1]}"
 
 

@@ -24,7 +24,7 @@ Cell = Callable[[ListedMatch], str]
 
 @click.command()
 @click.argument("store")
-@click.option("--agent", metavar="A", help="List only matches of this agent, with results from its side.")
+@click.option("--agent", metavar="A", help="List only matches of this agent, with results from its point of view.")
 @click.option("--opponent", metavar="B", help="List only matches of the agent against B.")
 @click.option(
     "--result",

@@ -30,7 +30,7 @@ MAX_NAMED_FILES = 3
 @click.option(
     "--spec", "spec_file", metavar="FILE", help="The spec that was played; replay may then load and start the code that it names."
 )
-@click.option("--transcript", is_flag=True, help="Show also the questions to language models and their answers, without secrets.")
+@click.option("--transcript", is_flag=True, help="Also show the questions to language models and their answers, without secrets.")
 def replay(
     store: str,
     id: str,  # noqa: A002 - the word that the manual uses
@@ -76,7 +76,7 @@ def replay(
             print("\n".join(["", "transcript", *(exchanges or ["no transcript of this match is kept"])]), file=out)
         elif exchanges:
             print("a transcript is kept; --transcript shows it", file=out)
-        differences += [f"hash: {what} is not as it was written" for what in suspects]
+        differences += [f"hash: {what} has changed since it was written" for what in suspects]
         for line in differences:
             print(f"differs: {escape_line(line)}", file=out)
         print("not what was recorded" if differences else verdict, file=out)

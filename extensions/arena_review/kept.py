@@ -105,7 +105,7 @@ class Kept:
                 raise StoreError(f"{place} was made by another version of arena review; delete it, and review again")
             found = frozenset(map(tuple, self._open.execute(f"{_READ_SCHEMA} LIMIT 100")))
             if not found <= _list_objects():
-                raise StoreError(f"{place} is not as arena review makes it; delete it, and review again")
+                raise StoreError(f"{place} is not a valid file of arena review; delete it, and review again")
             self._open.deadline = inf
             if write:
                 self._open.execute("PRAGMA journal_mode = WAL")

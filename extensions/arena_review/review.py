@@ -107,7 +107,7 @@ def review(**asked: Any) -> int:
     """
     options = ReviewOptions(**asked)
     if options.agent is None and (options.output or options.tests):
-        raise click.UsageError("-o and --tests write the positions of one agent; name it by --agent")
+        raise click.UsageError("-o and --tests write the positions of one agent; name it with --agent")
     for option, place, suffixes in (("-o", options.output, SPEC_SUFFIXES), ("--tests", options.tests, (".py",))):
         if place is not None and not place.endswith(suffixes):
             raise click.UsageError(f"{option} {place}: expected the name of a file that ends with {' or '.join(suffixes)}")
@@ -350,7 +350,7 @@ def _show(
             lines += ["", *found] if found else []
         parts.append("\n".join(lines))
     if left:
-        parts.append(f"{left:,} matches were left out, because the time of --minutes was over; decisive games were judged first.")
+        parts.append(f"{left:,} matches were left out, because --minutes was not enough time; decisive games were judged first.")
     print(TextTable.fold("\n\n\n".join(parts), width), file=out)
 
 

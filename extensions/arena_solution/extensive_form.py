@@ -17,7 +17,7 @@ FRACTION_TOLERANCE = 1e-15
 
 
 def efg_lines(
-    game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "take smaller parameters of the game"
+    game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "use smaller parameters of the game"
 ) -> list[str]:
     """Return the lines of the extensive form of a game, beginning at `state`.
 

@@ -21,7 +21,7 @@ def arena_exports() -> list[Export]:
     def write(game: Game, state: State) -> Iterator[str]:
         from arena_solution.extensive_form import efg_lines
 
-        yield from efg_lines(game, state, instead="take smaller parameters with --set")
+        yield from efg_lines(game, state, instead="use smaller parameters with --set")
 
     return [Export("efg", "game", ".efg", write)]
 

@@ -53,7 +53,7 @@ class SequenceForm:
 
 
 def sequence_form(
-    game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "take smaller parameters of the game"
+    game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "use smaller parameters of the game"
 ) -> SequenceForm:
     """Expand `game`, beginning at `state`; the default is the start of the game.
 

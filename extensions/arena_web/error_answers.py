@@ -46,7 +46,7 @@ def refusal_of(error: Exception) -> Refusal:
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             return Refusal(status, str(error))
-    return Refusal(500, "an error of arena itself; its own output says more")
+    return Refusal(500, "an internal error of arena; its output has the details")
 
 
 def faults_of(error: RequestValidationError) -> list[str]:

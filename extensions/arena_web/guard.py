@@ -232,7 +232,7 @@ class Guard:
                 else:
                     self._limits.take(rates.client, f"client {client}")
             if self._open[address] > rates.open:
-                raise Refusal(429, f"{rates.open} requests of this address are open already", "close some pages", 1.0)
+                raise Refusal(429, f"{rates.open} requests of this address are already open", "close some pages", 1.0)
         if self._token is not None:
             given = _query(scope).get("token") or _cookie(headers, self._cookie)
             given = given or headers.get("authorization", "").removeprefix("Bearer ")
@@ -258,7 +258,7 @@ class Guard:
                 async with asyncio.timeout(seconds):
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(408, "the body did not come in time") from None
+                raise HTTPException(408, "the request body did not arrive in time") from None
             whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > self._max_body_bytes:

@@ -161,7 +161,7 @@ def _read_sizes(game: Hanoi, partition: str | None) -> list[int]:
     if min(sizes) < 1 or sum(sizes) != game.discs:
         raise ValueError(f"partition: expected sizes that add up to {game.discs}, such as 6-1, got {partition!r}")
     if game.pegs ** max(sizes) > MAX_TABLE_ENTRIES:
-        raise ValueError(f"partition: a table for {max(sizes)} discs on {game.pegs} pegs is too large; take smaller sets")
+        raise ValueError(f"partition: a table for {max(sizes)} discs on {game.pegs} pegs is too large; use smaller sets")
     return sizes
 
 

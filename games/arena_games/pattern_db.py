@@ -39,7 +39,7 @@ class PatternDB:
             if 1 << size > MAX_TABLE_BYTES:
                 raise ValueError(
                     f"partition: the table for {len(pattern)} tiles on {game.rows * game.columns} cells is too large; "
-                    "take smaller sets"
+                    "use smaller sets"
                 )
         starts = [0, *accumulate(sizes)]
         shifts = {

@@ -163,5 +163,5 @@ def _find_inside(marks: dict[tuple[int, int], str], place: str) -> set[tuple[int
                 waiting.append(cell)
     outside = [cell for cell, mark in marks.items() if mark in "$*." and cell not in inside]
     if outside:
-        raise ValueError(f"{place}: the man cannot come to {marks[outside[0]]} in row {outside[0][0] + 1}")
+        raise ValueError(f"{place}: the man cannot reach {marks[outside[0]]} in row {outside[0][0] + 1}")
     return inside

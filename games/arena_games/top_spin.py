@@ -126,7 +126,7 @@ class TopSpinPatterns:
     def __init__(self, game: TopSpin, *, tokens: Annotated[int, Field(ge=1, le=8)] = 3) -> None:
         tokens = min(tokens, game.n - 1)
         if game.n**tokens > MAX_TABLE_ENTRIES:
-            raise ValueError(f"tokens: a table for {tokens} of {game.n} tokens is too large; take fewer tokens")
+            raise ValueError(f"tokens: a table for {tokens} of {game.n} tokens is too large; use fewer tokens")
         step = max(1, tokens // 2)
         firsts = [*range(2, game.n - tokens + 1, step), game.n - tokens + 1]
         self._n = game.n

@@ -109,7 +109,7 @@ def test_a_bad_spec(tmp_path: Path, text: str | bytes, words: str) -> None:
         ({"mine.py": CAUTIOUS.replace("def arena_agents", "def arena_agent")}, r"'arena_agent'; did you mean 'arena_agents'"),
         (
             {"mine.py": CAUTIOUS.replace("'cautious'", "'greedy'")},
-            r"'agent greedy', which fairarena:builtin-agents .* brings too .* play both .* \{agent: greedy, plugin: mine\.py\}",
+            r"'agent greedy', which fairarena:builtin-agents .* also defines .* play both .* \{agent: greedy, plugin: mine\.py\}",
         ),
         ({"mine.py/x": ""}, r"mine\.py is a directory"),
     ],

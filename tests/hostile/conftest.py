@@ -21,7 +21,7 @@ def stop_agents_by(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "signals":
         monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
     elif (group := new_group()) is None:
-        pytest.skip("no control group can be made here")
+        pytest.skip("a control group cannot be created here")
     else:
         group.remove()
 

@@ -102,7 +102,7 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
         command, cwd=folder, env={**os.environ, "RUN_OF_TEST": token}, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == code, done.stderr
-    assert ("no PID namespace can be made here" in done.stderr) is bool(prefix), done.stderr
+    assert ("a PID namespace cannot be created here" in done.stderr) is bool(prefix), done.stderr
     exported = arena_in(folder)("export", "s.db").stdout.splitlines()
     assert len(exported) == 2
     found = [json.loads(line) for line in exported]

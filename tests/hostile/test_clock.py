@@ -266,7 +266,7 @@ def groups_left() -> list[str]:
 def test_an_interrupted_run_leaves_no_control_group(plugin: str, tmp_path: Path, number: int) -> None:
     """Its workers are killed, with agents that burn, stand still and think."""
     if (group := new_group()) is None:
-        pytest.skip("no control group can be made here")
+        pytest.skip("a control group cannot be created here")
     group.remove()
     agents = ["burns", {"agent": "works", "seconds": 0.5}]
     spec = {**SPEC, "agents": agents, "isolation": "process", "plugins": [plugin], "rounds": 50}

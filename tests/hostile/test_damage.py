@@ -52,7 +52,7 @@ def changed(store: Path, statement: str) -> None:
 def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> None:
     """Nor is the store extended; what is damaged is named, and so is what to do."""
     changed(store, statement)
-    with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* is not as it was written; `arena check .*`"):
+    with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* has changed since it was written; `arena check .*`"):
         Leaderboard.load(store)
     with pytest.raises(StoreDamaged):
         arena.run({**SPEC, "rounds": 6}, store=store)
@@ -72,7 +72,7 @@ def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena
     assert done.stdout.splitlines() == [f"match {key}: damaged since it was written", "cup.db: 10 matches, 1 fault"]
     for words in ("export", "leaderboard", "compare", "matches"):
         refused = arena(words, "cup.db")
-        assert (refused.returncode, f"match {key} is not as it was written" in refused.stderr) == (1, True)
+        assert (refused.returncode, f"match {key} has changed since it was written" in refused.stderr) == (1, True)
         assert len(refused.stdout.splitlines()) == (9 if words == "export" else 0)
     rest = arena("export", "--sound", "cup.db")
     assert (rest.returncode, len(rest.stdout.splitlines()), key in rest.stdout, key in rest.stderr) == (0, 9, False, True)

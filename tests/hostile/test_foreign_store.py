@@ -53,7 +53,7 @@ def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_pa
         more = {"replay": ["cup.db", "00"], "run": ["cup.yaml", "--store", "cup.db"]}.get(words[0], ["cup.db"])
         done = arena(*words, *more)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
-        assert f"cup.db is not a store as arena makes it: arena makes no view {table};" in done.stderr
+        assert f"cup.db is not a valid store: arena makes no view {table};" in done.stderr
     rest = arena("export", "--sound", "cup.db")
     assert (rest.returncode, len(rest.stdout.splitlines())) == (0, 10)
 
@@ -74,7 +74,7 @@ def test_other_sql_is_refused(store: Path, sql: str) -> None:
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute(sql)
     for write in (False, True):
-        with pytest.raises(StoreError, match="is not a store as arena makes it") as refused:
+        with pytest.raises(StoreError, match="is not a valid store") as refused:
             Store.open(store, write=write)
         assert not isinstance(refused.value, StoreDamaged)
 

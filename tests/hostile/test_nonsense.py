@@ -138,7 +138,7 @@ def test_a_match_with_nonsense_is_named(column: str, tmp_path: Path) -> None:
     for command in ("leaderboard", "compare", "matches", "review"):
         error = CliRunner().invoke(cli, [command, str(path)]).exception
         assert isinstance(error, StoreDamaged)
-        assert f"is damaged: match {ids[1]} is not as it was written" in str(error)
+        assert f"is damaged: match {ids[1]} has changed since it was written" in str(error)
     done = CliRunner().invoke(cli, ["check", str(path)])
     assert done.stdout.splitlines()[0] == f"match {ids[1]}: damaged since it was written"
     rest = CliRunner().invoke(cli, ["export", "--sound", str(path)])

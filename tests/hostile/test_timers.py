@@ -155,7 +155,7 @@ def test_whoever_thinks_in_the_turn_of_another_loses(
     monkeypatch.setattr(StoppedFamily, "look", lambda family: family._list(family._stops) if family._due else None)
     for record in play(tmp_path, name, sandbox, DEADLINE_SECONDS):
         assert (record.termination, record.seat) == ("timeout", record.labels.index(name)), record
-        assert "thought in another's turn" in str(record.message)
+        assert "computed in another's turn" in str(record.message)
 
 
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
@@ -204,7 +204,7 @@ def test_an_ordinary_user_without_control_groups_is_protected(
     values = values_of(tmp_path, "timers", isolation, 0.4)
     done = run_as_other_user(tmp_path, values | {"plugins": ["timers.py"]})
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("no control group can be made here") == 1, done.stderr
+    assert done.stderr.count("a control group cannot be created here") == 1, done.stderr
     with Store.open(tmp_path / "cup.db") as store:
         for record, _ in store.records():
             assert max(thoughts(record)) < 60, record

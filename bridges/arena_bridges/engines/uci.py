@@ -119,7 +119,7 @@ class UciConversation(EngineConversation):
             try:
                 last = self.engine.receive(f"{word}, as UCI has it")
             except EngineFault as fault:
-                raise EngineFault(str(fault) + ("" if last is None else f"; the last that it said was {last[:80]!r}")) from None
+                raise EngineFault(str(fault) + ("" if last is None else f"; its last output was {last[:80]!r}")) from None
             if last == word:
                 return
             yield last

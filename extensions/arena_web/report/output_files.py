@@ -104,16 +104,16 @@ def folder_for(place: Path) -> None:
 
 
 def _explain(place: Path, error: OSError) -> ArenaError:
-    remedy = _REMEDIES.get(error.errno or 0, "name a place in a folder that is there and writable")
+    remedy = _REMEDIES.get(error.errno or 0, "choose a place in an existing, writable folder")
     return ArenaError(f"-o {place}: cannot be written: {error.strerror}; {remedy}")
 
 
-_FULL = "make room there, or name a place on another disk"
+_FULL = "free some space there, or choose a place on another disk"
 _REMEDIES = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
-    errno.ELOOP: "the links there lead in a circle; name another place",
+    errno.ELOOP: "the symbolic links there form a loop; choose another place",
     errno.ENAMETOOLONG: "give it a shorter name",
 }
 """Remedies for errors that occur even if the folder is writable."""

@@ -170,6 +170,6 @@ def test_programs_that_are_no_engines(engine: MakeEngine, talk: Any, tmp_path: P
     said = talk("gtp", "/bin/cat").start()
     assert said["message"] == "cat: expected an answer to 'protocol_version' that begins with = or ?, got 'protocol_version'"
     said = talk("uci", "/bin/cat").start(seconds=0.5)
-    assert said["message"] == "cat: expected uciok, as UCI has it, got nothing in time; the last that it said was 'uci'"
+    assert said["message"] == "cat: expected uciok, as UCI has it, got nothing in time; its last output was 'uci'"
     said = talk("gtp", engine("gtp", "old")).start()
     assert said["message"] == "engine: expected version 2 of GTP, got '1'"

@@ -99,7 +99,7 @@ def test_a_game_that_is_too_large_is_refused_with_its_size(arena: Callable[..., 
     done = arena("export", "othello", "--format", "efg")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("the tree of othello has about ")
-    assert done.stderr.endswith("take smaller parameters with --set\n")
+    assert done.stderr.endswith("use smaller parameters with --set\n")
 
 
 def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callable[..., Any], tmp_path: Any) -> None:

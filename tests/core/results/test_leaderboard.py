@@ -145,7 +145,7 @@ def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: R
             else:
                 values = [float(record.solved or 0) for record in mine]
             assert cells[place] == (f"{100 * sum(values) / len(values):.1f}" if values else "-")
-    assert "Each cell has what ranks its board: score (tic-tac-toe), solved share (sliding-tiles); with" in text
+    assert "Each cell shows the figure that ranks its board: score (tic-tac-toe), solved share (sliding-tiles); with" in text
     assert "`arena compare STORE --across`" in text
 
 
@@ -164,7 +164,7 @@ def test_the_overall_table_shows_what_ranks_each_board(keys: dict[str, Any], key
     boards = Leaderboard.of_results(run({"name": "two", "games": games, "agents": agents, "rounds": 3, **keys}))
     table = Leaderboard.overall(boards)
     assert table is not None
-    assert f"what ranks its board: {words};" in table.note
+    assert f"the figure that ranks its board: {words};" in table.note
     for place, board in enumerate(boards, 1):
         assert board.ranked_by == key
         worth = {row[0]: float(row[place].split()[0]) for row in table.rows}

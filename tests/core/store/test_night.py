@@ -392,7 +392,7 @@ def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp
     lying = arena("replay", "results/cup.db", record["id"])
     assert lying.returncode == 1
     assert "differs: returns: recorded (0.25, -0.25)" in lying.stdout
-    assert f"differs: hash: match {record['id']} is not as it was written" in lying.stdout
+    assert f"differs: hash: match {record['id']} has changed since it was written" in lying.stdout
     with sqlite3.connect(path) as connection:
         connection.execute('UPDATE detail SET actions = \'["1", "1"]\' WHERE record = 1')
     connection.close()

@@ -32,7 +32,7 @@ def link(name: str, target: str) -> zipfile.ZipInfo:
 
 
 BAD: dict[str, tuple[list[tuple[str | zipfile.ZipInfo, bytes]], str]] = {
-    "absolute": ([("/etc/passwd", b"x")], "leads out of the bundle"),
+    "absolute": ([("/etc/passwd", b"x")], "is outside the bundle"),
     "above": ([("tournament/../../x.py", b"x")], "not a plain path|leads out"),
     "windows": ([("tournament\\x.py", b"x"), ("C:/x.py", b"x")], "not a plain path|not a file of a bundle"),
     "link": ([(link("tournament/x.py", "/etc/passwd"), b"/etc/passwd")], "a link or a device"),
@@ -433,7 +433,7 @@ def test_a_key_that_is_twice_in_json_is_refused(attacked: Callable[..., Path], c
 
     code, found = verdict_on(attacked(change), capsys)
     assert code == 2
-    assert "'rounds' is twice in an object" in found["message"]
+    assert "'rounds' occurs twice in an object" in found["message"]
 
 
 def test_bytes_that_no_hash_covers_are_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,7 +161,7 @@ def repeat_match(files: Files) -> None:
         (lambda files: files.pop("tournament/last.py"), "tournament/last.py is missing"),
         (lambda files: change_run(files, lambda run: forge_secret(run, "2026")), "is not the secret seed that was revealed"),
         (lambda files: change_run(files, lambda run: forge_secret(run, None)), "is not the secret seed that was revealed"),
-        (repeat_match, "is twice in the records"),
+        (repeat_match, "occurs twice in the records"),
         (lambda files: edit_record(files, lambda one: one["places"][0].__setitem__(0, 0), 1), "its place 0 in the schedule"),
         (lambda files: edit_record(files, lambda one: one.update(labels=one["labels"][::-1])), "expected ('tic-tac-toe'"),
         (lambda files: change_run(files, lambda run: run["boards"][0].update(game=[])), "board 1: game cannot be []"),

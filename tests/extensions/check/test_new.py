@@ -175,7 +175,7 @@ def test_an_existing_file_is_never_overwritten(package: tuple[str, ...], tmp_pat
     there.write_text("precious")
     ended = inside("new", "agent", "mine", *package)
     assert ended.returncode == 2
-    assert "exists already; choose another name or another folder" in ended.stderr
+    assert "already exists; choose another name or another folder" in ended.stderr
     assert there.read_text() == "precious"
 
 

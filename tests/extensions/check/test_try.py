@@ -322,7 +322,7 @@ def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, ins
     (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
     said = inside("try", "game.py").stdout
     ready, furnished = re.findall(
-        r"^can play it: (.*(?:\n  .*)*)\ncan play it with a file, a program or a server of yours: (.*)$", said, re.MULTILINE
+        r"^can play it: (.*(?:\n  .*)*)\ncan play it with your own file, program or server: (.*)$", said, re.MULTILINE
     )[0]
     assert ready.startswith("random, greedy, lookahead")
     assert furnished == "llm, policy, policy-table"

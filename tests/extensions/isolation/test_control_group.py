@@ -33,7 +33,7 @@ time.sleep(99)
 def group() -> Iterator[ControlGroup]:
     made = new_group()
     if made is None:
-        pytest.skip("no control group can be made here")
+        pytest.skip("a control group cannot be created here")
     yield made
     made.kill()
     made.remove()

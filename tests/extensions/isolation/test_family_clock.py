@@ -38,7 +38,7 @@ def test_ended_children_and_threads_count(tmp_path: Path, grouped: bool) -> None
     """From one answer to the next, with a control group as without."""
     group = new_group() if grouped else None
     if grouped and group is None:
-        pytest.skip("no control group can be made here")
+        pytest.skip("a control group cannot be created here")
     child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=group)
     try:
         told = []

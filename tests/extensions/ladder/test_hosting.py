@@ -114,7 +114,7 @@ def test_authors_of_refused_agents_read_the_reason_and_others_do_not(ladder: Hos
         assert reasons[body] in told["reason"]
         assert str(ladder.folder) not in str(told)
         foreign = ladder.ask(f"/api/submissions/{key}", other)
-        assert (foreign.status, foreign.body["error"]) == (403, "this submission is another author's")
+        assert (foreign.status, foreign.body["error"]) == (403, "this submission belongs to another author")
         assert ladder.ask(f"/api/submissions/{key}").status == 401
         assert key not in str(ladder.ask("/api/submissions", other).body)
 

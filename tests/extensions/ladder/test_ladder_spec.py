@@ -69,7 +69,7 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
             GOOD + "submissions: {opens: 2026-12-02T18:00Z, closes: 2026-12-01T18:00Z}\n",
             "expected a moment after `opens`",
         ),
-        (GOOD + "submissions: {late: {until: 2026-12-01T18:00Z}}\n", "late: expected a moment `until` after `closes`"),
+        (GOOD + "submissions: {late: {until: 2026-12-01T18:00Z}}\n", "late: expected `until` to be later than `closes`"),
         (GOOD + "submissions: {names: pseudonyms}\n", "names: pseudonyms need a file of authors"),
         (GOOD + "requests: {open: 0}\n", "requests.open: expected"),
         (GOOD + "anchor: deep-blue\n", "anchor: no entry is called 'deep-blue'"),

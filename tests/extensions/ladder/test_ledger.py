@@ -68,7 +68,7 @@ def test_a_store_that_others_hold_is_not_a_page_that_is_missing(ledger: Ledger, 
             impatient.submit("ada", "mine", "python", "mine.py", b"x", 10)
     refusal = refusal_of(raised.value)
     told = "the store of the ladder cannot be used right now; nothing was stored"
-    assert (refusal.status, str(refusal), refusal.hint) == (503, told, "try again in a minute, or tell the host of the ladder")
+    assert (refusal.status, str(refusal), refusal.hint) == (503, told, "try again in a minute, or contact the host of the ladder")
     assert refusal_of(StoreError("a.db holds no match 0")).status == 404
 
 

@@ -62,7 +62,7 @@ def test_baselines_are_entries_like_any_other(tmp_path: Path) -> None:
         ("{Pass: random, size: 3}", "marks.Pass: not a valid name of a mark"),
         ("{pass: random}", "marks: expected `size`, the number of authors"),
         ("{pass: random, size: 3, margin: 0}", "marks.margin: expected"),
-        ("{pass: random, good: random, size: 3}", "marks: every mark needs a baseline of its own"),
+        ("{pass: random, good: random, size: 3}", "marks: every mark needs its own baseline"),
         ("{pass: deep-blue, size: 3}", "deep-blue"),
         ("[random]", "marks: expected baselines by the names of marks"),
     ],

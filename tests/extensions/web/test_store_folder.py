@@ -49,7 +49,7 @@ def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "reason"), [(0, "the header of the file is not as it was written"), (68, "its header is not as arena writes it")]
+    ("place", "reason"), [(0, "the header of the file has changed since it was written"), (68, "its header is not valid")]
 )
 def test_a_store_with_a_damaged_header_is_listed_with_the_reason(folder: Path, tmp_path: Path, place: int, reason: str) -> None:
     """By its schema: a store is not a file of somebody else because a byte of its first words has changed."""
