@@ -140,7 +140,8 @@ def overall(boards: "Sequence[Leaderboard]") -> TextTable | None:
     filters = [told for board in boards for one in board.sheet.plugin_columns if one.column.key == "kept" for told in one.remarks]
     kept = f" Filtered: {filters[0].partition(' leaves out ')[0].partition(' keeps all ')[0]}." if filters else ""
     told = [words if len(shown_as) == 1 else f"{words} ({', '.join(on)})" for words, on in shown_as.items()]
-    note = f"Each cell shows the figure that ranks its board: {', '.join(told)}; with the 95 % interval if known.{kept} {OVERALL_ADVICE}"
+    explained = f"Each cell shows the figure that ranks its board: {', '.join(told)}; with the 95 % interval if known.{kept}"
+    note = f"{explained} {OVERALL_ADVICE}"
     return TextTable(("Agent", *names), cells, "overall", note)
 
 
