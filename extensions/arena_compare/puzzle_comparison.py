@@ -96,7 +96,7 @@ class PuzzleComparison:
     """The p-value after Holm's correction for all tests on the board."""
     test: str
     better: int
-    """1 if `one` is better by the figures that rank the board on the board, -1 if the other entry is, 0 if they cannot be told apart."""
+    """1 if `one` is better by the figures that rank the board, -1 if the other entry is, 0 if they cannot be told apart."""
     moves: Means | None
     """The mean number of moves on positions that both entries solved."""
     cost: Means | None
