@@ -13,10 +13,11 @@ import click
 
 from arena.commands.leaderboard import explain_option, format_option
 from arena.commands.options import RunSeed, plugin_option, workers_for
+from arena.commands.specs import find_owner
 from arena.console.notices import say, say_notes
 from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
-from arena.errors import ArenaError, Interrupted, PlayersLost
+from arena.errors import ArenaError, Interrupted, PlayersLost, SpecError
 from arena.parts import SeatUse
 from arena.plugins.sources import load_plugins
 from arena.results import figures
@@ -195,7 +196,14 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
     """Play the tournament. The queue of its matches is added to `feeds`, so that an interruption can count them."""
     with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
-            asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+            try:
+                asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+            except SpecError as error:
+                owner = find_owner(options.spec)
+                if owner is None:
+                    raise
+                start = f"arena {owner.name} {shlex.quote(options.spec)}"
+                raise ArenaError(f"{options.spec} is not a tournament, but a spec of `arena {owner.name}`: {start}") from error
             kept = None if options.fresh else options.path
             spec = resume_secret(asked_for, kept, shared=options.shard is not None)
         for board in spec.boards if options.shard is not None else ():

@@ -49,13 +49,19 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
 
 def _check_other(spec: str, plugins: tuple[str, ...]) -> str | None:
     """Check the spec of another command with its function, and return the summary; None if the spec is a tournament."""
+    command = find_owner(spec)
+    if command is None:
+        return None
+    module, _, name = command.spec_check.partition(":")
+    return str(getattr(import_module(module), name)(spec, plugins))
+
+
+def find_owner(spec: str) -> Any:
+    """Return the command of an extension to which a spec belongs, by its keys; None if the spec is a tournament."""
     keys = Document.read(spec).values.keys() - SpecKeys.model_fields.keys()
     group: Any = click.get_current_context().find_root().command
-    for command in group.commands.listed() if keys else ():
-        if not keys.isdisjoint(command.spec_keys):
-            module, _, name = command.spec_check.partition(":")
-            return str(getattr(import_module(module), name)(spec, plugins))
-    return None
+    commands = group.commands.listed() if keys else ()
+    return next((command for command in commands if not keys.isdisjoint(command.spec_keys)), None)
 
 
 @click.command()
