@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,6 +25,7 @@ from arena_games.nim import Nim
 from arena_games.pancake import Pancake
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.rock_paper_scissors import RockPaperScissors
+from arena_games.sliding_tiles import SlidingTiles
 from arena_games.top_spin import TopSpin
 from arena_web.views import static_files
 from tests.games.game_tree import random_match
@@ -115,3 +117,13 @@ def test_scores_on_boards_are_those_of_the_rules(tmp_path: Path) -> None:
     *_, (last, _) = random_match(rounds, random.Random(1).randrange(9))
     ((words, *_),) = shown(rounds, tmp_path, [(rounds.format_state(last), [])])
     assert words.endswith("a {:.0f}, b {:.0f}".format(*(7 * share for share in rounds.returns(last))))
+
+
+def test_tiles_at_home_have_no_colour() -> None:
+    """Colours mark the tiles that can be moved, so a tile at home is grey: its channels differ by at most a tenth."""
+    source = str(load_board_module(SlidingTiles).source)
+    rules = dict(re.findall(r"\.(tile-home|tile-number-home) \{(.*?)\}", source))
+    assert len(rules) == 2
+    for colour in re.findall("#([0-9a-f]{6})", "".join(rules.values())):
+        channels = bytes.fromhex(colour)
+        assert max(channels) - min(channels) <= 25, colour
