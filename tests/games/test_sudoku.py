@@ -242,7 +242,7 @@ def test_the_game_and_its_heuristic_keep_their_contracts(cell: Cell) -> None:
     for box in (1, 2, 3):
         check_game(Sudoku(box=box, cell=cell), matches=1)
         assert {"range", "consistent"} <= set(check_heuristic(empty_cells, Sudoku(box=box, cell=cell), matches=1))
-    assert set(Traits.of(Sudoku())) == {"single-player", "solution-only"}
+    assert set(Traits.of(Sudoku())) == {"single-player", "solution-only", "constraint"}
 
 
 class Filler(Agent):
