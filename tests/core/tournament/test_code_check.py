@@ -228,7 +228,7 @@ def test_what_comes_with_arena_may_change_as_long_as_it_plays_the_same(mine: Pat
     altered(store)
     done = arena("run", "s.yaml", "--store", "s.db")
     assert done.returncode == 0
-    assert re.match("note: s.db was played with another version of arena; [0-9]+ of its matches came out the same", done.stderr)
+    assert re.match("note: s.db was played with another version of arena; [0-9]+ of its matches were identical", done.stderr)
     assert arena("run", "s.yaml", "--store", "s.db").stderr == ALL_THERE
     altered(store)
     assert len(run(tmp_path / "s.yaml", store=store).records) == 12

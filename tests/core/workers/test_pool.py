@@ -238,8 +238,8 @@ DEEDS = {
     "kills_itself": "was killed by SIGKILL",
     "stops": "did not respond for 0.7 s",
     "holds_the_lock": "did not respond for 0.7 s",
-    "closes_everything": "closed the pipe",
-    "closes_and_thinks": "closed the pipe",
+    "closes_everything": "closed its pipe",
+    "closes_and_thinks": "closed its pipe",
     "writes_garbage": "let another program write to its pipe",
 }
 
@@ -248,7 +248,7 @@ def test_an_agent_that_ends_its_worker_loses_by_a_crash(agents: str) -> None:
     """The record says how the worker ended."""
     records: dict[str, Record] = {}
     for hang, told in ((HANG_SECONDS, False), (0.7, True)):
-        deeds = [deed for deed, end in DEEDS.items() if ("sign of life" in end) == told]
+        deeds = [deed for deed, end in DEEDS.items() if ("did not respond" in end) == told]
         vandals = [{"agent": "vandal", "deed": deed, "label": deed} for deed in deeds]
         spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 1, "agents": vandals, "plugins": [agents]}
         records |= {record.labels[0]: record for record in pooled(spec, hang=hang)}

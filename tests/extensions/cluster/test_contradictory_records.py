@@ -30,7 +30,7 @@ def honest(spec: Spec) -> tuple[Scheduled, Record]:
 
 
 LIES: list[tuple[Callable[[Record], Record], str]] = [
-    (lambda record: fault_of(record, "timeout", 0), "timeout, since seat 0 has no time limit"),
+    (lambda record: fault_of(record, "timeout", 0), "timeout, because seat 0 has no time limit"),
     (lambda record: record._replace(decisions=()), "decisions: expected .*, one for each action, got 0"),
     (lambda record: record._replace(decisions=record.decisions * 2), "decisions: expected"),
     (lambda record: record._replace(message="x" * 5_000_000), "texts of at most 1,048,576 characters, got one of 5,000,000"),

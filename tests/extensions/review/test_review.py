@@ -216,7 +216,7 @@ def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     done = arena_in(tmp_path)("review", "cup.db", "--minutes", 0.01)
     assert done.returncode == 0
     assert count_answers(tmp_path / "cup.review") >= kept
-    assert "matches were left out, because the time of --minutes was over" in done.stdout
+    assert "matches were left out, because --minutes was not enough time" in done.stdout
 
 
 def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
@@ -269,7 +269,7 @@ def test_decisive_games_come_first_if_the_time_is_limited(
     cli.main(["review", str(tmp_path / "cup.db"), "--minutes", "60", "--workers", "1"], standalone_mode=False)
     assert order[:decisive] == [True] * decisive
     out = capfd.readouterr()[0]
-    left = int(out.partition(" matches were left out, because the time of --minutes was over")[0].split()[-1])
+    left = int(out.partition(" matches were left out, because --minutes was not enough time")[0].split()[-1])
     with closing(sqlite3.connect(tmp_path / "cup.review")) as kept:
         (judged,) = kept.execute('SELECT count(DISTINCT "match") FROM decision').fetchone()
     assert left == 80 - judged > 0

@@ -40,7 +40,7 @@ def test_a_game_that_is_too_large_says_how_large_it_is_and_what_to_use() -> None
     """At once where it is far too large, while it is expanded otherwise; and where play does not end."""
     with pytest.raises(GameTooLarge, match=r"^the tree of othello has about \de\+\d\d states, .* 1,000,000: use mcts$"):
         sequence_form(Othello(), instead="use mcts")
-    with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states, .* 2,000: take smaller"):
+    with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states, .* 2,000: use smaller"):
         sequence_form(LeducPoker(), most=2_000)
     assert sequence_form(LeducPoker(), most=9_457).states == 9_457
     with pytest.raises(GameTooLarge, match="the tree of going-round has no end of states"):

@@ -121,7 +121,7 @@ def test_a_program_that_only_starts_the_command_is_no_sandbox(
     with pytest.raises(SandboxError) as caught:
         prove()
     expected = ["network", "files of the user can be read", "files can be written", "processes outside", "isolation: process"]
-    for words in (*expected, *(["rights of root", "settings of the kernel"] if os.geteuid() == 0 else [])):
+    for words in (*expected, *(["root privileges", "settings of the kernel"] if os.geteuid() == 0 else [])):
         assert words in str(caught.value)
     assert list(home.iterdir()) == list(work.iterdir()) == []
 

@@ -116,7 +116,7 @@ def test_links_in_a_circle_are_told(arena: Arena, tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.symlink_to(other)
     other.symlink_to(one)
-    assert "in a circle; name another place" in refused(arena, "small.db", "-o", one)
+    assert "form a loop; choose another place" in refused(arena, "small.db", "-o", one)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
