@@ -112,7 +112,7 @@ def review(**asked: Any) -> int:
         if place is not None and not place.endswith(suffixes):
             raise click.UsageError(f"{option} {place}: expected the name of a file that ends with {' or '.join(suffixes)}")
         if place is not None and not (folder := Path(place).absolute().parent).is_dir():
-            raise click.UsageError(f"{option} {place}: there is no folder {folder}; make it, or name another place")
+            raise click.UsageError(f"{option} {place}: the folder {folder} does not exist; make it, or name another place")
     with results_alone() as out:
         return _review(options, out)
 

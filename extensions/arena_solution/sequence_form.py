@@ -163,7 +163,7 @@ class _Expansion:
             )
         elif known.parent != sequence:
             raise ArenaError(
-                f"{name_of(game)}: the observation {abbreviate(observation)} does not tell seat {seat} what it has done before; "
+                f"{name_of(game)}: the observation {abbreviate(observation)} does not show seat {seat} what it has done before; "
                 "such a game must set perfect_recall = False, and best responses cannot be computed for it"
             )
         return known

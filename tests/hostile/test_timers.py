@@ -187,9 +187,10 @@ def test_a_line_says_that_there_is_no_group(isolation: str, way: str) -> None:
     agent_start.groups_work.cache_clear()
     values = {"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": isolation}
     try:
-        told = [note for note in isolation_notes(load_spec(values)) if "a control group cannot be created" in note]
+        words = "a control group cannot be created"
+        told = [note for note in isolation_notes(load_spec(values)) if words in note]
         assert len(told) == (way == "signals")
-        assert not [note for note in isolation_notes(load_spec({**values, "pondering": True})) if "a control group cannot be created" in note]
+        assert not [note for note in isolation_notes(load_spec({**values, "pondering": True})) if words in note]
     finally:
         agent_start.groups_work.cache_clear()
 

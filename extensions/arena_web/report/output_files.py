@@ -37,7 +37,7 @@ def check_place(place: Path) -> None:
     """
     target = _target(place)
     if not target.parent.is_dir():
-        raise ArenaError(f"-o {place}: there is no folder {target.parent}; make it, or name another place")
+        raise ArenaError(f"-o {place}: the folder {target.parent} does not exist; make it, or name another place")
     if target.is_dir():
         raise ArenaError(f"-o {place} is a folder; expected the name of a file to write, as in -o report.html")
     if _holds_matches(place) or _holds_matches(target):
@@ -91,7 +91,7 @@ def folder_for(place: Path) -> None:
     if place.exists() and not place.is_dir():
         raise ArenaError(f"-o {place} is a file; expected the name of a folder for the plots, as in -o plots")
     if not place.absolute().parent.is_dir():
-        raise ArenaError(f"-o {place}: there is no folder {place.absolute().parent}; make it, or name another place")
+        raise ArenaError(f"-o {place}: the folder {place.absolute().parent} does not exist; make it, or name another place")
     try:
         place.mkdir(exist_ok=True)
         there = sum(file.suffix in PLOTS for file in place.iterdir())

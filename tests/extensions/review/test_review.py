@@ -458,7 +458,7 @@ def test_a_review_of_one_agent_keeps_the_decisions_of_others(
     [
         (("-o", "cup.db"), "-o cup.db: expected the name of a file that ends with .yaml or .yml"),
         (("--tests", "worst.yaml"), "--tests worst.yaml: expected the name of a file that ends with .py"),
-        (("-o", "nowhere/worst.yaml"), "nowhere/worst.yaml: there is no folder "),
+        (("-o", "nowhere/worst.yaml"), "nowhere/worst.yaml: the folder "),
     ],
 )
 def test_files_that_cannot_be_written_are_refused_first(

@@ -57,7 +57,7 @@ def test_a_store_without_matches_is_refused(arena: Arena, played: Path, tmp_path
 
 
 def test_a_place_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path) -> None:
-    assert "there is no folder" in refused(arena, "small.db", "-o", tmp_path / "no" / "r.html")
+    assert "does not exist" in refused(arena, "small.db", "-o", tmp_path / "no" / "r.html")
     assert "a folder; expected" in refused(arena, "small.db", "-o", tmp_path)
     file = tmp_path / "file"
     file.write_text("kept")

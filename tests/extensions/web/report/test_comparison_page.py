@@ -204,7 +204,7 @@ def test_two_entries_have_a_scatter_and_a_name(played: Path, arena: Arena) -> No
 
 @pytest.mark.parametrize(
     ("place", "told"),
-    [("cup.db", "a database"), ("nowhere/page.html", "there is no folder")],
+    [("cup.db", "a database"), ("nowhere/page.html", "does not exist")],
 )
 def test_a_place_that_cannot_be_written_is_told(arena: Arena, place: str, told: str) -> None:
     """Before anything is compared, in one line, as `arena report` does."""
