@@ -111,7 +111,7 @@ def recalled(kind: type[Dealt]) -> Dealt:
 @pytest.mark.parametrize(
     ("kind", "error", "said"),
     [
-        (Forgetful, ArenaError, "does not tell seat 0 what it has done before; such a game must set perfect_recall = False"),
+        (Forgetful, ArenaError, "does not show seat 0 what it has done before; such a game must set perfect_recall = False"),
         (Honest, ArenaError, "dealt has imperfect recall"),
         (Unequal, GameError, "in two states with different actions"),
         (Unfair, GameError, "probabilities that add up to 1.2"),
