@@ -312,6 +312,8 @@ def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
         (["tic-tac-toe", "human", "nobody"], "nobody: unknown agent 'nobody'"),
         (["tic-tac-toe", "human", "human", "human"], "tic-tac-toe has 2 seats, got 3 agents"),
         (["tic-tac-toe", "a-star"], "a-star cannot play tic-tac-toe"),
+        (["tic-tac-toe", "mcts:iterations=200"], "known: exploration, rollouts; --limits nodes=200 limits each decision"),
+        (["chess"], "the distribution fairarena-chess defines it"),
         (["tic-tac-toe", "lookahead:dpeth=2"], "lookahead:dpeth=2: dpeth: unknown key; did you mean 'depth'?"),
         (["tic-tac-toe", "lookahead:depth=two"], "depth: expected an integer"),
         (["tic-tac-toe", "lookahead:2"], "expected KEY=VALUE, as in depth=2, got '2'"),
