@@ -17,11 +17,11 @@ from arena.api.results import Comparison as Measure, Export, Tally, TextTable, f
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
-from arena_compare.comparison import Compared, GamesComparison, choose, compare_entries, distinct_of, without_refuted
+from arena_compare.comparison import Compared, choose, compare_entries, distinct_of, without_refuted
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
 from arena_compare.measures import compare_means, count_tests, gather_values
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
-from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, matrix_text
+from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, summary_text
 from arena_records.latex import STYLE as LATEX, escape
 from arena_records.report_key import measures_of
 
@@ -40,7 +40,7 @@ OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
 def compare(
     store: str, agents: tuple[str, ...], style: str, page: str | None, by: str | None, across: bool, plugins: tuple[str, ...]
 ) -> int:
-    """Compare each pair of the named entries of STORE (default: all entries), with error bars."""
+    """Compare the named entries of STORE (default: all entries), with error bars: two entries in detail, more as a matrix."""
     if is_given("plugins") and by is None:
         raise click.UsageError("--plugin needs --by")
     if page is not None and Path(page).suffix in OTHER_ENDINGS:
@@ -92,6 +92,8 @@ def compare(
         else:
             width = Terminal(out).room if style == TextTable.DEFAULT else None
             print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
+            if any(len(one.pairs) > 1 for one in boards):
+                print(TextTable.fold("\nName two entries to see the details of this pair.", width), file=out)
     return 0
 
 
@@ -222,10 +224,12 @@ def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int,
 
 
 def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: str | None) -> list[str]:
+    """Return the details of each board with one pair, and a summary of each board with more."""
     texts = []
     for one in boards:
-        games = [pair for pair in one.pairs if isinstance(pair, GamesComparison)]
-        texts += [matrix_text(one.sheet, games, style, width)] if len(games) > 1 else []
-        texts += [comparison_text(one.sheet, pair, style, width=width, measure=measure) for pair in one.pairs]
+        if len(one.pairs) == 1:
+            texts.append(comparison_text(one.sheet, one.pairs[0], style, width=width, measure=measure))
+        else:
+            texts.append(summary_text(one.sheet, one.pairs, style, width, measure=measure, tests=one.tests))
         texts += [correction_line(one.tests)] if one.tests > 1 else []
     return texts

@@ -192,21 +192,26 @@ def _bounds(difference: "Difference") -> str:
     return f" (95 % interval {figures.elo(low)} to {figures.elo(high)})"
 
 
-def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, width: int | None) -> str:
-    """Return the matrix of all pairs of entries, with rating differences and likelihoods of superiority."""
+def summary_text(
+    sheet: BoardInfo, pairs: Sequence[Comparison], style: str, width: int | None, *, measure: str | None, tests: int
+) -> str:
+    """Return the matrix of all pairs of entries of a board, and a sentence on each pair.
+
+    `measure` is the name that was given with `--by`, and `tests` the number of tests for which p-values are corrected.
+    """
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
-    cells = {name: dict.fromkeys(names, figures.NONE) for name in names}
+    cells, sentences = {name: dict.fromkeys(names, figures.NONE) for name in names}, []
     for pair in pairs:
-        if pair.table.elo is not None:
-            lead, sure = pair.table.elo, pair.table.superiority
-            likely = ("", "") if sure is None else (f" ({figures.likelihood(sure)})", f" ({figures.likelihood(1 - sure)})")
-            cells[pair.one][pair.other] = f"{figures.elo(lead)}{likely[0]}"
-            cells[pair.other][pair.one] = f"{figures.elo(-lead)}{likely[1]}"
-    heading = (
-        f"{sheet.title}: by how many Elo each row is stronger than each column, from all games of the leaderboard; "
-        f"in brackets, the likelihood of superiority{UNCORRECTED}"
-    )
-    return f"{heading}\n\n{TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
+        for (row, column), cell in zip(((pair.one, pair.other), (pair.other, pair.one)), matrix_cells(pair), strict=True):
+            cells[row][column] = f"{cell.text} ({cell.detail})" if cell.detail else cell.text
+        if isinstance(pair, GamesComparison):
+            sentences.append(games_verdict(pair))
+        elif isinstance(pair, MeanComparison):
+            sentences.append(_means_text(pair).split("\n")[0])
+        else:
+            sentences.append(puzzle_verdict(pair, brief=True))
+    matrix = TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)
+    return "\n\n".join([f"{sheet.title}: {_describe_cells(pairs[0], measure, tests)}", matrix, "\n".join(sentences)])
 
 
 class Cell(NamedTuple):
@@ -239,22 +244,31 @@ def matrix_cells(found: Comparison) -> tuple[Cell, Cell]:
 
 
 def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
-    """Return the legend for a matrix, which explains its figures and colours. `measure` is the name that was given with `--by`,
-    and `tests` the number of tests for which p-values are corrected.
+    """Return the legend for a matrix on a page, which explains its figures and colours. `measure` is the name that was given with
+    `--by`, and `tests` the number of tests for which p-values are corrected.
     """
     colours = f"Colours mark differences beyond noise (95 %, corrected together for all {tests:,} tests on the board)"
-    if isinstance(found, GamesComparison):
-        cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the likelihood of superiority"
-        cells += UNCORRECTED if tests > 1 else ""
-        return f"Each cell says {cells}. {colours}: blue if the row is better."
-    if isinstance(found, MeanComparison):
-        cells = f"the mean {measure or 'return'} of the row minus the mean of the column, over all rounds, and the p-value"
-        return f"Each cell says {cells}. {colours}: blue if the row has more."
-    cells = "the solved share of the row minus the share of the column, in percentage points, and the ratio of their nodes"
     better = (
         "blue if the row is better by the figures that rank the board: solved positions, else the cost of solutions, else nodes"
     )
-    return f"Each cell says {cells} on positions that both solve. {colours}: {better}."
+    if isinstance(found, GamesComparison):
+        better = "blue if the row is better"
+    elif isinstance(found, MeanComparison):
+        better = "blue if the row has more"
+    return f"Each cell says {_describe_cells(found, measure, tests)}. {colours}: {better}."
+
+
+def _describe_cells(found: Comparison, measure: str | None, tests: int) -> str:
+    """Return what the cells of a matrix mean, as the end of a sentence."""
+    if isinstance(found, GamesComparison):
+        cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the likelihood of superiority"
+        return f"{cells}{UNCORRECTED if tests > 1 else ''}"
+    if isinstance(found, MeanComparison):
+        return f"the mean {measure or 'return'} of the row minus the mean of the column, over all rounds, and the p-value"
+    return (
+        "how many percentage points more positions the row solves, and the ratio of its nodes to the nodes of the column on "
+        "positions that both solve"
+    )
 
 
 # Elo

@@ -111,9 +111,9 @@ class Claim(NamedTuple):
     interval: str
 
 
-def puzzle_verdict(found: PuzzleComparison) -> str:
+def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     """Return a sentence with the significant differences between two entries, beginning with the solved share. The figures
-    without a significant difference come last.
+    without a significant difference come last; if it is `brief`, they are left out.
     """
     said = p_value_words(found.p_value_holm, found.test) if found.test else "both solved the same positions"
     every = (
@@ -144,7 +144,7 @@ def puzzle_verdict(found: PuzzleComparison) -> str:
         interval = claims[0].interval if claims[0].interval == EVERYWHERE else f"95 % interval {claims[0].interval}"
         first = Claim(claims[0].verb, f"{claims[0].words} than {other}", interval)
         text = f"On the positions that both solve, {one} {_listed([first, *claims[1:]])}"
-    return f"{text}. They cannot be told apart by {rest}." if rest else f"{text}."
+    return f"{text}. They cannot be told apart by {rest}." if rest and not brief else f"{text}."
 
 
 def _listed(claims: Sequence[Claim]) -> str:

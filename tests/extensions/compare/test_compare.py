@@ -388,14 +388,36 @@ def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
     (tmp_path / "loser.py").write_text(LOSER)
     spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
     arena.run(spec, store=tmp_path / "lost.db")
-    for named in ([], ["random", "loser"]):
-        text = called("compare", str(tmp_path / "lost.db"), *named).output
-        assert re.search(
-            r"^random scores 100.0 % .* in 60 pairs of games.*, p < 1e-15 by sign flips\. Elo unknown", text, re.MULTILINE
-        )
+    summary, details = (called("compare", str(tmp_path / "lost.db"), *named).output for named in ([], ["random", "loser"]))
+    assert re.search(
+        r"^random scores 100.0 % .* in 60 pairs of games.*, p < 1e-15 by sign flips\. Elo unknown", details, re.MULTILINE
+    )
+    assert "0 (0), 1/2 (0), 1 (0), 1 1/2 (0), 2 (60)." in details
+    for text in (summary, details):
         assert re.search(r"^random is better than loser: \+\d+ Elo by the ratings of the leaderboard, p ", text, re.MULTILINE)
-        assert "0 (0), 1/2 (0), 1 (0), 1 1/2 (0), 2 (60)." in text
         assert not re.search(r"p = 0(?!\.)", text)
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "nodes")])
+@pytest.mark.parametrize("kind", ["game", "puzzle"])
+def test_several_pairs_are_a_matrix_and_a_sentence_each(kind: str, by: tuple[str, ...], request: pytest.FixtureRequest) -> None:
+    """Each sentence is one of the details of its pair, and each pair has two cells with opposite differences."""
+    store = str(request.getfixturevalue(kind)[0])
+    (board,) = json.loads(called("compare", store, *by, "--format", "json").output)
+    pairs = [(pair["one"], pair["other"]) for pair in board["pairs"]]
+    _, table, listed, *rest = re.split("\n{2,}", called("compare", store, *by, "--format", "tsv").output)
+    sentences = listed.splitlines()
+    assert len(sentences) == len(pairs) == {"game": 3, "puzzle": 6}[kind]
+    for names, sentence in zip(pairs, sentences, strict=True):
+        assert sentence in called("compare", store, *names, *by, "--format", "tsv").output
+    rows = [[cell.strip() for cell in line.split("\t")] for line in table.splitlines()]
+    cells = {(row[0], column): cell for row in rows[1:] for column, cell in zip(rows[0][1:], row[1:], strict=True)}
+    for one, other in pairs:
+        lead, lag = (float(cells[names].split()[0].replace(",", "")) for names in ((one, other), (other, one)))
+        assert lead == -lag
+    assert any(cells[names] != "+0" for names in pairs)
+    assert rest[-1] == "Name two entries to see the details of this pair.\n"
+    assert "Name two" not in called("compare", store, *pairs[0], *by).output
 
 
 def test_the_calculator_gives_published_figures() -> None:

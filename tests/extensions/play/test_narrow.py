@@ -68,6 +68,6 @@ def test_other_tables_fit_too(terminal: Open, store: Path, words: tuple[str, ...
     told = {
         "list": "regardless of the other",
         "matrix": "A 2048, B backgammon",
-        "compare": "by how many Elo each row",
+        "compare": "by how many Elo the row",
     }[words[0]]
     assert told in " ".join(seen.split())

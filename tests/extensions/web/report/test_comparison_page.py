@@ -2,6 +2,7 @@
 
 import csv
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,15 +130,14 @@ def test_the_page_says_what_the_command_prints(compared: Path, arena: Arena) -> 
     """Every sentence and every cell of a table, of every two entries of every board."""
     page = Page(compared.read_text(encoding="utf-8"))
     seen = "\n".join([*page.text, *[cell for table in page.tables.values() for row in table for cell in row]])
-    printed = arena("compare", "cup.db", *COMPARED, "--format", "tsv").stdout
+    printed = "\n\n".join([arena("compare", "cup.db", *pair, "--format", "tsv").stdout for pair in combinations(COMPARED, 2)])
     paragraphs = [block for block in printed.split("\n\n") if "\t" not in block and " time" in block and block.endswith(".")]
     assert len(paragraphs) >= 3, "the sentence of each pair of the puzzle"
     for paragraph in paragraphs:
         assert paragraph.strip().split(": ", 1)[-1] in seen
     for line in printed.splitlines():
         cells = [cell.strip() for row in csv.reader([line], delimiter="\t", skipinitialspace=True) for cell in row]
-        shown = [re.sub("above|below", lambda word: "><"[word[0] == "below"], cell) for cell in cells]
-        assert all(cell in seen or short in seen for cell, short in zip(cells[1:], shown[1:], strict=True) if "\t" in line)
+        assert all(cell in seen for cell in cells[1:] if "\t" in line)
 
 
 @pytest.mark.process
