@@ -63,7 +63,7 @@ class AlphaBeta(Agent):
     bytes per state. The table saves nodes. With a table, the search also deepens ply by ply to a fixed `depth`, because each
     iteration improves the order of the next one. With `order: heuristic`, the actions that neither win nor block are ordered by
     the heuristic value of their successors. These successors must be generated first, but usually fewer states are generated in
-    all.
+    all. D. E. Knuth, R. W. Moore, An Analysis of Alpha-Beta Pruning, 1975.
     """
 
     name = "alpha-beta"

@@ -1,8 +1,7 @@
 """Graph searches that remember all states: breadth-first, uniform-cost, best-first and a-star.
 
 The last three use the same algorithm with different priorities: BEST-FIRST-SEARCH in S. Russell, P. Norvig, Artificial
-Intelligence: A Modern Approach, 4th edition, figure 3.7. A* is by P. Hart, N. Nilsson, B. Raphael, A Formal Basis for the
-Heuristic Determination of Minimum Cost Paths, 1968.
+Intelligence: A Modern Approach, 4th edition, figure 3.7.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -159,7 +158,7 @@ class BestFirst(GraphSearch):
     """Finds a solution, but seldom the cheapest one. It always expands the state with the best heuristic value.
 
     Also called greedy best-first search or GBFS. This is greedy best-first search. It gives up when no state is left. It needs as
-    much memory as uniform-cost.
+    much memory as uniform-cost. J. Doran, D. Michie, Experiments with the Graph Traverser Program, 1966.
     """
 
     name = "best-first"
@@ -180,10 +179,11 @@ class AStar(GraphSearch):
     """Finds a cheapest solution if the heuristic never overestimates. With a weight, it is faster but may find a more expensive
     one.
 
-    Also called A* or A* search. It expands the state with the lowest sum of the cost so far and the heuristic. A `weight` above 1
-    multiplies the heuristic and trades optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl,
-    Heuristic Search Viewed as Path Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the
-    heuristic of all remaining states is infinite. It needs as much memory as uniform-cost.
+    Also called A* or A* search. It expands the state with the lowest sum of the cost so far and the heuristic: P. Hart, N.
+    Nilsson, B. Raphael, A Formal Basis for the Heuristic Determination of Minimum Cost Paths, 1968. A `weight` above 1 multiplies
+    the heuristic and trades optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic
+    Search Viewed as Path Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the heuristic
+    of all remaining states is infinite. It needs as much memory as uniform-cost.
     """
 
     name = "a-star"

@@ -1,4 +1,4 @@
-"""Searches that remember only one path: depth-first, iterative deepening, and iterative deepening A* (R. Korf, 1985)."""
+"""Searches that remember only one path: depth-first, iterative deepening, and iterative deepening A*."""
 
 from collections.abc import Callable, Iterator
 from typing import Annotated, ClassVar, cast
@@ -21,7 +21,8 @@ class DepthFirst(Agent):
     `search.limits.depth` limit the number of actions of a solution. With such a limit, a visited state is searched again if it is
     reached with fewer actions, so that no solution within the depth is missed. It gives up if no paths are left.
 
-    In puzzles without dead ends, such as sliding tiles, solutions are very long, and `limits.moves` may be too small for them.
+    In puzzles without dead ends, such as sliding tiles, solutions are very long, and `limits.moves` may be too small for them. R.
+    Tarjan, Depth-First Search and Linear Graph Algorithms, 1972.
     """
 
     name = "dfs"
@@ -138,7 +139,7 @@ class IdaStar(Agent):
     multiplies the heuristic and trades optimality for speed: a solution then costs at most `weight` times the cheapest. It gives
     up after searching all paths. Paths do not visit a state twice, so it always ends; but if many paths lead to the same states,
     this can take very long. It works best with integer step costs: each iteration raises the bound to the lowest cost that was
-    cut off. If all costs differ, an iteration adds only a few states.
+    cut off. If all costs differ, an iteration adds only a few states. R. Korf, Depth-First Iterative-Deepening, 1985.
     """
 
     name = "ida-star"

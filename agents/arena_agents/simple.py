@@ -60,7 +60,10 @@ class Greedy(Agent):
 
 
 class HoldAt(Agent):
-    """Rolls until it has collected `at` points or enough to win, then holds. T. W. Neller, C. G. M. Presser, 2004."""
+    """Rolls until it has collected `at` points or enough to win, then holds.
+
+    T. W. Neller, C. G. M. Presser, Optimal Play of the Dice Game Pig, 2004.
+    """
 
     name = "hold-at"
     games: ClassVar[frozenset[str]] = frozenset({"pig"})

@@ -21,16 +21,20 @@ from arena.api.search import search_engines
 from arena.api.spec import Parameters, format_setting, read_member, source_line
 from arena_catalog.board_files import load_board_module
 from arena_catalog.catalogue import engine_lines, paragraph, summary, text_width
+from arena_catalog.citations import EXAMPLE, sources_of
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--traits", is_flag=True, help="Show all traits instead: how a game gets each one, and which agents need it.")
+@click.option("--cite", is_flag=True, help="Print the publications that NAME comes from, in BibTeX.")
 @plugin_option
-def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
+def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool) -> int:
     """Show the parameters, traits and source of a game, an agent, a heuristic, an encoding or a format."""
     if traits == (name is not None):
         raise click.UsageError("expected a name, as in `arena show connect-four`, or --traits")
+    if traits and cite:
+        raise click.UsageError("--cite needs a name, as in `arena show --cite a-star`")
     with results_alone() as out:
         registry = load(plugins)
         width = text_width(out)
@@ -39,6 +43,12 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
                 needing = sorted([name for name, agent in registry.agents.items() if trait in agent.needs])
                 needed_by = paragraph(f"needed by {', '.join(needing) or 'no agent'}", width)
                 print(trait, paragraph(f"condition: {condition}", width), needed_by, sep="\n", file=out)
+            return 0
+        if cite:
+            entries = dict.fromkeys([source.bibtex() for _, value in registry.named(name) for source in sources_of(value)])
+            if not entries:
+                raise ArenaError(f"the docstring of {name} names no publication; expected one such as {EXAMPLE!r}")
+            print("\n\n".join(entries), file=out)
             return 0
         described = ["\n".join(_describe(registry, key, value, width)) for key, value in registry.named(name)]
         print("\n\n".join(described), file=out)

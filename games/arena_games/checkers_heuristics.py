@@ -27,7 +27,7 @@ class CheckersMaterial:
 class CheckersAdvancement:
     """Like `material`, but a man counts more for each row that it has advanced: seven rows count as half a man.
 
-    A. Samuel, 1959, counts advancement, too.
+    A. Samuel, Some Studies in Machine Learning Using the Game of Checkers, 1959, counts advancement, too.
     """
 
     def __init__(self, game: Checkers) -> None:

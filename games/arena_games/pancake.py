@@ -1,4 +1,6 @@
-"""The pancake puzzle: sort a stack of pancakes by turning over its top (H. Dweighter, American Mathematical Monthly 82, 1975).
+"""The pancake puzzle: sort a stack of pancakes by turning over its top.
+
+H. Dweighter, Problem E2569, American Mathematical Monthly 82, 1975.
 
 A state holds the sizes of the pancakes from the top. If they are burnt, a negative number is a pancake whose burnt side is up.
 """

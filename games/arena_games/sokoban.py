@@ -1,4 +1,4 @@
-"""Sokoban: H. Imabayashi, Thinking Rabbit, 1982. A man pushes boxes onto goals, one box at a time, and never pulls.
+"""Sokoban: H. Imabayashi, 1982, published by Thinking Rabbit. A man pushes boxes onto goals, one box at a time, and never pulls.
 
 A state is (the boxes as bits, the first cell that the man can reach). States that differ only in a walk are equal. The module
 `sokoban_level` numbers the cells; the spare bit behind each row is always 0.

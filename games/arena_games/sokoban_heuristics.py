@@ -27,7 +27,8 @@ class DeadlockSquares:
 class NearestGoal:
     """The sum of the pushes from each box to its nearest goal, as if no other box were there; 10,000 if there is no way.
 
-    A. Junghanns, J. Schaeffer, 2001, begin with this bound and replace it by `matching`.
+    A. Junghanns, J. Schaeffer, Sokoban: Enhancing General Single-Agent Search Methods Using Domain Knowledge, Artificial
+    Intelligence 129, 2001, begin with this bound and replace it by `matching`.
     """
 
     def __init__(self, game: Sokoban) -> None:
@@ -48,8 +49,9 @@ class Matching:
     """The smallest sum of pushes that bring each box to a different goal, as if no other box were there; 10,000 if this is
     impossible.
 
-    It is found by the Hungarian method (H. Kuhn, 1955; J. Munkres, 1957). A. Junghanns and J. Schaeffer, 2001, use this bound in
-    Rolling Stone.
+    It is found by the Hungarian method: H. Kuhn, The Hungarian Method for the Assignment Problem, 1955; J. Munkres, Algorithms
+    for the Assignment and Transportation Problems, 1957. The program Rolling Stone uses this bound: A. Junghanns, J. Schaeffer,
+    Sokoban: Enhancing General Single-Agent Search Methods Using Domain Knowledge, Artificial Intelligence 129, 2001.
     """
 
     def __init__(self, game: Sokoban) -> None:

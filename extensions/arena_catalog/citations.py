@@ -1,0 +1,79 @@
+"""Finds the sources that docstrings name, and writes them in BibTeX, for `arena show --cite`."""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from inspect import isclass
+from typing import Any, NamedTuple
+from unicodedata import combining, normalize
+
+PERSON = r"(?:[A-Z]\.[ -]?)+(?: ?(?:van|von|den|der|de|la))* ?[^\W\d_a-z][\w'\u2019-]+"
+"""Initials and a surname, such as `E. W. Dijkstra` or `H. J. van den Herik`."""
+SOURCE = re.compile(
+    rf"(?P<authors>{PERSON}(?:(?:, | and |, and ){PERSON})*)(?P<others>,? and others| et al\.)?, "
+    r"(?P<title>(?!\d{4}\b)[^\s;a-z](?:[^;.]|\.(?! [A-Z]))*?), (?:(?P<venue>[A-Z][A-Za-z ]*?) )?(?P<year>(?:1[6-9]|20)\d\d)\b"
+)
+EXAMPLE = "E. F. Moore, The Shortest Path Through a Maze, 1959"
+VOLUME = re.compile(r"(?P<title>.+), (?P<journal>[A-Z][A-Za-z ]+) (?P<volume>\d+)(?:\((?P<number>\d+)\))?")
+
+
+class Source(NamedTuple):
+    """A publication, as a docstring names it: `A. Author, B. Author, Title, 1999`. `Journal 12` may follow the title."""
+
+    authors: tuple[str, ...]
+    title: str
+    year: str
+    journal: str = ""
+    volume: str = ""
+    number: str = ""
+    booktitle: str = ""
+
+    def bibtex(self) -> str:
+        """Return the source as an entry of BibTeX.
+
+        >>> print(Source(("E. F. Moore",), "The Shortest Path Through a Maze", "1959").bibtex())
+        @misc{moore1959shortest,
+          author = {E. F. Moore},
+          title = {{The Shortest Path Through a Maze}},
+          year = {1959},
+        }
+        """
+        surname = self.authors[0].rpartition(" ")[2]
+        word = next((word for word in re.findall(r"\w+", self.title) if word.lower() not in ("a", "an", "the", "on", "some")), "")
+        letters = [letter for letter in normalize("NFKD", f"{surname}{self.year}{word}") if not combining(letter)]
+        fields = {"author": " and ".join(self.authors), **self._asdict(), "title": f"{{{self.title}}}"}
+        kind = "article" if self.journal else "inproceedings" if self.booktitle else "misc"
+        rows = [f"  {name} = {{{_escape(text)}}}," for name, text in fields.items() if text and name != "authors"]
+        return "\n".join([f"@{kind}{{{''.join(filter(str.isalnum, letters)).lower()},", *rows, "}"])
+
+
+def sources_of(value: Any) -> list[Source]:
+    """Return the sources that the docstring of a class or a function names. If a class names none, those of its module count.
+
+    >>> from arena_agents.best_first import AStar
+    >>> [source.year for source in sources_of(AStar)]
+    ['1968', '1970']
+    """
+    found = list(find_sources(value.__doc__ or ""))
+    if not found and isclass(value):
+        found = list(find_sources(inspect.getdoc(sys.modules.get(value.__module__)) or ""))
+    return found
+
+
+def find_sources(text: str) -> Iterator[Source]:
+    """Yield the sources that a docstring names."""
+    for match in SOURCE.finditer(" ".join(re.sub(r"-\n\s*", "-", text).split())):
+        authors = re.split(r",? and (?=[A-Z])|, ", match["authors"])
+        named = Source((*authors, *(["others"] if match["others"] else [])), match["title"], match["year"])
+        if match["venue"]:
+            yield named._replace(booktitle=match["venue"])
+        elif volume := VOLUME.fullmatch(named.title):
+            title, journal, number, issue = volume.groups("")
+            yield named._replace(title=title, journal=journal, volume=number, number=issue)
+        else:
+            yield named
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([&%$#_])", r"\\\1", text)

@@ -1,0 +1,94 @@
+"""`arena show --cite`: the publications that docstrings name, in BibTeX."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arena import load_plugins
+from arena_catalog.citations import find_sources, sources_of
+from arena_catalog.show import show
+
+PLUGIN = """
+from arena import Agent, hookimpl
+
+
+class Mine(Agent):
+    "Plays the first action. M. Müller-Schmidt, A. van der Berg, Cheap & Cheerful: First Actions, Some Journal 7(2), 2001."
+    name = "mine"
+    def choose(self, game, state, search): return game.actions(state)[0]
+
+
+class Silent(Mine):
+    "Plays the first action."
+    name = "silent"
+
+
+@hookimpl
+def arena_agents(): return [Mine, Silent]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "authors", "title", "year"),
+    [
+        (
+            "a-star",
+            "P. Hart and N. Nilsson and B. Raphael",
+            "A Formal Basis for the Heuristic Determination of Minimum Cost Paths",
+            "1968",
+        ),
+        ("ida-star", "R. Korf", "Depth-First Iterative-Deepening", "1985"),
+        ("alpha-beta", "D. E. Knuth and R. W. Moore", "An Analysis of Alpha-Beta Pruning", "1975"),
+        ("linear-conflict", "O. Hansson and A. Mayer and M. Yung", "Criticizing solutions to relaxed models", "1992"),
+        ("corners-mobility", "P. Rosenbloom", "A World-Championship-Level Othello Program", "1982"),
+        ("openspiel", "M. Lanctot and others", "OpenSpiel: A Framework for Reinforcement Learning in Games", "2019"),
+    ],
+)
+def test_well_known_publications(name: str, authors: str, title: str, year: str) -> None:
+    """As their title pages have them."""
+    text = CliRunner().invoke(show, [name, "--cite"]).output
+    entry = next(entry for entry in text.split("\n\n") if title in entry)
+    assert f"  author = {{{authors}}},\n" in entry
+    assert f"  year = {{{year}}},\n" in entry
+    assert re.fullmatch(r"@(misc|article|inproceedings)\{[a-z0-9]+,\n(  [a-z]+ = \{.*\},\n)+\}\n?", entry)
+
+
+def test_each_year_in_a_docstring_of_a_built_in_part_belongs_to_a_publication() -> None:
+    """So no source is named in a way that the command does not find; 2048 is a game and no year."""
+    registry = load_plugins()
+    parts = [*registry.games.values(), *registry.agents.values(), *registry.formats.values(), *registry.heuristics.values()]
+    named = 0
+    for part in parts:
+        years = set(re.findall(r"\b(?:1[6-9]|20)\d\d\b", part.__doc__ or "")) - {"2048"}
+        assert years <= {source.year for source in sources_of(part)}, part
+        named += bool(years)
+    assert named > 50
+
+
+def test_a_publication_has_a_title_and_a_year() -> None:
+    """Names of inventors, clauses that come after a year, and years alone are none."""
+    assert not list(
+        find_sources("TopSpin. The puzzle is by Binary Arts, 1989. S. M. Ross, 1971, and B. Buchholz, 1932, in 1995.")
+    )
+    found = list(
+        find_sources("See J. Doe and X.-Y. Roe, On Trees, SoCS 2010; M. de Groot, A: B, C, 1999. A. Other wrote no book.")
+    )
+    assert [(source.authors, source.title, source.booktitle, source.year) for source in found] == [
+        (("J. Doe", "X.-Y. Roe"), "On Trees", "SoCS", "2010"),
+        (("M. de Groot",), "A: B, C", "", "1999"),
+    ]
+
+
+def test_the_docstring_of_a_plugin_is_cited(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    options = ["--cite", "--plugin", str(tmp_path / "mine.py")]
+    assert CliRunner().invoke(show, ["mine", *options]).output == (
+        "@article{mullerschmidt2001cheap,\n  author = {M. Müller-Schmidt and A. van der Berg},\n"
+        "  title = {{Cheap \\& Cheerful: First Actions}},\n  year = {2001},\n  journal = {Some Journal},\n"
+        "  volume = {7},\n  number = {2},\n}\n"
+    )
+    silent = CliRunner().invoke(show, ["silent", *options])
+    assert silent.exit_code
+    assert "the docstring of silent names no publication; expected one such as 'E. F. Moore" in str(silent.exception)
