@@ -13,13 +13,14 @@ import click
 from arena import ArenaError, UnknownName, load_plugins
 from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError
-from arena.api.results import Comparison as Measure, Export, Tally, TextTable, figures, tallies_of
+from arena.api.results import Comparison as Measure, Export, Leaderboard, Tally, TextTable, figures, tallies_of
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, choose, compare_entries, distinct_of, without_refuted
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
 from arena_compare.measures import compare_means, count_tests, gather_values
+from arena_compare.methods import methods_text
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, summary_text
 from arena_records.latex import STYLE as LATEX, escape
@@ -36,13 +37,23 @@ OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
 @click.option("-o", "--output", "page", metavar="FILE", help="Write a page with plots instead of text.")
 @click.option("--by", metavar="NAME", help="Compare by one measure, such as nodes: the mean difference over all rounds.")
 @click.option("--across", is_flag=True, help="Compare over all boards at once, as a random sample of games or settings.")
+@click.option("--methods", is_flag=True, help="Print the paragraph on methods for a paper instead.")
 @plugin_option
 def compare(
-    store: str, agents: tuple[str, ...], style: str, page: str | None, by: str | None, across: bool, plugins: tuple[str, ...]
+    store: str,
+    agents: tuple[str, ...],
+    style: str,
+    page: str | None,
+    by: str | None,
+    across: bool,
+    methods: bool,
+    plugins: tuple[str, ...],
 ) -> int:
     """Compare the named entries of STORE (default: all entries), with error bars: two entries in detail, more as a matrix."""
     if is_given("plugins") and by is None:
         raise click.UsageError("--plugin needs --by")
+    if methods and (across or page is not None or is_given("style")):
+        raise click.UsageError("--methods prints text about single boards; it has no --across, --format and -o")
     if page is not None and Path(page).suffix in OTHER_ENDINGS:
         raise click.UsageError(
             f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {page}"
@@ -72,29 +83,38 @@ def compare(
             if not boards:
                 lack = "have not met on any board yet" if measure is None else f"have no round with a value of {by} for both"
                 raise StoreError(f"{store}: {' and '.join(names)} {lack}, so there is nothing to compare")
+            if methods:
+                shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None)
+                text = methods_text(opened.runs(), shown, found, by)
+                print(TextTable.fold(text, Terminal(out).room), file=out)
+                return 0
             if page is not None and latex:
                 return _write_latex(page, "\n\n\n".join(_texts(boards, LATEX, None, by)))
             if page is not None and writer is not None:
                 size = writer.write(Path(page), opened, _boards_of_page(found, by))
                 say(f"{page}: {figures.amount(sum(len(one.pairs) for one in found), 'comparison')}, {size / 1e6:,.1f} MB")
                 return 0
-        if style == "json":
-            documents = []
-            for one in boards:
-                rare = ("remarks", "withheld", "untested")  # these keys are left out if they are empty
-                facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
-                measured = {"by": by} if by else {}
-                documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **measured, "tests": one.tests, "pairs": facts})
-            print(json.dumps(documents, indent=2, allow_nan=False), file=out)
-        elif style == "csv":
-            rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
-            print(rows_as_csv(rows), file=out)
-        else:
-            width = Terminal(out).room if style == TextTable.DEFAULT else None
-            print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
-            if any(len(one.pairs) > 1 for one in boards):
-                print(TextTable.fold("\nName two entries to see the details of this pair.", width), file=out)
+        _print(boards, style, by, out)
     return 0
+
+
+def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str]) -> None:
+    if style == "json":
+        documents = []
+        for one in boards:
+            rare = ("remarks", "withheld", "untested")  # these keys are left out if they are empty
+            facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
+            measured = {"by": by} if by else {}
+            documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **measured, "tests": one.tests, "pairs": facts})
+        print(json.dumps(documents, indent=2, allow_nan=False), file=out)
+    elif style == "csv":
+        rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
+        print(rows_as_csv(rows), file=out)
+    else:
+        width = Terminal(out).room if style == TextTable.DEFAULT else None
+        print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
+        if any(len(one.pairs) > 1 for one in boards):
+            print(TextTable.fold("\nName two entries to see the details of this pair.", width), file=out)
 
 
 def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:
