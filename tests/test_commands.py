@@ -33,7 +33,7 @@ def arena_agents():
 """
 COMMANDS = {
     "bundle", "check", "compare", "dataset", "docs", "duel", "exploit", "export", "heuristic", "ladder", "leaderboard",
-    "list", "matches", "matrix", "merge", "new", "play", "plugins", "replay", "report", "review", "run", "schema",
+    "list", "matches", "matrix", "merge", "new", "plan", "play", "plugins", "replay", "report", "review", "run", "schema",
     "serve", "show", "solve", "stats", "submit", "try", "tune", "validate", "verify",
 }  # fmt: skip
 """All commands. Each is the word after `call(` or `start(` in a test below."""
@@ -177,6 +177,11 @@ def test_play_and_solve(call: Call) -> None:
         json.loads(call("solve", "sliding-tiles", "a-star", "--position", "1 2 3 / 4 5 6 / 7 . 8", "--format", "json"))["cost"]
         == 1
     )
+
+
+def test_plan(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "cup.yaml").write_text(SPEC.replace("minimax", "{agent: random, label: twin}"))
+    assert "a difference of 100 Elo needs about " in call("plan", "cup.yaml", "--elo", "100", "--pilot", "0.1")
 
 
 def test_exploit_heuristic_and_stats(call: Call) -> None:

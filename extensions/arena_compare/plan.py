@@ -1,0 +1,217 @@
+"""The command `plan`: how many rounds a tournament needs to tell a difference in Elo apart, and how long that takes here."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from math import ceil, log, log2, sqrt
+from pathlib import Path
+from statistics import NormalDist
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import click
+
+import arena
+from arena import ArenaError
+from arena.api.cli import plugin_option, results_alone, say_notes, workers_for
+from arena.api.results import PairedGames, Tally, figures, tallies_of
+from arena.api.spec import Board, Document, load_spec, reload_spec
+from arena.api.store import Store
+from arena.stats import SIGNIFICANCE_LEVEL, EloEstimate, expected_score, likeliest, student_quantile
+
+FORMATS = ("round-robin", "head-to-head")
+PILOT_ROUNDS = 1000
+"""The rounds of a pilot, which usually ends before because its time is over."""
+MIN_PAIRS = 30
+"""A remark says that the share of draws is uncertain if there are fewer pairs of games."""
+CLOSE_SCORES = (0.25, 0.75)
+"""Pairings with such scores show how games between nearly equal entries end."""
+COARSE_STEP = 0.25
+"""By how much the score that the test needs is above that of a test without steps, on average, if no pair ends 1 1/2 to 1/2. All
+leads then are of one size, so that few p-values are possible.
+"""
+ITERATIONS = 60
+
+
+class _PilotDone(Exception):
+    """The time of the pilot is over."""
+
+
+class Pilot(NamedTuple):
+    """What short games or stored games say about the games of a board."""
+
+    counts: tuple[float, ...]
+    """Pentanomial counts: the numbers of pairs of games with 0, 1/2, 1, 3/2 and 2 points, counted from both sides."""
+    repeats: bool
+    """Whether games repeat each other, because no agent drew random numbers."""
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of games."""
+        return round(sum(self.counts) / 2)
+
+
+@click.command()
+@click.argument("spec")
+@click.option("--elo", type=click.FloatRange(1, 800), required=True, help="The difference of two entries in Elo.")
+@click.option("--power", type=click.FloatRange(0.5, 0.99), default=0.8, show_default=True, help="The probability of a verdict.")
+@click.option(
+    "--pilot", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="Seconds of play per board."
+)
+@click.option("--store", metavar="FILE", help="Take the draws from the games of this store instead of the pilot.")
+@click.option("--workers", type=click.IntRange(min=1), help="The worker processes of the run; default: one per core.")
+@plugin_option
+def plan(
+    spec: str, elo: float, power: float, pilot: float, store: str | None, workers: int | None, plugins: tuple[str, ...]
+) -> int:
+    """Estimate how many rounds of SPEC tell two entries apart that differ by some Elo, and how long that takes here."""
+    with results_alone() as out:
+        ready = load_spec(spec, plugins=plugins)
+        say_notes(ready, quiet=True)
+        for board in ready.boards:
+            _check(board)
+        stored: dict[tuple[str, frozenset[str]], Tally] = {}
+        if store is not None:
+            with Store.open(store) as opened:
+                tallies = tallies_of(opened, opened.last().boards)
+                stored = {(tally.sheet.title, frozenset(tally.sheet.labels)): tally for tally in tallies}
+        values = dict(ready.document.values)
+        if "positions" not in values:
+            values["rounds"] = PILOT_ROUNDS
+        longer = reload_spec(Document(ready.document.name, values, ready.document.folder), ready.plugins, ready.seed)
+        for number, board in enumerate(ready.boards):
+            labels = [seat.label for seat in board.seats]
+            tally, seconds = _play_pilot(replace(longer, boards=(longer.boards[number],)), pilot)
+            if store is not None:
+                found = stored.get((board.title, frozenset(labels)))
+                if found is None:
+                    raise ArenaError(f"{store}: expected games of {board.title} between {', '.join(labels)}, found none")
+                tally = found
+            print("\n".join(_describe(board, read_pilot(tally), seconds, elo, power, workers)), file=out)
+    return 0
+
+
+def read_pilot(tally: Tally) -> Pilot:
+    """Return the pairs of games of entries that are close to each other, or of the closest two if no entries are."""
+    counted = {entries: PairedGames.count_pairs(pairs) for entries, pairs in tally.matches.pairings().items()}
+    scores = {
+        entries: sum(count * score for count, score in zip(counts, EloEstimate.PAIR_SCORES, strict=True)) / sum(counts)
+        for entries, counts in counted.items()
+        if sum(counts)
+    }
+    if not scores:
+        raise ArenaError(f"{tally.sheet.title}: no pair of games ended within the pilot; give it more seconds with --pilot")
+    close = [entries for entries, score in scores.items() if CLOSE_SCORES[0] <= score <= CLOSE_SCORES[1]]
+    close = close or [min(scores, key=lambda entries: abs(scores[entries] - 0.5))]
+    pooled = [sum(column) for column in zip(*[counted[entries] for entries in close], strict=True)]
+    return Pilot(tuple([float(one + other) for one, other in zip(pooled, reversed(pooled), strict=True)]), tally.matches.folded)
+
+
+def count_tests(entries: int) -> int:
+    """Return the number of tests on a board of games: the ratings and, with more than two entries, the games of every two."""
+    return 1 if entries == 2 else entries * (entries - 1)
+
+
+def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: float = 0.8) -> float:
+    """Return the number of rounds of a round-robin after which its board tells two entries apart that differ by `elo`.
+
+    `counts` are pentanomial counts of pairs of games, the same from both sides. They are tilted to the score that the difference
+    implies, by empirical likelihood. `power` is the probability of the verdict. Two entries are compared by sign flips, so their
+    sum of leads is measured by the root of the sum of squares. More entries are compared by Student's t of their ratings, which
+    use the games against all opponents, at the level of the first step of Holm's method. The other entries are assumed to be
+    half way between the two. Raises ArenaError if all pairs of games were level.
+
+    >>> round(rounds_needed(20, [1, 2, 4, 2, 1])), round(rounds_needed(20, [1, 2, 94, 2, 1]))
+    (721, 164)
+    """
+    if counts[2] == sum(counts):
+        raise ArenaError(
+            "all pairs of games ended level, so no number of rounds would show a difference; try openings, or a longer pilot"
+        )
+    level = SIGNIFICANCE_LEVEL / count_tests(entries)
+
+    def spread(lead: float) -> float:
+        """Return the variance of the score of a pair of games between two entries with this lead in Elo."""
+        mean = expected_score(lead)
+        shares = likeliest(counts, EloEstimate.PAIR_SCORES, mean)
+        return sum(share * (score - mean) ** 2 for share, score in zip(shares, EloEstimate.PAIR_SCORES, strict=True))
+
+    if entries == 2:
+        effect, variance = expected_score(elo) - 0.5, spread(elo)
+        reach, sure = NormalDist().inv_cdf(1 - level / 2), NormalDist().inv_cdf(power)
+        wanted = reach * sqrt(variance + effect**2) + sure * sqrt(variance)
+        step = 0.0 if counts[1] or counts[3] else COARSE_STEP
+        return max(((wanted + sqrt(wanted**2 + 4 * effect * step)) / (2 * effect)) ** 2, log2(2 / level))
+    slopes = [expected_score(lead) * (1 - expected_score(lead)) for lead in (elo, elo / 2)]
+    effect = elo * log(10) / 400 * (2 * slopes[0] + (entries - 2) * slopes[1]) / entries
+    variance, model = [
+        (4 * direct + 2 * (entries - 2) * other) / entries**2
+        for direct, other in ((spread(elo), spread(elo / 2)), (slopes[0] / 2, slopes[1] / 2))
+    ]
+    rounds = 3.0
+    for _ in range(ITERATIONS):  # the average damps the steps; the board lets no variance be below that of one round by its model
+        freedom = max(rounds - 1, 2)
+        error = sqrt(max(variance, model / rounds))
+        reach = student_quantile(freedom, 1 - level / 2) * error + student_quantile(freedom, power) * sqrt(variance)
+        rounds = (rounds + (reach / effect) ** 2) / 2
+    return rounds
+
+
+def _check(board: Board) -> None:
+    """Raise ArenaError if the board does not compare entries by the Elo of games for two in a fixed number of rounds."""
+    fixed = board.format.name in FORMATS and board.format.sequential_test is None
+    if board.game.players != 2 or not fixed or board.ranked_by == "returns":
+        what = f"{board.game.players} seats, the format {board.format.name}, ranked by {board.ranked_by}"
+        raise ArenaError(
+            f"{board.title}: expected a game for two that is won, drawn or lost, with the format {' or '.join(FORMATS)} and "
+            f"without a sequential test; got {what}"
+        )
+
+
+def _play_pilot(spec: Any, seconds: float) -> tuple[Tally, float]:
+    """Play a board in a temporary store until the time is over, but at least one round. Return its tally and the seconds per game
+    on one core.
+    """
+    board, times = spec.boards[0], list[float]()
+    round_size = board.field.entries * (board.field.entries - 1)
+
+    def observe(_match: object) -> None:
+        times.append(perf_counter())
+        if times[-1] - times[0] >= seconds and len(times) >= round_size:
+            raise _PilotDone
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pilot.db"
+        with suppress(_PilotDone):
+            arena.run(spec, store=path, observe=observe)
+        with Store.open(path) as opened:
+            (tally,) = tallies_of(opened, opened.last().boards)
+    return tally, (times[-1] - times[0]) / max(1, len(times) - 1)
+
+
+def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: float, workers: int | None) -> list[str]:
+    entries = board.field.entries
+    rounds = ceil(rounds_needed(elo, found.counts, entries, power))
+    games = rounds * entries * (entries - 1)
+    used = workers_for(workers, games)
+    tests = count_tests(entries)
+    corrected = f", corrected by Holm's method for {tests} tests" if tests > 1 else ""
+    low, high = 1.0, 800.0  # the spec's own rounds: the smallest difference that they find
+    for _ in range(40):
+        middle = sqrt(low * high)
+        low, high = (low, middle) if rounds_needed(middle, found.counts, entries, power) <= board.field.rounds else (middle, high)
+    own = f"find a difference of {high:,.0f} Elo" if high < 799 else "do not find a difference of 800 Elo"
+    effort = f"{rounds:,} rounds ({games:,} games), which take about {figures.duration(games * seconds / used)}"
+    chance = f"a probability of {figures.share(power)}, at the level of {100 * SIGNIFICANCE_LEVEL:g} %{corrected}"
+    level = figures.share(found.counts[2] / sum(found.counts))
+    lines = [
+        f"{board.title}: a difference of {elo:g} Elo needs about {effort} with {figures.amount(used, 'worker')}.",
+        f"Then the board tells the two apart with {chance}. The {board.field.rounds:,} rounds of the spec {own}.",
+        f"Based on {figures.amount(found.pairs, 'pair')} of games, {level} of them level.",
+    ]
+    if found.pairs < MIN_PAIRS:
+        lines.append("So few pairs say little about draws; give the pilot more seconds, or name a store with more games.")
+    if found.repeats:
+        lines.append("Games repeat each other, and repeated games are no new information. Use `openings` or more of their plies.")
+    return lines

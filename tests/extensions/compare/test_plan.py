@@ -1,0 +1,135 @@
+"""`arena plan`: the number of rounds agrees with boards that are simulated, by the tests that boards use."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import arena
+from arena.cli import cli
+from arena.stats import GameResults, expected_score, flip_signs, holm, likeliest, rate
+from arena.stats.paired import test_differences
+from arena_compare.plan import rounds_needed
+
+WANTED = 0.8
+OUTCOMES = (0.0, 0.5, 1.0, 1.5, 2.0)
+"""The points of the first entry in a pair of games."""
+
+
+def shares_at(counts: Sequence[float], elo: float) -> np.ndarray[Any, Any]:
+    found: np.ndarray[Any, Any] = np.array(likeliest(counts, [points / 2 for points in OUTCOMES], expected_score(elo)))
+    found /= found.sum()
+    return found
+
+
+def power_of_two(counts: Sequence[float], elo: float, rounds: int, times: int = 1200) -> float:
+    """The share of simulated matches in which sign flips (or Student's t) tell the two apart."""
+    drawn = np.random.default_rng(5).multinomial(rounds, shares_at(counts, elo), size=times)
+    leads = [Counter({lead: int(count) for lead, count in zip((-2, -1, 0, 1, 2), row, strict=True) if count}) for row in drawn]
+    return sum(test_differences(one).p_value <= 0.05 for one in leads) / times
+
+
+def power_of_board(counts: Sequence[float], elo: float, entries: int, rounds: int, times: int = 250) -> float:
+    """The share of simulated boards whose ratings tell the first two entries apart, with Holm's method for all tests."""
+    random = np.random.default_rng(6)
+    strengths = [elo / 2, -elo / 2, *[0.0] * (entries - 2)]
+    told = 0
+    for _ in range(times):
+        games, p_values = GameResults[int](), []
+        for one, other in combinations(range(entries), 2):
+            points = random.choice(5, size=rounds, p=shares_at(counts, strengths[one] - strengths[other])) / 2
+            games.add_pairs(one, other, list(range(rounds)), points.tolist())
+            p_values.append(flip_signs(Counter((2 * points - 2).tolist())))
+        ratings = rate(games, range(entries))
+        p_values = [ratings.test(one, other)[0] for one, other in combinations(range(entries), 2)] + p_values
+        told += holm(p_values)[0] <= 0.05
+    return told / times
+
+
+@pytest.mark.parametrize("counts", [(1, 2, 4, 2, 1), (4, 0, 2, 0, 4), (10, 5, 20, 5, 10), (0, 1, 6, 1, 0)])
+@pytest.mark.parametrize("elo", [20, 50, 100, 200])
+def test_two_entries_agree_with_a_simulation(counts: tuple[float, ...], elo: float) -> None:
+    """A tenth fewer rounds have less than the power that was asked for, and a tenth more have more; 0.02 is chance."""
+    rounds = rounds_needed(elo, counts)
+    assert power_of_two(counts, elo, int(0.9 * rounds)) < WANTED + 0.02
+    assert power_of_two(counts, elo, ceil(1.1 * rounds)) > WANTED - 0.02
+
+
+@pytest.mark.parametrize(
+    ("counts", "elo", "entries"), [((1, 2, 4, 2, 1), 100, 4), ((4, 0, 2, 0, 4), 200, 4), ((1, 2, 4, 2, 1), 150, 5)]
+)
+def test_more_entries_agree_with_a_simulation(counts: tuple[float, ...], elo: float, entries: int) -> None:
+    """The same by the ratings of the board. There are fewer boards, so chance is 0.04."""
+    rounds = rounds_needed(elo, counts, entries)
+    assert power_of_board(counts, elo, entries, int(0.9 * rounds)) < WANTED + 0.04
+    assert power_of_board(counts, elo, entries, ceil(1.1 * rounds)) > WANTED - 0.04
+
+
+def test_independent_games_without_draws_are_those_of_a_textbook() -> None:
+    """A one-sample test of a proportion: n games = (1.96 sd0 + 0.84 sd1)^2 / (p - 1/2)^2, with two games in a pair."""
+    share = 1 / (1 + 10 ** (-20 / 400))
+    games = (1.959964 * 0.5 + 0.841621 * (share * (1 - share)) ** 0.5) ** 2 / (share - 0.5) ** 2
+    assert rounds_needed(20, (1, 0, 2, 0, 1)) == pytest.approx(games / 2, rel=0.03)
+
+
+def test_what_makes_a_difference_harder_to_see() -> None:
+    """A smaller difference, more power, fewer draws. Five equal outcomes cannot be told apart by any test at 5 %, six can."""
+    usual = rounds_needed(50, (1, 2, 4, 2, 1))
+    assert rounds_needed(25, (1, 2, 4, 2, 1)) > 3.5 * usual
+    assert rounds_needed(50, (1, 2, 4, 2, 1), power=0.9) > usual
+    assert rounds_needed(50, (1, 2, 40, 2, 1)) < usual
+    assert ceil(rounds_needed(800, (1, 2, 4, 2, 1))) == 6
+    with pytest.raises(arena.ArenaError, match="all pairs of games ended level"):
+        rounds_needed(20, (0, 0, 50, 0, 0))
+
+
+SPEC: dict[str, Any] = {
+    "game": "tic-tac-toe",
+    "rounds": 40,
+    "openings": {"plies": 2},
+    "agents": ["random", "greedy", {"agent": "random", "label": "twin"}],
+}
+
+
+@pytest.mark.process
+def test_the_command_counts_close_games(tmp_path: Path) -> None:
+    """Of a store, the games of the two equal entries count, from both sides; greedy wins nearly all of its games."""
+    (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
+    arena.run(SPEC, store=tmp_path / "cup.db")
+    compared = CliRunner().invoke(cli, ["compare", str(tmp_path / "cup.db"), "random", "twin", "--format", "json"]).output
+    (pair,) = json.loads(compared)[0]["pairs"]
+    counts = [one + other for one, other in zip(pair["counts"], reversed(pair["counts"]), strict=True)]
+    words = ["plan", str(tmp_path / "cup.yaml"), "--elo", "50", "--pilot", "0.2"]
+    text = CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "cup.db"), "--workers", "1"]).output
+    rounds = ceil(rounds_needed(50, counts, 3))
+    assert f"tic-tac-toe: a difference of 50 Elo needs about {rounds:,} rounds ({6 * rounds:,} games), which take about " in text
+    assert "with 1 worker.\n" in text
+    assert "corrected by Holm's method for 6 tests. The 40 rounds of the spec find a difference of " in text
+    assert "Based on 40 pairs of games, " in text
+    found = int(re.search(r"find a difference of (\d+) Elo", text)[1])  # type: ignore[index]
+    assert rounds_needed(found + 1, counts, 3) < 40 < rounds_needed(found - 1, counts, 3)
+    assert re.search(r"needs about [\d,]+ rounds", CliRunner().invoke(cli, words).output)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"game": "sliding-tiles", "agents": ["a-star"], "openings": None}, "got 1 seats, the format benchmark"),
+        ({"format": "swiss", "rounds": 2}, "with the format round-robin or head-to-head"),
+    ],
+)
+def test_other_boards_are_refused(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+    spec = {key: value for key, value in {**SPEC, **changed}.items() if value is not None}
+    (tmp_path / "cup.yaml").write_text(json.dumps(spec))
+    found = CliRunner().invoke(cli, ["plan", str(tmp_path / "cup.yaml"), "--elo", "20"])
+    assert found.exit_code
+    assert told in str(found.exception)
