@@ -22,6 +22,7 @@ from arena.api.results import (
 )
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
+from arena_records.budgets import effective_branching_factor
 
 NO_SEATS = "games were repeated, and the measure does not say from which games its values are (`Measured.seats`)."
 """The reason why there is no verdict by a measure of a plugin."""
@@ -182,6 +183,14 @@ def read_moves(store: Store) -> Iterator[Measured]:
 def read_costs(store: Store) -> Iterator[Measured]:
     """Yield the cost of each solution that has one."""
     return _read_first(store, "r.cost", "r.solved AND r.cost IS NOT NULL")
+
+
+def read_branching(store: Store) -> Iterator[Measured]:
+    """Yield the effective branching factor of each solution with nodes and moves."""
+    for board, round_, seats, nodes, moves in store.query(_COLUMNS.format("r.nodes_0, r.moves", "r.solved AND r.moves > 0")):
+        factor = effective_branching_factor(nodes, moves)
+        if factor is not None:
+            yield Measured(board, round_, Store.seats_of(seats)[0], factor)
 
 
 def read_nodes(store: Store) -> Iterator[Measured]:

@@ -35,6 +35,11 @@ def arena_comparisons() -> list[Comparison]:
             for name, description, reader in (
                 ("moves", "The moves of a solution.", "read_moves"),
                 ("cost", "The cost of a solution.", "read_costs"),
+                (
+                    "branching-factor",
+                    "The effective branching factor b* of a solution, from its nodes and moves.",
+                    "read_branching",
+                ),
                 ("nodes", "The nodes of all decisions of an entry in a match.", "read_nodes"),
                 ("seconds", "The seconds of all decisions of an entry in a match.", "read_seconds"),
             )

@@ -12,7 +12,7 @@ from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, 
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of, subtract
 from arena_compare.paired import Solved, difference_interval
-from arena_records.budgets import optimality_gap, par2, share_at, solved_by_budget
+from arena_records.budgets import effective_branching_factor, optimality_gap, par2, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
 """The maximum number of rows in a table of solved shares by budget."""
@@ -116,6 +116,8 @@ class PuzzleComparison:
     """For each entry, how far the cost is above the optimum on average, as a fraction of the optimum; None if no optimum is
     known.
     """
+    branching: tuple[float, float] | None
+    """The mean effective branching factor of both entries, over the positions that both solved with nodes and moves."""
     optima: int
     """The number of positions for which the optimum is known."""
     by_nodes: tuple[Budget, ...]
@@ -198,6 +200,7 @@ def compare_attempts(
         *_par2(nodes, 0 if idle else limits.get("nodes", 0)),
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
+        _branching(both),
         len(known),
         () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
@@ -253,6 +256,12 @@ def _par2(spent: Spent, limit: float) -> tuple[tuple[float, float] | None, float
 def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int, float]) -> float | None:
     costs = [(attempts[position].cost, optima[position]) for position in known if attempts[position].solved]
     return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
+
+
+def _branching(both: Sequence[tuple[Attempt, Attempt]]) -> tuple[float, float] | None:
+    factors = [[effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for pair in both]
+    known = [(one, other) for one, other in factors if one is not None and other is not None]
+    return (fmean([one for one, _ in known]), fmean([other for _, other in known])) if known else None
 
 
 def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> float:

@@ -92,6 +92,11 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
         *_means(f"Cost, {both}", found.cost, figures.signed),
         *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
         *_means(f"Seconds, {typical}", found.seconds, figures.figure, "x "),
+        *(
+            []
+            if found.branching is None
+            else [[f"Effective branching factor, {both}", *map(figures.figure, found.branching), "", "", ""]]
+        ),
         *_scores("nodes", found.par2_nodes, found.limit_nodes),
         *_scores("seconds", found.par2_seconds, found.limit_seconds),
     ]

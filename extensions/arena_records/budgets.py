@@ -1,10 +1,12 @@
-"""Figures about solved positions: the solved share by budget, PAR2, and the gap to the optimum."""
+"""Figures about solved positions: solved shares by budget, PAR2, the gap to the optimum, effective branching factors."""
 
 from collections.abc import Iterable, Sequence
+from math import expm1, log
 from statistics import fmean
 from typing import NamedTuple
 
 from arena import ArenaError
+from arena.stats import bisect
 
 
 class BudgetStep(NamedTuple):
@@ -58,3 +60,25 @@ def optimality_gap(solutions: Iterable[tuple[float, float]]) -> float | None:
     """
     gaps = [(cost - best) / best if best else 0.0 for cost, best in solutions if best or not cost]
     return fmean(gaps) if gaps else None
+
+
+def effective_branching_factor(nodes: int, moves: int) -> float | None:
+    """Return the effective branching factor b* of a search that generated `nodes` states for a solution with `moves` actions.
+
+    A uniform tree of this depth and branching factor has as many nodes below its root: nodes = b* + b*^2 + ... + b*^moves
+    (S. Russell, P. Norvig, Artificial Intelligence: A Modern Approach, section 3.6). None without nodes or moves.
+
+    >>> round(effective_branching_factor(52, 5), 2)
+    1.92
+    """
+    if nodes < 1 or moves < 1:
+        return None
+
+    def excess(factor: float) -> float:
+        if factor <= 0:
+            return -nodes
+        if abs(factor - 1) < 1e-9:  # the sum of the geometric series divides 0 by 0
+            return moves - nodes
+        return factor * expm1(moves * log(factor)) / (factor - 1) - nodes
+
+    return bisect(excess, 0.0, nodes ** (1 / moves))

@@ -12,6 +12,7 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.stats import binomtest  # type: ignore[import-untyped]
@@ -158,6 +159,25 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert found["gaps"][0] == pytest.approx(fmean(gaps))
     for row in found["by_nodes"]:
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
+
+
+def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, list[Record]]) -> None:
+    """Found by the roots of a polynomial, and the same in the details of a pair and by the measure."""
+    path, records = puzzle
+    labels = ("a-star(weight=1.0)", "a-star(weight=3.0)")
+    (board,) = json.loads(called("compare", str(path), *labels, "--format", "json").output)
+    attempts = [[record for record in records if record.labels == (label,)] for label in labels]
+    both = [pair for pair in zip(*attempts, strict=True) if all(record.solved and record.moves for record in pair)]
+    factors = [[max(root.real for root in np.roots([1.0] * (record.moves or 0) + [-nodes(record)]) if abs(root.imag) < 1e-9)
+                for record in pair] for pair in both]  # fmt: skip
+    assert board["pairs"][0]["branching"] == pytest.approx(list(map(fmean, zip(*factors, strict=True))))
+    text = called("compare", str(path), *labels).output
+    shown = [f"{fmean(column):.3g}" for column in zip(*factors, strict=True)]
+    assert re.search(rf"Effective branching factor, {len(both)} positions that both solved +{shown[0]} +{shown[1]}", text)
+    (means,) = json.loads(called("compare", str(path), *labels, "--by", "branching-factor", "--format", "json").output)[0][
+        "pairs"
+    ]
+    assert [means["mean_one"], means["mean_other"]] == pytest.approx(board["pairs"][0]["branching"])
 
 
 def test_budgets_of_time_have_a_unit_that_fits(puzzle: tuple[Path, list[Record]]) -> None:

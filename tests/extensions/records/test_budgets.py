@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from arena.errors import ArenaError
-from arena_records.budgets import BudgetStep, optimality_gap, par2, share_at, solved_by_budget
+from arena_records.budgets import BudgetStep, effective_branching_factor, optimality_gap, par2, share_at, solved_by_budget
 
 
 def test_a_curve_by_hand() -> None:
@@ -39,3 +39,18 @@ def test_gap_by_hand() -> None:
     assert optimality_gap([(0, 0)]) == 0
     assert optimality_gap([(3, 0)]) is None
     assert optimality_gap([]) is None
+
+
+@pytest.mark.parametrize(("factor", "moves"), [(2, 10), (3, 7), (1, 30_000), (10, 1)])
+def test_a_whole_tree_has_its_branching_factor(factor: int, moves: int) -> None:
+    """As many states as a uniform tree has below its root, counted level by level."""
+    nodes = sum(factor**depth for depth in range(1, moves + 1))
+    assert effective_branching_factor(nodes, moves) == pytest.approx(factor, abs=1e-6)
+
+
+def test_effective_branching_factors_of_a_textbook() -> None:
+    """Russell and Norvig, section 3.6: 52 nodes at depth 5 give 1.92. Fewer nodes than moves give less than 1."""
+    assert round(effective_branching_factor(52, 5) or 0, 2) == 1.92
+    assert 0 < (effective_branching_factor(50, 100) or 0) < 1
+    assert effective_branching_factor(0, 5) is None
+    assert effective_branching_factor(5, 0) is None
