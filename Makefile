@@ -29,8 +29,8 @@ run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 	@printf '%s\n' '' 'How to read these tables:' \
 		'  W, D, L      games won, drawn and lost; Score is the share of the points, with half a point for a draw' \
 		'  1st seat     the score in the games in which the agent moved first; 2nd seat: in which it moved second' \
-		'  Nodes/move   the average number of positions that the agent examined for a move; ms/move: the time that this took' \
-		'  In a puzzle, Mean moves counts solved attempts only. Nodes and Seconds are averages over all attempts' \
+		'  Generated/move  the average number of positions that the agent generated for a move; ms/move: the time that this took' \
+		'  In a puzzle, Mean moves counts solved attempts only. Generated, Expanded and Seconds are averages over all attempts' \
 		'  An attempt without a solution ends after at most 1,000 moves' \
 		'  95 % interval: a range that holds the true value in 95 of 100 such runs; more games make it narrower'
 	@printf '\nnext: %s\n      %s\n      %s\n      %s\n' \

@@ -70,7 +70,7 @@ _ADJUSTED = (
     Column("adjusted_high", "Adjusted to", shown="named", left_out=15),
     Column("adjusted", "95 % interval", "figure interval", shown="known", left_out=10),
 )
-_EFFORT = (Column("nodes_per_move", "Nodes/move", left_out=4), Column("ms_per_move", "ms/move", left_out=2), _CPU)
+_EFFORT = (Column("nodes_per_move", "Generated/move", left_out=4), Column("ms_per_move", "ms/move", left_out=2), _CPU)
 VERSUS = (
     _RANK,
     _AGENT,
@@ -111,7 +111,8 @@ PUZZLE = (
     Column("mean_moves", "Mean moves", left_out=11),
     Column("mean_moves_failed", "Moves if unsolved", left_out=3),
     Column("mean_cost", "Mean cost", shown="known", left_out=8, repeats="mean_moves"),
-    Column("nodes_per_attempt", "Nodes", left_out=10),
+    Column("nodes_per_attempt", "Generated", description="The mean number of generated states of an attempt.", left_out=10),
+    Column("expanded_per_attempt", "Expanded", description="The mean number of expanded states.", shown="known", left_out=7),
     Column("seconds_per_attempt", "Seconds", left_out=2),
     _CPU,
     *_FAILURES,

@@ -9,7 +9,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from arena.errors import OutOfBudget
-from arena.game import Action, Game, State, overrides
+from arena.game import Action, Game, Puzzle, State, overrides
 from arena.limits import Limits
 from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
@@ -34,10 +34,12 @@ class Meter:
     """
 
     __slots__ = (
-        "_cpu_deadline", "_deadline", "_limited", "_most", "announce", "errand", "evaluations", "exhausted", "game", "nodes",
-        "paused", "stop",
+        "_cpu_deadline", "_deadline", "_limited", "_most", "announce", "errand", "evaluations", "exhausted", "expanded", "game",
+        "nodes", "paused", "stop",
     )  # fmt: skip
 
+    expanded: int
+    """The number of states of a puzzle whose actions the agent has asked for."""
     game: Game | None
     """The game whose states this meter counts."""
 
@@ -56,6 +58,7 @@ class Meter:
         """Start a decision with these limits; None means no limit."""
         self.nodes = 0
         self.evaluations = 0
+        self.expanded = 0
         self.exhausted = False
         self._limited = nodes is not None
         self._most = Limits.MAX_COUNT if nodes is None else min(nodes, Limits.MAX_COUNT)
@@ -123,7 +126,8 @@ def counting_view(game: Game, meter: Meter) -> Game:
 
     The copy is an instance of the same class with the same attributes. These methods are replaced on the copy: `result`,
     `parse_state` and, if the game has them, `neighbors`, `random_state`, `mutate`, `crossover` and `local`. Calls that the game
-    itself makes are not counted. A state from `parse_state` is not a node; `arena.unmetered` counts it separately.
+    itself makes are not counted. A state from `parse_state` is not a node; `arena.unmetered` counts it separately. In a puzzle,
+    `actions` is replaced, too: a state is expanded when the agent asks for its actions.
     """
     meter.game = game
     view = copy_shallow(game)
@@ -131,9 +135,25 @@ def counting_view(game: Game, meter: Meter) -> Game:
     shadows: dict[str, Any] = view.__dict__
     shadows["result"] = _counted_result(own.result, meter)
     shadows["parse_state"] = note_states(game.parse_state)
+    if _is_puzzle(type(game)):
+        shadows["actions"] = _counted_actions(own.actions, meter)
+        shadows["is_terminal"] = own.is_terminal  # which may ask for actions itself
     for name in _offered(type(game)):
         shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
     return view
+
+
+@cache
+def _is_puzzle(kind: type[Game]) -> bool:
+    return issubclass(kind, Puzzle)  # an abstract class, for which this is slow
+
+
+def _counted_actions(list_actions: Callable[[State], Sequence[Action]], meter: Meter) -> Callable[[State], Sequence[Action]]:
+    def actions(state: State) -> Sequence[Action]:
+        meter.expanded += 1
+        return list_actions(state)
+
+    return actions
 
 
 @cache

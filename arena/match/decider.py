@@ -18,6 +18,7 @@ from arena.game import Action, Game, State
 from arena.heuristics import Evaluation
 from arena.identity import Stream
 from arena.limits import Limits
+from arena.match.record import EXPANDED
 from arena.search import Search, SharedStart
 from arena.search_engines import find_loop
 from arena.unmetered import seen
@@ -146,7 +147,7 @@ class Decider:
         if self._budget:
             meter.begin(limits.nodes, limits.seconds, limits.cpu_seconds)
         else:
-            meter.nodes = meter.evaluations = 0
+            meter.nodes = meter.evaluations = meter.expanded = 0
         self.fallback, self.ran_compiled = False, None
         stopped = None
         seen.states = 0
@@ -177,7 +178,10 @@ class Decider:
             )
         last = search._last  # noqa: SLF001 - saves two calls per decision
         exact = last.exact is True and last.value is not None
-        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states, exact)
+        spent = search.spent
+        if meter.expanded and not legal:  # a solver; agents that choose have no compiled loop that counts
+            spent = {EXPANDED: meter.expanded, **(spent or {})}
+        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, spent, seen.states, exact)
         if search.exchanges:
             self.exchanges += search.exchanges
         if isinstance(stopped, OutOfBudget) and limits.patient and legal and meter.exhausted and not search.reported:

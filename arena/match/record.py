@@ -49,6 +49,10 @@ TIMINGS = (
 """The names in `Record.timing` that have a number for each seat."""
 
 
+EXPANDED = "expanded"
+"""The amount in `Decision.spent` for the number of states that a solver expanded: those whose actions it asked for."""
+
+
 class Decision(NamedTuple):
     """The amounts that one call of `choose` or `solve` used. It is a named tuple for speed: a match creates one for every move.
 
@@ -85,6 +89,14 @@ class Decision(NamedTuple):
         if not self.exact:
             del plain["exact"]
         return plain
+
+
+def _make_timeless(decision: Decision) -> Decision:
+    """Return a decision without its time, its uncounted states and its expanded states, which earlier versions did not count."""
+    spent = decision.spent
+    if spent is not None and EXPANDED in spent:
+        spent = {name: amount for name, amount in spent.items() if name != EXPANDED} or None
+    return decision._replace(seconds=0.0, unmetered=0, spent=spent)
 
 
 class Record(NamedTuple):
@@ -165,12 +177,13 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """Return the values that a repetition of the match would give again: all but times and `unmetered`."""
-        plain = self.as_dict()
+        """Return the values that a repetition of the match would give again: all but times, `unmetered` and expanded states,
+        which earlier versions did not count.
+        """
+        plain = self._replace(decisions=tuple(map(_make_timeless, self.decisions))).as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
-            decision.pop("unmetered", None)
         return plain
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
 from arena.format import Kind, Pairing, Placing, Tie
-from arena.match.record import Record
+from arena.match.record import EXPANDED, Record
 from arena.results import figures
 from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
 from arena.results.cells import board_table, bracket_table
@@ -477,7 +477,8 @@ def _rows(
     """Return the rows in the given order, with the columns of the format and, if known, refuted claims and processor time."""
     kind, labels = tally.sheet.kind, tally.sheet.labels
     measured = any(count.cpu is not None for count in tally.counts)
-    paid = {name for count in tally.counts for name, amount in count.spent.items() if amount}
+    paid = {name for count in tally.counts for name, amount in count.spent.items() if amount and name != EXPANDED}
+    expanding = kind == "puzzle" and any(EXPANDED in count.spent for count in tally.counts)
     rows = []
     for rank, entry in order:
         if kind == "versus":
@@ -493,8 +494,10 @@ def _rows(
         if measured:
             marks["cpu_per_move"] = cpu_per_move(tally.counts[entry]) if tally.is_timed(entry) else None
         spent = tally.counts[entry].spent
+        if expanding:
+            marks["expanded_per_attempt"] = per(spent[EXPANDED], tally.counts[entry].games) if EXPANDED in spent else None
         if paid:
-            marks["spent"] = dict(sorted(spent.items()))
+            marks["spent"] = {name: spent[name] for name in sorted(spent) if name != EXPANDED}
         for column in tally.sheet.plugin_columns:
             if column.amount is None or column.amount in paid:
                 marks |= column.row_values(entry, spent)

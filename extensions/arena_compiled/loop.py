@@ -79,6 +79,8 @@ class Loop:
     """The compiled inner loop of a search. It belongs to one game and one heuristic, and is used by one agent at a time."""
 
     kernel: ClassVar[str]
+    expansions: ClassVar[int] = 0
+    """The register that counts expanded states, in loops for solvers; 0 if the loop does not count them."""
     in_place: ClassVar[bool] = False
     """True if the loop supports states that actions change in place."""
     informed: ClassVar[bool] = True
@@ -128,7 +130,13 @@ class Loop:
 
     def drive(self, registers: Any) -> int:
         """Run the kernel to its end and return its status."""
-        return self._drive.run(self.meter, self.memory, self.grow)
+        if self.expansions:
+            registers[self.expansions] = self.meter.expanded
+        try:
+            return self._drive.run(self.meter, self.memory, self.grow)
+        finally:
+            if self.expansions:
+                self.meter.expanded = int(registers[self.expansions])
 
     def grow(self) -> None:
         """Double the capacity, which is a number of levels."""

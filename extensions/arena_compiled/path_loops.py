@@ -22,6 +22,7 @@ class IdaStarLoop(Loop):
     """Searches all paths up to a bound on the estimated cost, like the function `_within` of the agent `ida-star`."""
 
     kernel = "ida-star"
+    expansions = 8
 
     @classmethod
     def constants(cls, edition: Any) -> dict[str, Any]:
@@ -33,7 +34,7 @@ class IdaStarLoop(Loop):
         """Return the lengths of the arrays for the current capacity, which is a number of levels. Costs are stored in
         the rows.
         """
-        return {"registers": 8, "numbers": 3, "rows": self.levels * self._row, "costs": 1, "slots": SEEN_SLOTS}
+        return {"registers": 9, "numbers": 3, "rows": self.levels * self._row, "costs": 1, "slots": SEEN_SLOTS}
 
     @property
     def _row(self) -> int:
@@ -82,6 +83,7 @@ class AStarLoop(Loop):
     """
 
     kernel = "best-first"
+    expansions = 12
     levels = FIRST_STATES
     costed: ClassVar[bool] = True
 
@@ -96,7 +98,7 @@ class AStarLoop(Loop):
         """Return the lengths of the arrays for the current capacity, which is a number of states."""
         rows = self.levels
         return {
-            "registers": 12, "numbers": 1, "states": rows * self.edition.words, "carried": rows * self.carried, "costs": rows,
+            "registers": 13, "numbers": 1, "states": rows * self.edition.words, "carried": rows * self.carried, "costs": rows,
             "links": rows * 2, "actions": self.edition.width, "ranks": rows * 4 + 2, "orders": rows * 4 + 2, "table": rows * 2,
         }  # fmt: skip
 
@@ -154,6 +156,7 @@ MAX_KEPT_WORDS = 1 << 19
 class ReachedLoop(Loop):
     """Keeps states in rows and, if a state can be reached in two ways, also in a table."""
 
+    expansions = 12
     levels = FIRST_REACHED_STATES
     in_place = True
     informed = False
@@ -169,7 +172,7 @@ class ReachedLoop(Loop):
     def sizes(self) -> dict[str, int]:
         """Return the lengths of the arrays for the current capacity, which is a number of states."""
         rows = self.levels
-        return {"registers": 12, "states": (rows + 1) * self.edition.words, "table": 1 if self.edition.tree else rows * 2}
+        return {"registers": 13, "states": (rows + 1) * self.edition.words, "table": 1 if self.edition.tree else rows * 2}
 
     def grow(self) -> None:
         """Double the capacity in states. The kernel refills the larger table."""

@@ -211,7 +211,7 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
 
 
 def _are_alike(one: Record, other: Record) -> bool:
-    """Return True if two records are equal apart from times. This is three times as fast as comparing their `timeless` forms."""
+    """Return True if two records are equal apart from times. Comparing all but times first is three times as fast."""
     if None in (one.seed, other.seed):  # one store does not reveal its secret yet; equal ids come from equal seeds
         one, other = one._replace(seed=None), other._replace(seed=None)
     first, second = (
@@ -220,7 +220,7 @@ def _are_alike(one: Record, other: Record) -> bool:
         )
         for record in (one, other)
     )
-    return first == second
+    return first == second or one.timeless() == other.timeless()  # earlier versions did not count expanded states
 
 
 def _describe_conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:

@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
-from arena import OutOfBudget, Puzzle
+import arena
+from arena import Limits, OutOfBudget, Puzzle, Search
 from arena.counting import Meter, counting_view
+from arena.search import SharedStart
+from arena_agents.best_first import BreadthFirst
+from arena_agents.depth_first import DepthFirst
 from arena_games.tic_tac_toe import TicTacToe
 
 
@@ -201,3 +205,22 @@ def test_a_game_that_copies_itself_in_its_own_way_is_asked_to() -> None:
     view.result((0, 0), 1)
     assert (Own.copies, meter.nodes) == (1, 1)
     assert copy(TicTacToe(rows=5)).rows == 5
+
+
+@pytest.mark.parametrize(("agent", "expanded"), [(BreadthFirst(), 2**6 - 6), (DepthFirst(), 6)])
+def test_expanded_states_are_those_whose_actions_were_asked_for(agent: Any, expanded: int) -> None:
+    """Of 6 bits, breadth first expands all states with at most 4 bits and one with 5; depth first expands one of each number."""
+    view, meter = view_of(Bits(width=6))
+    assert agent.solve(view, 0, Search(view, None, Limits(), meter, random.Random(1), SharedStart(view, None))) is not None
+    assert meter.expanded == expanded
+    view.is_terminal(3)  # asks for actions itself
+    assert meter.expanded == expanded
+
+
+def test_records_of_solvers_have_expanded_states() -> None:
+    """A* expands the start, whose three actions lead to the goal and two other states. Repetitions need not have the count."""
+    record = arena.play("sliding-tiles", "a-star", position="1 2 3 / 4 5 6 / 7 . 8")
+    assert (record.decisions[0].nodes, record.decisions[0].spent) == (3, {"expanded": 1})
+    assert "spent" not in record.timeless()["decisions"][0]
+    stepwise = arena.play("sliding-tiles", "greedy", position="1 2 3 / 4 5 6 / 7 . 8")
+    assert stepwise.decisions[0].spent is None

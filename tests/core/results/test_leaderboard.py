@@ -259,7 +259,7 @@ def test_columns_of_choice_sorted_as_wanted() -> None:
     spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy", "type-a-plus"]}
     results = run({**spec, "columns": ["agent", "rank", "nodes_per_move"], "sort": "-nodes_per_move"})
     lines = render(results, Leaderboard.of_results(results)).splitlines()[2:7]
-    assert lines[0].split() == ["Agent", "Rank", "Nodes/move"]
+    assert lines[0].split() == ["Agent", "Rank", "Generated/move"]
     assert [line.split()[0] for line in lines[2:]] == ["type-a-plus", "greedy", "random"]
 
 

@@ -29,6 +29,8 @@ class Outcome(NamedTuple):
     report: Any
     nodes: int
     evaluations: int
+    expanded: int
+    """The expanded states of a solver; 0 for other agents."""
     drew: bool
     next_number: float
 
@@ -48,7 +50,8 @@ def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limi
         found = "goes plain"
     drew = not isinstance(rng, Stream)
     ran = search.served is not None and search.served.ran
-    return Outcome(found, search._last, meter.nodes, meter.evaluations, drew, rng.random()), ran
+    expanded = meter.expanded if method == getattr(agent, "solve", None) else 0
+    return Outcome(found, search._last, meter.nodes, meter.evaluations, expanded, drew, rng.random()), ran
 
 
 @pytest.fixture(scope="session", autouse=True)

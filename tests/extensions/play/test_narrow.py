@@ -37,7 +37,7 @@ def test_boards_fit_and_say_what_they_leave_out(terminal: Open, store: Path, col
     seen = shown(terminal, "leaderboard", str(store), columns=columns)
     assert max(map(len, seen.split("\n"))) <= columns
     text = " ".join(seen.split())
-    assert "Columns left out because there is no room: 1st seat, 2nd seat, ms/move, Nodes/move" in text
+    assert "Columns left out because there is no room: 1st seat, 2nd seat, ms/move, Generated/move" in text
     assert "`columns:` in the spec" in text
     for heading in ("Rank", "Agent", "Elo", "Score"):
         assert re.search(rf"^Rank .*\b{heading}\b|^{heading}\b", seen, re.MULTILINE), heading

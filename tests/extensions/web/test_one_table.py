@@ -23,10 +23,10 @@ BOARDS: dict[str, tuple[dict[str, Any], list[str]]] = {
         ["Rank", "Agent", "Elo", "95 % interval", "Points", "Buchholz", "Sonneborn-Berger", "Games"],
     ),
     "knockout": ({**VERSUS, "format": "knockout"}, ["Rank", "Agent", "Elo", "95 % interval", "Rounds won", "Games"]),
-    "puzzle": (PUZZLE, ["Rank", "Agent", "Attempts", "Solved", "95 % interval", "Mean moves", "Moves if unsolved", "Nodes"]),
+    "puzzle": (PUZZLE, ["Rank", "Agent", "Attempts", "Solved", "95 % interval", "Mean moves", "Moves if unsolved", "Generated"]),
     "chosen": (
         {**VERSUS, "columns": ["agent", "losses", "rating_low", "rank", "nodes_per_move"], "sort": "-nodes_per_move"},
-        ["Agent", "L", "Elo from", "Rank", "Nodes/move"],
+        ["Agent", "L", "Elo from", "Rank", "Generated/move"],
     ),
     "league": (league.SPEC, ["Rank", "Agent", "Elo", "95 % interval", "League points", "Form", "Games"]),
 }
