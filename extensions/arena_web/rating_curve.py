@@ -1,12 +1,16 @@
-"""Ratings, solved shares or mean returns over the course of a run. They are computed at POINTS points of the run, each time from
-the matches played so far.
+"""Ratings, scores, solved shares or mean returns over the course of a run.
+
+They are computed at POINTS points of the run, each time from the matches played so far.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
-from arena.api.results import BoardInfo, PairedGames, Strengths, put_last
+from arena.api.results import BoardInfo, PairedGames, Strengths, put_last, result_points
+
+Figure = Literal["rating", "score", "solved", "mean_return"]
+"""What a curve shows."""
 
 POINTS = 20
 """The number of points of the run at which ratings are computed."""
@@ -76,26 +80,45 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
     return tuple(points)
 
 
-def mean_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """Return the solved share of every entry, or the mean return on a board of scores, at POINTS points of the run."""
+def mean_points(sheet: BoardInfo, matches: Sequence[ScoredMatch], figure: Figure) -> tuple[Point, ...]:
+    """Return the mean of a figure of every entry at POINTS points of the run."""
     sums = [0.0] * len(sheet.labels)
-    attempts = [0] * len(sheet.labels)
+    counts = [0] * len(sheet.labels)
     points = []
     for played, part in _parts(matches):
         for match in part:
-            sums[match.seats[0]] += match.returns[0] if sheet.kind == "score" else bool(match.solved)
-            attempts[match.seats[0]] += 1
-        points.append(Point(played, {entry: sums[entry] / of for entry, of in enumerate(attempts) if of}))
+            for entry, value in zip(match.seats, _list_values(match, figure), strict=True):
+                sums[entry] += value
+                counts[entry] += 1
+        points.append(Point(played, {entry: sums[entry] / of for entry, of in enumerate(counts) if of}))
     return tuple(points)
 
 
-def curve_of(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """Return the curve of a board: ratings if agents play each other, otherwise solved shares or mean returns."""
-    return (rating_points if sheet.kind == "versus" else mean_points)(sheet, matches)
+def _list_values(match: ScoredMatch, figure: Figure) -> Sequence[float]:
+    """Return the value of each seat."""
+    if figure == "solved":
+        return [float(bool(match.solved))]
+    if figure == "mean_return":
+        return match.returns
+    results = put_last(match.returns, match.loser)
+    return [result_points(got, max(results[:seat] + results[seat + 1 :])) for seat, got in enumerate(results)]
 
 
-CURVES = {"versus": "Rating", "puzzle": "Solved share", "score": "Mean return"}
-"""The title of a curve for each kind of board."""
+def figure_of(sheet: BoardInfo, ranked_by: str = "rating") -> Figure:
+    """Return the figure of a curve. For agents that play each other, it is the one that ranks the board, or else the rating."""
+    if sheet.kind != "versus":
+        return "solved" if sheet.kind == "puzzle" else "mean_return"
+    return "score" if ranked_by == "score" else "mean_return" if ranked_by == "mean_return" else "rating"
+
+
+def curve_of(sheet: BoardInfo, matches: Sequence[ScoredMatch], ranked_by: str = "rating") -> tuple[Point, ...]:
+    """Return the curve of a board: ratings or, if it is ranked by them, scores or mean returns; for puzzles, solved shares."""
+    figure = figure_of(sheet, ranked_by)
+    return rating_points(sheet, matches) if figure == "rating" else mean_points(sheet, matches, figure)
+
+
+CURVES: dict[Figure, str] = {"rating": "Rating", "score": "Score", "solved": "Solved share", "mean_return": "Mean return"}
+"""The title of a curve for each figure."""
 
 
 def _parts(matches: Sequence[ScoredMatch]) -> Iterable[tuple[int, Sequence[ScoredMatch]]]:

@@ -79,7 +79,7 @@ def _board(evidence: Evidence, compared: ComparedBoard) -> dict[str, Any]:
         verdict, _, rest = first.partition("\n")
         parts = [part for block in [rest, *blocks] if (part := read_part(heading, block))]
         pairs.append({"place": place, "heading": heading.removeprefix(f"{title}: "), "verdict": verdict, "parts": parts})
-    stacks = stacks_of(comparison_plots(among(evidence, compared.names)))
+    stacks = stacks_of(comparison_plots(among(evidence, compared.names), compared.names))
     matrix = {name: [cells.get((name, other)) for other in names] for name in names} if len(pairs) > 1 else None
     return {"key": key, "title": title, "legend": compared.legend, "matrix": matrix, "pairs": pairs, "stacks": stacks}
 
@@ -96,18 +96,20 @@ def read_part(heading: str, block: str) -> Table | str:
     return Table(f"{shown[0]} of {heading}", shown, kinds, cells)
 
 
-def comparison_plots(evidence: Evidence) -> list[Plot]:
-    """Return the plots for some entries. For a puzzle, these are scatter plots of two entries and a plot of the solved share by
-    budget; for a game, plots of ratings and scores.
+def comparison_plots(evidence: Evidence, names: Sequence[str]) -> list[Plot]:
+    """Return the plots for some entries, of which the first of `names` are the horizontal axes. For a puzzle, these are scatter
+    plots of two entries, and plots of solved positions by nodes and by seconds; for a game, plots of ratings and scores.
     """
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
     elif evidence.sheet.kind == "score":
         found = []
     else:
-        pairs = list(combinations(evidence.ranked, 2))[:MAX_SCATTER_PLOTS]
+        asked = [evidence.sheet.labels.index(name) for name in names if name in evidence.sheet.labels]
+        pairs = list(combinations(asked, 2))[:MAX_SCATTER_PLOTS]
         scatters = [scatter_plot(evidence, *pair, f"scatter-{number}") for number, pair in enumerate(pairs, 1)]
-        found = [*scatters, cactus_plot(evidence), budget_plot(evidence)]
+        by_seconds = [cactus_plot(evidence, "seconds"), budget_plot(evidence, "seconds")]
+        found = [*scatters, cactus_plot(evidence), budget_plot(evidence), *by_seconds]
     return [plot for plot in found if plot is not None]
 
 

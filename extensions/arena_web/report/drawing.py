@@ -59,7 +59,8 @@ def plots_of(evidence: Evidence) -> list[Plot]:
     else:
         best_two = evidence.ranked[:2]
         scatter = scatter_plot(evidence, *best_two) if len(best_two) == 2 else None
-        found = [budget_plot(evidence), cactus_plot(evidence), scatter]
+        by_nodes = [budget_plot(evidence), cactus_plot(evidence)]
+        found = [*by_nodes, budget_plot(evidence, "seconds"), cactus_plot(evidence, "seconds"), scatter]
     return [plot for plot in (*found, convergence_plot(evidence)) if plot is not None]
 
 

@@ -1,15 +1,15 @@
-"""The plots of a puzzle board: the solved share by budget, the cactus plot, and the scatter plot of two entries. A budget is
-a number of nodes, and the other plots count nodes, too.
+"""The plots of a puzzle board: the solved share by budget, the cactus plot, and the scatter plot of two entries. The first two
+plots exist for nodes and for seconds, the third counts nodes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from arena.api.results import figures
+from arena.api.results import MIN_SECONDS, figures
 from arena_records.budgets import BudgetStep, share_at, solved_by_budget
-from arena_web.report.evidence import Evidence
+from arena_web.report.evidence import Effort, Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
     MAX_LINES,
@@ -25,6 +25,12 @@ from arena_web.report.plot import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Unit = Literal["nodes", "seconds"]
+LEAST = {"nodes": 1.0, "seconds": MIN_SECONDS}
+"""The smallest amount that the logarithmic axis of a unit shows."""
+SCALES = {"nodes": "Generated nodes", "seconds": "Seconds"}
+"""The labels of the axes."""
+TITLES = {"nodes": "nodes", "seconds": "time"}
 MAX_LINE_POINTS = 150
 """The maximum number of points of a line; further points would not be visible."""
 MAX_CACTUS_COLUMNS = 8
@@ -39,47 +45,58 @@ class _Line:
 
     steps: tuple[BudgetStep, ...]
     end: float
-    """The smallest number of nodes after which a limit stopped an attempt. It is not known whether such an attempt would succeed
-    with a larger budget.
+    """The smallest number of nodes, or seconds, after which a limit stopped an attempt. It is not known whether such an attempt
+    would succeed with a larger budget.
     """
 
     def at(self, budget: float) -> float | None:
         return share_at(self.steps, budget) if budget <= self.end else None
 
 
-def budget_plot(evidence: Evidence) -> Plot | None:
-    """Return the plot of the solved share against the nodes of an attempt; None if nothing was solved."""
-    lines = _budget_lines(evidence)
-    budgets = _round_budgets([step.budget for line in lines for step in line.steps], max(line.end for line in lines))
+def _list_shown(evidence: Evidence, unit: Unit) -> list[int]:
+    """Return the entries of a plot, from the best to the worst: for seconds, only those whose times can be compared."""
+    timed = {row["agent"] for row in evidence.board.rows if row["seconds_per_attempt"] is not None}
+    return [entry for entry in evidence.ranked if unit == "nodes" or evidence.sheet.labels[entry] in timed]
+
+
+def _amount_of(effort: Effort, unit: Unit) -> float:
+    return max(LEAST[unit], effort.nodes if unit == "nodes" else effort.seconds)
+
+
+def budget_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
+    """Return the plot of the solved share against the nodes or the seconds of an attempt; None if nothing was solved."""
+    lines, shown = _budget_lines(evidence, unit), _list_shown(evidence, unit)
+    drawn = [lines[entry] for entry in shown]
+    budgets = _round_budgets([step.budget for line in drawn for step in line.steps], max([line.end for line in drawn], default=0))
     if not budgets:
         return None
-    kept, note = room_for(evidence.ranked, MAX_LINES)
+    kept, note = room_for(shown, MAX_LINES)
     labels = evidence.sheet.labels
-    if any(line.end < budgets[-1] for line in lines):
-        note = f" A line ends at the nodes at which a limit stopped an attempt; beyond this, the share is unknown.{note}"
+    if any(line.end < budgets[-1] for line in drawn):
+        note = f" A line ends at the {unit} at which a limit stopped an attempt; beyond this, the share is unknown.{note}"
     return Plot(
-        "budget-nodes",
-        "Solved by budget of nodes",
-        f"The share of positions that each agent solves with at most this many nodes per attempt.{note}",
+        f"budget-{unit}",
+        f"Solved by budget of {TITLES[unit]}",
+        f"The share of positions that each agent solves with at most this many {unit} per attempt.{note}",
         ("Agent", *[f"{budget:.10g}" for budget in budgets]),
-        tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
+        tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in shown]),
         2.5,
-        lambda axes, palette: _draw_budget(axes, palette, budgets, [lines[entry] for entry in kept]),
+        lambda axes, palette: _draw_budget(axes, palette, budgets, [lines[entry] for entry in kept], unit),
         tuple([labels[entry] for entry in kept]),
-        len(evidence.ranked) - len(kept),
+        len(shown) - len(kept),
     )
 
 
-def _budget_lines(evidence: Evidence) -> list[_Line]:
+def _budget_lines(evidence: Evidence, unit: Unit) -> list[_Line]:
     """Return the line of every entry, in the order of the sheet."""
     labels = evidence.sheet.labels
     used: list[list[float | None]] = [[] for _ in labels]
     ends = [inf for _ in labels]
     for match in evidence.scored:
-        entry, nodes = match.seats[0], max(1, match.effort.nodes)
-        used[entry].append(nodes if match.solved else None)
+        entry, amount = match.seats[0], _amount_of(match.effort, unit)
+        used[entry].append(amount if match.solved else None)
         if not match.solved and evidence.sheet.was_stopped(entry, match.termination, *match.effort):
-            ends[entry] = min(ends[entry], nodes)
+            ends[entry] = min(ends[entry], amount)
     return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
 
 
@@ -99,7 +116,7 @@ def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
     return (*below, most) if below else ()
 
 
-def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[_Line]) -> None:
+def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[_Line], unit: Unit) -> None:
     for number, line in enumerate(lines):
         steps = [step for step in line.steps if step.budget <= line.end]
         drawn = steps[:: max(1, len(steps) // MAX_LINE_POINTS)] + steps[-1:]
@@ -111,48 +128,48 @@ def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines
     near = budgets[-1] / 4  # otherwise the labels of a power of ten and of the last budget could overlap
     axes.set_xticks(budgets, [tick_text(budget) if budget <= near or budget == budgets[-1] else "" for budget in budgets])
     axes.set_xlim(budgets[0], budgets[-1])
-    axes.set_xlabel("Nodes")
+    axes.set_xlabel(SCALES[unit])
     axes.minorticks_off()
     share_axis(axes)
 
 
-def cactus_plot(evidence: Evidence) -> Plot | None:
-    """Return the cactus plot, which shows how many positions each agent solves if it may use a given number of nodes per
-    position; None if nothing was solved.
+def cactus_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
+    """Return the cactus plot, which shows how many positions each agent solves if it may use a given number of nodes or seconds
+    per position; None if nothing was solved.
     """
-    labels = evidence.sheet.labels
-    solved: list[list[int]] = [[] for _ in labels]
+    labels, shown = evidence.sheet.labels, _list_shown(evidence, unit)
+    solved: list[list[float]] = [[] for _ in labels]
     for match in evidence.scored:
         if match.solved:
-            solved[match.seats[0]].append(max(1, match.effort.nodes))
-    for nodes in solved:
-        nodes.sort()
-    most = max(map(len, solved), default=0)
+            solved[match.seats[0]].append(_amount_of(match.effort, unit))
+    for amounts in solved:
+        amounts.sort()
+    most = max([len(solved[entry]) for entry in shown], default=0)
     if most == 0:
         return None
-    kept, note = room_for(evidence.ranked, MAX_LINES)
+    kept, note = room_for(shown, MAX_LINES)
     counts = [digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5) if digit * 10**power < most]
     counts = [*counts[-(MAX_CACTUS_COLUMNS - 1) :], most]
     return Plot(
-        "cactus-nodes",
-        "Positions solved, by nodes",
-        "The solved positions of each agent, sorted by their nodes: the line shows how many of them need at "
-        f"most this many nodes each (a cactus plot). Further right and lower is better.{note}",
+        f"cactus-{unit}",
+        f"Positions solved, by {TITLES[unit]}",
+        f"The solved positions of each agent, sorted by their {unit}: the line shows how many of them need at "
+        f"most this many {unit} each (a cactus plot). Further right and lower is better.{note}",
         ("Agent", *[f"{count:,} solved" for count in counts]),
         tuple(
             [
                 (labels[entry], *[solved[entry][count - 1] if count <= len(solved[entry]) else None for count in counts])
-                for entry in evidence.ranked
+                for entry in shown
             ]
         ),
         2.5,
-        lambda axes, palette: _draw_cactus(axes, palette, [solved[entry] for entry in kept]),
+        lambda axes, palette: _draw_cactus(axes, palette, [solved[entry] for entry in kept], unit),
         tuple([labels[entry] for entry in kept]),
-        len(evidence.ranked) - len(kept),
+        len(shown) - len(kept),
     )
 
 
-def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[int]]) -> None:
+def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[float]], unit: Unit) -> None:
     for number, efforts in enumerate(lines):
         every = max(1, len(efforts) // MAX_LINE_POINTS)
         places = sorted({*range(0, len(efforts), every), *([len(efforts) - 1] if efforts else [])})
@@ -163,7 +180,7 @@ def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[int]]) -> 
     log_axis(axes.yaxis, min(known) / 1.5, max(known) * 1.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("Positions solved")
-    axes.set_ylabel("Nodes each")
+    axes.set_ylabel(f"{SCALES[unit]} each")
     count_axis(axes)
 
 

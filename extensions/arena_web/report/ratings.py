@@ -1,10 +1,10 @@
-"""Two plots: the ratings with their intervals, and the ratings, solved shares or mean returns over the run."""
+"""Two plots: the ratings with their intervals, and what ranks the board over the run."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.api.results import Leaderboard
-from arena_web.rating_curve import CURVES, Point, curve_of
+from arena_web.rating_curve import CURVES, Figure, Point, curve_of, figure_of
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
@@ -79,40 +79,37 @@ def _draw_interval(axes: "Axes", palette: Palette, row: dict[str, Any], place: i
 
 
 def convergence_plot(evidence: Evidence) -> Plot | None:
-    """Return the plot of the ratings, solved shares or mean returns after each twentieth of the matches; None if there are fewer
-    than two points.
+    """Return the plot of the figure that ranks the board after each twentieth of the matches: scores, ratings, mean returns or
+    solved shares. None if there are fewer than two points.
     """
-    kind = evidence.sheet.kind
-    points = curve_of(evidence.sheet, tuple(evidence.scored))
+    figure = figure_of(evidence.sheet, evidence.board.ranked_by)
+    points = curve_of(evidence.sheet, tuple(evidence.scored), evidence.board.ranked_by)
     if len(points) < 2:
         return None
     labels = evidence.sheet.labels
     known = [entry for entry in evidence.ranked if entry in points[-1].values]
     kept, note = room_for(known, MAX_LINES)
-    what = CURVES[kind]
-    versus = kind == "versus"
-    values = "Ratings, fitted to all matches so far" if versus else f"{what}s of all attempts so far"
+    values = "Ratings, fitted to all matches so far" if figure == "rating" else f"{CURVES[figure]}s of all matches so far"
     return Plot(
         "convergence",
-        "Ratings over the run" if versus else f"{what} over the run",
+        f"{'Ratings' if figure == 'rating' else CURVES[figure]} over the run",
         f"{values}, in the order in which they were played.{note}",
         ("Matches", *[labels[entry] for entry in evidence.ranked]),
         tuple([(point.played, *[point.values.get(entry) for entry in evidence.ranked]) for point in points]),
         2.6,
-        lambda axes, palette: _draw_curves(axes, palette, kept, points, kind),
+        lambda axes, palette: _draw_curves(axes, palette, kept, points, figure),
         tuple([labels[entry] for entry in kept]),
         len(known) - len(kept),
     )
 
 
-def _draw_curves(axes: "Axes", palette: Palette, entries: Sequence[int], points: Sequence[Point], kind: str) -> None:
+def _draw_curves(axes: "Axes", palette: Palette, entries: Sequence[int], points: Sequence[Point], figure: Figure) -> None:
     for number, entry in enumerate(entries):
         known = [(point.played, point.values[entry]) for point in points if entry in point.values]
         played, values = zip(*known, strict=True)
         axes.plot(played, values, markevery=(number % 4, 4), **palette.line(number))
     axes.set_xlabel("Matches played")
     count_axis(axes)
-    if kind != "puzzle":
-        axes.set_ylabel("Elo" if kind == "versus" else CURVES[kind])
-    else:
+    if figure in ("solved", "score"):
         share_axis(axes)
+    axes.set_ylabel({"rating": "Elo", "solved": "Solved"}.get(figure, CURVES[figure]))

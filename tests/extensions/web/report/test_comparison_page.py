@@ -97,6 +97,14 @@ def test_a_scatter_has_a_point_for_each_position(puzzle: Evidence, played: Path)
     )
 
 
+def test_the_pair_that_is_asked_for_is_drawn(puzzle: Evidence) -> None:
+    """In the order in which it is named, whatever the ranks are."""
+    ranked = [puzzle.sheet.labels[entry] for entry in puzzle.ranked]
+    for names in ((ranked[2], ranked[0]), (ranked[0], ranked[2])):
+        first = comparison_plots(among(puzzle, names), names)[0]
+        assert first.headings == ("Position", f"Nodes of {names[0]}", f"Nodes of {names[1]}")
+
+
 def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
     """An entry against itself has nothing but ties, and every point is on the line from corner to corner."""
     entry = puzzle.sheet.labels.index(A_STAR)
@@ -114,7 +122,7 @@ def test_a_board_among_some_entries_has_their_matches_alone(puzzle: Evidence) ->
     """Plots of a comparison show those that are compared and nobody else."""
     shown = among(puzzle, (A_STAR, CLIMB))
     assert {puzzle.sheet.labels[match.seats[0]] for match in shown.matches} <= {A_STAR, CLIMB}
-    for plot in comparison_plots(shown):
+    for plot in comparison_plots(shown, shown.sheet.labels):
         assert {row[0] for row in plot.rows if isinstance(row[0], str)} <= {A_STAR, CLIMB}
 
 

@@ -88,8 +88,8 @@ def test_the_numbers_behind_the_plots_are_those_of_the_leaderboard(page: Page, l
         cross = page.tables[f"numbers of the plot Cross-table of {title}"][1:]
         for cells, shares in zip(cross, board["cross"], strict=True):
             assert all(close(text, share, 0.00005) for text, share in zip(cells[1:], shares, strict=True))
-        last = page.tables[f"numbers of the plot Ratings over the run of {title}"][-1]
-        assert all(close(text, row["rating"], 0.05001) for text, row in zip(last[1:], board["rows"], strict=True))
+        last = page.tables[f"numbers of the plot Score over the run of {title}"][-1]
+        assert all(close(text, row["score"], 0.00005) for text, row in zip(last[1:], board["rows"], strict=True))
 
 
 def test_names_and_messages_are_text(page: Page) -> None:

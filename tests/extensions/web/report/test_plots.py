@@ -17,7 +17,8 @@ from arena_web.report.drawing import USUAL, _settings, inline, plots_of, whole
 from arena_web.report.evidence import Evidence, Findings, MatchSummary, read
 from arena_web.report.palette import PAGE, PAPER, VARIABLES
 from arena_web.report.plot import MAX_LINES
-from arena_web.report.ratings import ratings_plot
+from arena_web.report.puzzle_plots import budget_plot, cactus_plot
+from arena_web.report.ratings import convergence_plot, ratings_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -75,6 +76,37 @@ def test_ratings_over_the_run_end_at_the_board_though_tiers_are_open(tmp_path: P
     last = rating_points(found.sheet, tuple(found.scored))[-1]
     for row in found.board.rows:
         assert last.values[found.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
+
+
+@pytest.mark.parametrize(("ranked_by", "key"), [("score", "score"), ("mean_return", "mean_return"), ("rating", "rating")])
+def test_the_curve_over_the_run_is_what_ranks_the_board(versus: Evidence, ranked_by: str, key: str) -> None:
+    """Its last point has the values of the table, whichever of them ranks it."""
+    plot = convergence_plot(replace(versus, board=replace(versus.board, ranked_by=ranked_by)))
+    assert plot is not None
+    assert plot.title == {"score": "Score", "mean_return": "Mean return", "rating": "Ratings"}[ranked_by] + " over the run"
+    last = dict(zip(plot.headings[1:], plot.rows[-1][1:], strict=True))
+    assert last == pytest.approx({row["agent"]: row[key] for row in versus.board.rows}, abs=1e-6)
+
+
+def test_plots_by_seconds_have_the_entries_whose_times_can_be_compared(puzzle: Evidence) -> None:
+    """The cell of the most solved positions is the longest of their times; an entry without times on the board has no line."""
+    plot = cactus_plot(puzzle, "seconds")
+    assert plot is not None
+    labels = puzzle.sheet.labels
+    assert [row[0] for row in plot.rows] == [labels[entry] for entry in puzzle.ranked]
+    times = {label: sorted(match.effort.seconds for match in puzzle.scored if match.solved and labels[match.seats[0]] == label)
+             for label in labels}  # fmt: skip
+    most = max(map(len, times.values()))
+    assert {row[0]: row[-1] for row in plot.rows} == {
+        label: known[-1] if len(known) == most else None for label, known in times.items()
+    }
+    first, *others = puzzle.board.rows
+    untimed = replace(puzzle, board=replace(puzzle.board, rows=({**first, "seconds_per_attempt": None}, *others)))
+    for draw in (cactus_plot, budget_plot):
+        found, by_nodes = draw(untimed, "seconds"), draw(untimed)
+        assert found is None or first["agent"] not in [row[0] for row in found.rows]
+        assert by_nodes is not None
+        assert first["agent"] in [row[0] for row in by_nodes.rows]
 
 
 def test_solved_by_budget_is_a_plain_count(puzzle: Evidence) -> None:
@@ -138,7 +170,7 @@ def test_a_drawing_is_well_formed_and_follows_the_page(versus: Evidence, puzzle:
         (evidence, plot, inline(plot, f"k{n}")) for evidence in (versus, puzzle) for n, plot in enumerate(plots_of(evidence))
     ]
     assert {plot.name for _, plot, _ in drawn} == {
-        *("ratings", "cross", "convergence", "budget-nodes", "cactus-nodes", "scatter"),
+        *("ratings", "cross", "convergence", "budget-nodes", "cactus-nodes", "budget-seconds", "cactus-seconds", "scatter"),
     }
     for _, plot, text in drawn:
         tree = ET.fromstring(text)
