@@ -135,20 +135,16 @@ def counting_view(game: Game, meter: Meter) -> Game:
     shadows: dict[str, Any] = view.__dict__
     shadows["result"] = _counted_result(own.result, meter)
     shadows["parse_state"] = note_states(game.parse_state)
-    if _is_puzzle(type(game)):
-        shadows["actions"] = _counted_actions(own.actions, meter)
-        shadows["is_terminal"] = own.is_terminal  # which may ask for actions itself
     for name in _offered(type(game)):
         shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
+    if "actions" in shadows:
+        shadows["is_terminal"] = own.is_terminal  # which may ask for actions itself
     return view
 
 
-@cache
-def _is_puzzle(kind: type[Game]) -> bool:
-    return issubclass(kind, Puzzle)  # an abstract class, for which this is slow
-
-
 def _counted_actions(list_actions: Callable[[State], Sequence[Action]], meter: Meter) -> Callable[[State], Sequence[Action]]:
+    """Return `actions` of a puzzle, which counts every call as an expanded state."""
+
     def actions(state: State) -> Sequence[Action]:
         meter.expanded += 1
         return list_actions(state)
@@ -158,7 +154,8 @@ def _counted_actions(list_actions: Callable[[State], Sequence[Action]], meter: M
 
 @cache
 def _offered(kind: type[Game]) -> tuple[str, ...]:
-    return tuple([name for name in _OPTIONAL if overrides(kind, name)])
+    own = [name for name in _OPTIONAL if name != "actions" and overrides(kind, name)]
+    return (*own, "actions") if issubclass(kind, Puzzle) else tuple(own)
 
 
 def _counted_result(generate: Callable[[State, Action], State], meter: Meter) -> Callable[[State, Action], State]:
@@ -220,5 +217,6 @@ _OPTIONAL: dict[str, Callable[[Callable[..., Any], Meter], Callable[..., Any]]] 
     "random_state": _counted,
     "mutate": _counted,
     "crossover": _counted,
+    "actions": _counted_actions,
     "local": lambda generate, meter: lambda state: _CountedLocal(generate(state), meter),
 }

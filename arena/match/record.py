@@ -91,14 +91,6 @@ class Decision(NamedTuple):
         return plain
 
 
-def _make_timeless(decision: Decision) -> Decision:
-    """Return a decision without its time, its uncounted states and its expanded states, which earlier versions did not count."""
-    spent = decision.spent
-    if spent is not None and EXPANDED in spent:
-        spent = {name: amount for name, amount in spent.items() if name != EXPANDED} or None
-    return decision._replace(seconds=0.0, unmetered=0, spent=spent)
-
-
 class Record(NamedTuple):
     """The record of one match: the entries, the position, the actions, the end, and the amounts for every decision.
 
@@ -180,10 +172,14 @@ class Record(NamedTuple):
         """Return the values that a repetition of the match would give again: all but times, `unmetered` and expanded states,
         which earlier versions did not count.
         """
-        plain = self._replace(decisions=tuple(map(_make_timeless, self.decisions))).as_dict()
+        plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
+            decision.pop("unmetered", None)
+            spent = {name: amount for name, amount in decision.pop("spent", {}).items() if name != EXPANDED}
+            if spent:
+                decision["spent"] = spent
         return plain
 
 

@@ -44,7 +44,8 @@ class Source(NamedTuple):
         letters = [letter for letter in normalize("NFKD", f"{surname}{self.year}{word}") if not combining(letter)]
         fields = {"author": " and ".join(self.authors), **self._asdict(), "title": f"{{{self.title}}}"}
         kind = "article" if self.journal else "inproceedings" if self.booktitle else "misc"
-        rows = [f"  {name} = {{{_escape(text)}}}," for name, text in fields.items() if text and name != "authors"]
+        escaped = {name: re.sub(r"([&%$#_])", r"\\\1", text) for name, text in fields.items() if name != "authors"}
+        rows = [f"  {name} = {{{text}}}," for name, text in escaped.items() if text]
         return "\n".join([f"@{kind}{{{''.join(filter(str.isalnum, letters)).lower()},", *rows, "}"])
 
 
@@ -73,7 +74,3 @@ def find_sources(text: str) -> Iterator[Source]:
             yield named._replace(title=title, journal=journal, volume=number, number=issue)
         else:
             yield named
-
-
-def _escape(text: str) -> str:
-    return re.sub(r"([&%$#_])", r"\\\1", text)

@@ -40,7 +40,12 @@ def methods_text(
     seed = "a seed that is still secret" if last.seed is None else f"seed {last.seed}"
     sentences.append(f"All random numbers follow from {seed}.")
     for number, environment in enumerate(Run.list_environments([run for run in runs if not run.idle] or [last])):
-        sentences.append(_describe_environment(environment, "The matches were played" if not number else "Some were played"))
+        place = {"system", "machine", "processor", "commit"}
+        software = [f"{PARTS.get(name, name)} {text}" for name, text in environment.items() if name not in place]
+        machine = [environment[name] for name in ("processor", "machine", "system") if name in environment]
+        where = f" on {', '.join(machine)}" if machine else ""
+        where += f", at commit {environment['commit']} of the working directory" if "commit" in environment else ""
+        sentences.append(f"{'Some' if number else 'The'} matches were played with {', '.join(software)}{where}.")
     plugins = [f"{name.rpartition('/')[2]} {one.version or '(no version)'}" for name, one in last.plugins.items()]
     if others := [text for text in plugins if not text.startswith("fairarena:")]:
         sentences.append(f"Other code: {', '.join(others)}.")
@@ -52,10 +57,11 @@ def _describe_board(board: Leaderboard, compared: Compared, measure: str | None)
     parameters = ", ".join([f"{name} = {_write(value)}" for name, value in board.game.items() if name != "name"])
     heuristics = [str((one["heuristic"] or {}).get("name", "")) for one in sheet.settings]
     named = len({*heuristics} - {""}) > 1
-    entries = [
-        _describe_entry(label, one["agent"], heuristic if named else "")
-        for label, one, heuristic in zip(sheet.labels, sheet.settings, heuristics, strict=True)
-    ]
+    entries = []
+    for label, one, heuristic in zip(sheet.labels, sheet.settings, heuristics, strict=True):
+        details = [] if one["agent"] in label else [one["agent"]]
+        details += [f"heuristic {heuristic}"] if named and heuristic and heuristic not in label else []
+        entries.append(f"{label} [{', '.join(details)}]" if details else label)
     game = f"{board.game['name']}{f' ({parameters})' if parameters else ''}"
     counted = f"{board.games:,} {'attempts at' if sheet.kind == 'puzzle' else 'games of'} {game}"
     counted += f", {board.distinct_games:,} of them different" if board.distinct_games < board.games else ""
@@ -64,7 +70,11 @@ def _describe_board(board: Leaderboard, compared: Compared, measure: str | None)
         yield f"The heuristic was {max(heuristics)}."
     if board.void:
         yield f"Void matches are left out ({board.void:,})."
-    limits = {label: _describe_limits(sheet, entry) for entry, label in enumerate(sheet.labels)}
+    limits = {
+        label: " and ".join([f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
+        or "nothing"
+        for entry, label in enumerate(sheet.labels)
+    }
     if len(set(limits.values())) == 1:
         yield f"Each decision was limited to {limits[sheet.labels[0]]}."
     else:
@@ -72,8 +82,11 @@ def _describe_board(board: Leaderboard, compared: Compared, measure: str | None)
     ranked = next((remark for remark in board.remarks if remark.startswith("Ranked by")), None)
     if ranked is not None:
         yield f"Entries are ranked by{ranked.removeprefix('Ranked by').partition('. ')[0].rstrip('.')}."
-    if not compared.pairs:
-        return
+    if compared.pairs:
+        yield from _describe_tests(sheet, compared, measure)
+
+
+def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -> Iterator[str]:
     tests: dict[str, list[str]] = {}
     for pair in compared.pairs:
         for aspect, test in _list_tests(sheet, pair, measure):
@@ -84,8 +97,12 @@ def _describe_board(board: Leaderboard, compared: Compared, measure: str | None)
     for aspect, names in tests.items():
         by_test.setdefault(" or ".join([TESTS.get(name, name) for name in names]), []).append(aspect)
     said = [f"{' and '.join(aspects)} by {names}" for names, aspects in by_test.items()]
-    sizes = [_count_units(pair) for pair in compared.pairs]
-    sizes = [size for size in sizes if size]
+    sizes = []
+    for pair in compared.pairs:
+        if isinstance(pair, GamesComparison):
+            sizes += [sum(pair.counts)] if pair.counts else []
+        else:
+            sizes.append(pair.rounds if isinstance(pair, MeanComparison) else pair.solved.positions)
     unit = {"puzzle": "positions"}.get(sheet.kind, "rounds")
     if isinstance(compared.pairs[0], GamesComparison):
         unit = "pairs of games, which start from the same position with the seats exchanged"
@@ -97,18 +114,6 @@ def _describe_board(board: Leaderboard, compared: Compared, measure: str | None)
             f"P-values and intervals are corrected for all {compared.tests:,} tests by Holm's method (Holm 1979), so the "
             f"family-wise error rate is at most {100 * SIGNIFICANCE_LEVEL:g} %."
         )
-
-
-def _describe_entry(label: str, agent: str, heuristic: str) -> str:
-    """Return the label, with the agent and the heuristic unless the label names them."""
-    details = [] if agent in label else [agent]
-    details += [f"heuristic {heuristic}"] if heuristic and heuristic not in label else []
-    return f"{label} [{', '.join(details)}]" if details else label
-
-
-def _describe_limits(sheet: BoardInfo, entry: int) -> str:
-    limits = [f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()]
-    return " and ".join(limits) or "nothing"
 
 
 def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iterator[tuple[str, str]]:
@@ -127,22 +132,6 @@ def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iter
         for aspect in ("cost", "moves", "nodes", "seconds"):
             means = getattr(pair, aspect)
             yield f"the {aspect} of solutions", "" if means is None or means.test is None else means.test.test
-
-
-def _count_units(pair: Comparison) -> int:
-    if isinstance(pair, MeanComparison):
-        return pair.rounds
-    if isinstance(pair, GamesComparison):
-        return sum(pair.counts or ())
-    return pair.solved.positions
-
-
-def _describe_environment(versions: Mapping[str, str], start: str) -> str:
-    where = {"system", "machine", "processor", "commit"}
-    software = ", ".join([f"{PARTS.get(name, name)} {text}" for name, text in versions.items() if name not in where])
-    machine = ", ".join([versions[name] for name in ("processor", "machine", "system") if name in versions])
-    commit = f", at commit {versions['commit']} of the working directory" if "commit" in versions else ""
-    return f"{start} with {software}{f' on {machine}' if machine else ''}{commit}."
 
 
 def _write(value: object) -> str:

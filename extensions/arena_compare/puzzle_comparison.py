@@ -183,6 +183,8 @@ def compare_attempts(
     idle = [name for name, mine in zip(names, attempts, strict=True) if not any(one.nodes for one in mine.values())]
     unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
     known = [position for position in shared if position in optima]
+    factors = [[effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for pair in both]
+    branching = [(one, other) for one, other in factors if one is not None and other is not None]
     return PuzzleComparison(
         *names,
         solved,
@@ -200,7 +202,7 @@ def compare_attempts(
         *_par2(nodes, 0 if idle else limits.get("nodes", 0)),
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
-        _branching(both),
+        (fmean([one for one, _ in branching]), fmean([other for _, other in branching])) if branching else None,
         len(known),
         () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
@@ -256,12 +258,6 @@ def _par2(spent: Spent, limit: float) -> tuple[tuple[float, float] | None, float
 def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int, float]) -> float | None:
     costs = [(attempts[position].cost, optima[position]) for position in known if attempts[position].solved]
     return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
-
-
-def _branching(both: Sequence[tuple[Attempt, Attempt]]) -> tuple[float, float] | None:
-    factors = [[effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for pair in both]
-    known = [(one, other) for one, other in factors if one is not None and other is not None]
-    return (fmean([one for one, _ in known]), fmean([other for _, other in known])) if known else None
 
 
 def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> float:
