@@ -4,6 +4,7 @@ A node is one generated state, no matter which method generates it. Agents need 
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cache
 from time import perf_counter, process_time
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.limits import Limits
-from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
 CLOCK_STRIDE = 16
 """The number of nodes between two readings of the clock."""
@@ -124,21 +124,24 @@ class Meter:
 def counting_view(game: Game, meter: Meter) -> Game:
     """Return a shallow copy of `game` whose methods that generate states count them on `meter`.
 
-    The copy is an instance of the same class with the same attributes. These methods are replaced on the copy: `result`,
-    `parse_state` and, if the game has them, `neighbors`, `random_state`, `mutate`, `crossover` and `local`. Calls that the game
-    itself makes are not counted. A state from `parse_state` is not a node; `arena.unmetered` counts it separately. In a puzzle,
-    `actions` is replaced, too: a state is expanded when the agent asks for its actions.
+    The copy is an instance of the same class with the same attributes. These methods are replaced on the copy: `result` and,
+    if the game has them, `neighbors`, `random_state`, `mutate`, `crossover` and `local`. Calls that the game itself makes are not
+    counted, and a state from `parse_state` is not a node. In a puzzle, `actions` is replaced, too: a state is expanded when the
+    agent asks for its actions.
     """
     meter.game = game
-    view = copy_shallow(game)
-    own = unwatched_copy(game) if WATCHED else game
+    if _is_its_attributes(type(game)):
+        # An ordinary dict, because look-ups are slower in the dicts that CPython shares among the objects of a class
+        view: Game = object.__new__(type(game))
+        view.__dict__ = dict(game.__dict__)
+    else:
+        view = copy(game)
     shadows: dict[str, Any] = view.__dict__
-    shadows["result"] = _counted_result(own.result, meter)
-    shadows["parse_state"] = note_states(game.parse_state)
+    shadows["result"] = _counted_result(game.result, meter)
     for name in _offered(type(game)):
-        shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
+        shadows[name] = _OPTIONAL[name](getattr(game, name), meter)
     if "actions" in shadows:
-        shadows["is_terminal"] = own.is_terminal  # which may ask for actions itself
+        shadows["is_terminal"] = game.is_terminal  # which may ask for actions itself
     return view
 
 
@@ -150,6 +153,11 @@ def _counted_actions(list_actions: Callable[[State], Sequence[Action]], meter: M
         return list_actions(state)
 
     return actions
+
+
+@cache
+def _is_its_attributes(kind: type[Game]) -> bool:
+    return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
 
 
 @cache

@@ -8,7 +8,6 @@ from typing import Any, TypeVar, cast
 
 from arena.configured import parameters_of
 from arena.game import Game
-from arena.unmetered import for_heuristic
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Evaluation = Callable[..., float]
@@ -73,12 +72,8 @@ def count_given(target: Callable[..., Any]) -> int:
 
 
 def bind(target: Callable[..., Any], game: Game, parameters: Mapping[str, Any] | None = None) -> Evaluation:
-    """Prepare a heuristic for one game object. The result is called with a state and, if the game has several seats, a player.
-
-    The heuristic gets a copy of the game that counts the states that the heuristic generates.
-    """
-    given = for_heuristic(game)
+    """Prepare a heuristic for one game object. The result is called with a state and, if the game has several seats, a player."""
     if isclass(target):
         made: Any = target
-        return cast(Evaluation, made(given, **(parameters or {})).__call__)
-    return partial(target, given, **(parameters or {}))
+        return cast(Evaluation, made(game, **(parameters or {})).__call__)
+    return partial(target, game, **(parameters or {}))

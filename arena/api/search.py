@@ -9,6 +9,5 @@ if TYPE_CHECKING:
     from arena.parts import SearchEngine as SearchEngine, SeatUse as SeatUse
     from arena.search import SharedStart as SharedStart
     from arena.search_engines import PLAIN as PLAIN, compiles_first as compiles_first, search_engines as search_engines
-    from arena.unmetered import seen as seen
 else:
     __getattr__, __dir__ = pass_on(__name__)

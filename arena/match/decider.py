@@ -21,7 +21,6 @@ from arena.limits import Limits
 from arena.match.record import EXPANDED
 from arena.search import Search, SharedStart
 from arena.search_engines import find_loop
-from arena.unmetered import seen
 
 RECURSION_LIMIT = 10_000
 """The recursion limit during a decision, so that searches can follow long lines. A C function that calls a Python function needs
@@ -84,9 +83,9 @@ class Decider:
         "used",
     )
 
-    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int, bool]
-    """The amounts for the last decision: nodes, evaluations, seconds, depth, value, other amounts, unmetered states, and whether
-    the value is proven.
+    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool]
+    """The amounts for the last decision: nodes, evaluations, seconds, depth, value, other amounts, and whether the value is
+    proven.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Decider:
         self.settled = True
         """Whether the spec and the options alone decided this."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None, None, 0, False)
+        self.used = (0, 0, 0.0, None, None, None, False)
         self.exchanges: tuple[str, ...] = ()
         """Texts that the agent has added to the transcript of the match, as JSON."""
 
@@ -150,7 +149,6 @@ class Decider:
             meter.nodes = meter.evaluations = meter.expanded = 0
         self.fallback, self.ran_compiled = False, None
         stopped = None
-        seen.states = 0
         recursion = sys.getrecursionlimit()
         if recursion < RECURSION_LIMIT:
             sys.setrecursionlimit(RECURSION_LIMIT)
@@ -181,7 +179,7 @@ class Decider:
         spent = search.spent
         if meter.expanded and not legal:  # a solver; agents that choose have no compiled loop that counts
             spent = {EXPANDED: meter.expanded, **(spent or {})}
-        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, spent, seen.states, exact)
+        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, spent, exact)
         if search.exchanges:
             self.exchanges += search.exchanges
         if isinstance(stopped, OutOfBudget) and limits.patient and legal and meter.exhausted and not search.reported:

@@ -49,9 +49,9 @@ class Unreadable:
         """The forfeit that the referee records for this answer; None for an ordinary illegal action."""
 
 
-Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int, bool] | tuple[()]
-"""The amounts for a decision: nodes, evaluations, seconds, depth, value, other amounts, unmetered states, and whether the value
-is proven; empty if unknown.
+Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool] | tuple[()]
+"""The amounts for a decision: nodes, evaluations, seconds, depth, value, other amounts, and whether the value is proven; empty if
+unknown.
 """
 
 

@@ -74,18 +74,14 @@ class Decision(NamedTuple):
     """The value that the agent reported last, from its own point of view."""
     spent: Mapping[str, float] | None = None
     """Other amounts that the agent reported, by name, such as `tokens`; None if it reported none."""
-    unmetered: int = 0
-    """The number of generated states that were not counted as nodes, as far as noticed; see `arena.unmetered`."""
     exact: bool = False
     """Whether the agent reported that the value is proven. A value of 1 is a win only if it is."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the decision as plain values; `spent`, `unmetered` and `exact` are left out if they are None, 0 or false."""
+        """Return the decision as plain values; `spent` and `exact` are left out if they are None or false."""
         plain = self._asdict()
         if self.spent is None:
             del plain["spent"]
-        if not self.unmetered:
-            del plain["unmetered"]
         if not self.exact:
             del plain["exact"]
         return plain
@@ -169,14 +165,13 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """Return the values that a repetition of the match would give again: all but times, `unmetered` and expanded states,
-        which earlier versions did not count.
+        """Return the values that a repetition of the match would give again: all but times and expanded states, which earlier
+        versions did not count.
         """
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
-            decision.pop("unmetered", None)
             spent = {name: amount for name, amount in decision.pop("spent", {}).items() if name != EXPANDED}
             if spent:
                 decision["spent"] = spent

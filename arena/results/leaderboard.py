@@ -101,10 +101,9 @@ class Leaderboard:
     """The rounds of a knockout, the first round first; empty for other formats."""
     facts: dict[str, Any]
     """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
-    the agents whose mean rating is 0, if these are not all. `unmetered`: for each agent, the number of generated states that were
-    not counted. `untimed`: why times of agents are null. `pairing_spread`: how much leads differ from the differences of
-    ratings, as a standard deviation in Elo. `unrated`: the agents with hidden ratings. `test` and `bracket`: see above.
-    `finished` (false) and `size`: only if matches of the schedule are missing."""
+    the agents whose mean rating is 0, if these are not all. `untimed`: why times of agents are null. `pairing_spread`: how much
+    leads differ from the differences of ratings, as a standard deviation in Elo. `unrated`: the agents with hidden ratings.
+    `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of the schedule are missing."""
 
     table = board_table
     bracket_table = bracket_table
@@ -250,8 +249,8 @@ class Leaderboard:
             found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
             facts |= found
             remarks += said if tally.games else ()
-        unmetered = {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}
-        facts |= {key: fact for key, fact in (("unmetered", unmetered), ("untimed", tally.untimed)) if fact}
+        if tally.untimed:
+            facts["untimed"] = tally.untimed
         remarks += _describe_ranking(tally, contrasts, rows, ranking)
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")

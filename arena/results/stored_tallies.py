@@ -71,8 +71,6 @@ def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
         tallies[board].add_fallbacks(found)
     for board, matches in store.query(_UNAVAILABLE, [f"{Unavailable.MARK}%"]):
         tallies[board].unavailable = matches
-    for board, entries, seat, states in store.unmetered():
-        tallies[board].counts[entries[seat]].unmetered += states
     _add_timings(store, tallies)
     for rows in store.chunks(_SPENT):
         for board, seats, decisions, spent in rows:

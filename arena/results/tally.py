@@ -77,8 +77,6 @@ class Count(ResultCount):
     plain: int = 0
     unsettled: int = 0
     decisions: int = 0
-    unmetered: int = 0
-    """The number of generated states that were not counted as nodes, as far as this was noticed."""
     fallbacks: int | None = 0
     """The number of random actions that were played because a budget ran out before the agent had a result; None if unknown."""
     moves: int = 0
@@ -431,12 +429,11 @@ class Tally:
         self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)
         if record.fallbacks:
             self.add_fallbacks(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
-        for seat, nodes, _, seconds, _, _, spent, unmetered, _ in record.decisions:
+        for seat, nodes, _, seconds, _, _, spent, _ in record.decisions:
             count = self.counts[seats[seat]]
             count.decisions += 1
             count.nodes += nodes
             count.seconds += seconds
-            count.unmetered += unmetered
             for name, amount in (spent or {}).items():
                 count.spent[name] += amount
         self.add_timing(seats, record.timing)
@@ -547,7 +544,7 @@ class Tally:
         )
 
     def describe(self) -> Iterator[str]:
-        """Yield remarks on matches without a score, random actions, uncounted states and time limits."""
+        """Yield remarks on matches without a score, random actions and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
             server = "the server of an agent did not answer or its budget was spent; the game and arena are not at fault"
@@ -579,9 +576,6 @@ class Tally:
             unclear = [label for label, count in counts if count.fallbacks is None]
             if unclear:
                 yield f"The records do not say how many of them each of {', '.join(unclear)} took."
-        past = ", ".join([f"{label} {count.unmetered:,}" for label, count in counts if count.unmetered])
-        if past:
-            yield f"Some agents generated states without arena; no count or limit of nodes includes them: at least {past}."
         if self.sheet.soft:
             yield f"Time limits are soft for {', '.join(self.sheet.soft)}: with isolation: none, a late decision is not stopped."
         if self.sheet.timed:

@@ -147,12 +147,6 @@ class StoreContents(Database):
         for row in self.query(f"{_COLUMNS} {schema.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
             yield self._found(row)[0]
 
-    def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
-        """Yield board, entries, seat and number of uncounted states, added up over the matches on the boards of the last run."""
-        if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):
-            for board, seats, seat, states in self.query(schema.PAST_VIEWS):
-                yield board, seats_of(seats), seat, int(states)
-
     @contextmanager
     def snapshot(self, *, verified: bool = False, details: bool = True) -> Iterator[None]:
         """Inside the block, read the store as it is now, even if a process adds records. Raises StoreDamaged for damaged data.

@@ -37,7 +37,7 @@ PAGE_BYTES = 4096
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
 TABLES = {20: "record", 12: "detail", 14: "run", 6: "place"}
 """Tables by their number of columns."""
-INDICES = {6: "effort", 3: "unmetered", 2: "index"}
+INDICES = {6: "effort", 2: "index"}
 """Tables without a rowid, and the two indices, by their number of columns."""
 INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 """Bytes of an integer by its serial type."""
@@ -334,7 +334,6 @@ class _Salvage:
         """The number of the record of each place, whether its row is damaged or not."""
         self._sound_places: set[int] = set()
         self._effort: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-        self._unmetered: dict[int, list[tuple[int, int]]] = defaultdict(list)
         self._runs: dict[int, tuple[Any, ...]] = {}
         try:
             for row in pages.rows(until):
@@ -363,8 +362,6 @@ class _Salvage:
         elif row.table == "effort":
             if checksum(*values[:5]) == values[5]:
                 self._effort[values[0]].append(tuple(values[1:5]))
-        elif row.table == "unmetered":
-            self._unmetered[values[0]].append((values[1], values[2]))
         elif row.table == "run":
             self._runs.setdefault(number, (number, *values[1:]))
         elif isinstance(values[0], bytes) and len(values[0]) == ID_BYTES:
@@ -407,9 +404,7 @@ class _Salvage:
         self.connection.execute(schema.ADD_RECORD, row)
         self.connection.execute(schema.ADD_DETAIL, (number, *rows.detail))
         self.connection.executemany(schema.ADD_EFFORT, [add_checksum(number, *one) for one in rows.effort])
-        self.connection.executemany(schema.ADD_UNMETERED, [(number, *one) for one in rows.unmetered])
-        same = sorted(self._effort[number]) == [*map(tuple, rows.effort)]
-        if not same or sorted(self._unmetered[number]) != [*rows.unmetered]:
+        if sorted(self._effort[number]) != [*map(tuple, rows.effort)]:
             self._parts.append(f"the counts of {name}")
         self.sound[number] = record.id
 
@@ -440,7 +435,7 @@ def _is_sound(run: Sequence[Any]) -> bool:
 
 
 _STAGE = f"""
-PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {schema.TABLES} {schema.UNMETERED};
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {schema.TABLES}
 CREATE TABLE found_record AS SELECT * FROM record; CREATE TABLE found_detail AS SELECT * FROM detail;
 CREATE INDEX found_detail_of ON found_detail (record);
 """

@@ -35,13 +35,11 @@ class Rows(NamedTuple):
     detail: tuple[Any, ...]
     effort: Sequence[tuple[int, ...]]
     """Seat, decisions, nodes and nanoseconds, for every seat after the second."""
-    unmetered: Sequence[tuple[int, int]]
-    """Seat and number of uncounted states, for every seat that generated some."""
 
 
 def rows_of(record: Record, seed: int) -> Rows:
     """Return the rows for a record; `seed` is its seed as a number."""
-    decisions, effort, unmetered = _decisions(record)
+    decisions, effort = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
@@ -70,7 +68,6 @@ def rows_of(record: Record, seed: int) -> Rows:
         adjusted,
         (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
-        [(seat, min(states, MAX_INTEGER)) for seat, states in sorted(unmetered.items())],
     )
 
 
@@ -93,7 +90,7 @@ _KINDS = (
     *((str, type(None)), (str, type(None)), (str, type(None))),
 )
 """The types of the columns of RECORD."""
-_DECISION = r"\d{1,9},\d{1,16},\d{1,16},\d{1,19}(?:,\d{0,16},(?:-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?)?(?:,\d{1,16}(?:,1)?)?)?"
+_DECISION = r"\d{1,9},\d{1,16},\d{1,16},\d{1,19}(?:,\d{0,16},(?:-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?)?(?:,1)?)?"
 _DECISIONS = re.compile(f"(?:{_DECISION}(?:;{_DECISION})*)?", re.ASCII)
 
 
@@ -193,7 +190,7 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
     found = []
     for one in text.split(";") if text else ():
         seat, nodes, evaluations, spent, *more = one.split(",")
-        depth, value, unmetered, exact, *_ = *more, *("", "", "0", "")[len(more) :]
+        depth, value, exact, *_ = *more, *("", "", "")[len(more) :]
         found.append(
             Decision(
                 int(seat),
@@ -202,33 +199,27 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
                 int(spent) / NANOSECONDS,
                 int(depth) if depth else None,
                 float(value) if value else None,
-                unmetered=int(unmetered),
                 exact=exact == "1",
             )
         )
     return tuple(found)
 
 
-def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
-    """Return the text of the decisions; the number, nodes and nanoseconds of each seat; and the uncounted states by seat."""
+def _decisions(record: Record) -> tuple[str, list[list[int]]]:
+    """Return the text of the decisions, and the number, nodes and nanoseconds of each seat."""
     totals = [[0, 0, 0] for _ in record.labels]
-    past: dict[int, int] = {}
     texts = []
-    for seat, nodes, evaluations, seconds, depth, value, _, unmetered, exact in record.decisions:
+    for seat, nodes, evaluations, seconds, depth, value, _, exact in record.decisions:
         spent = round(seconds * NANOSECONDS)
         total = totals[seat]
         total[0] += 1
         total[1] += nodes
         total[2] += spent
         text = f"{seat},{nodes},{evaluations},{spent}"
-        if depth is not None or value is not None or unmetered:
-            text += f",{_or_nothing(depth)},{_or_nothing(value)}"
-        if unmetered:
-            past[seat] = past.get(seat, 0) + unmetered
-        if unmetered or exact:
-            text += f",{unmetered}{',1' if exact else ''}"
+        if depth is not None or value is not None:
+            text += f",{_or_nothing(depth)},{_or_nothing(value)}{',1' if exact else ''}"
         texts.append(text)
-    return ";".join(texts), [[min(total, MAX_INTEGER) for total in seat] for seat in totals], past
+    return ";".join(texts), [[min(total, MAX_INTEGER) for total in seat] for seat in totals]
 
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:

@@ -25,7 +25,7 @@ from arena.lazy import find_entry_points
 
 APPLICATION = 0x41524E41
 """The application id in the header of the file, which reads ARNA."""
-VERSION = 2
+VERSION = 3
 """The version of these tables, which is also in the header."""
 
 TABLES = """
@@ -55,13 +55,6 @@ CREATE TABLE place (
 );
 CREATE INDEX place_of_record ON place (record);
 """
-
-UNMETERED = """
-CREATE TABLE IF NOT EXISTS unmetered (
-    record INTEGER NOT NULL, seat INTEGER NOT NULL, states INTEGER NOT NULL, PRIMARY KEY (record, seat)
-) WITHOUT ROWID
-"""
-"""This table is created when a seat has generated uncounted states. It holds sums; `decisions` in `detail` has the details."""
 
 SPENDING = """
 CREATE TABLE IF NOT EXISTS spending (
@@ -114,11 +107,6 @@ ADD_DETAIL = (
 )
 ADD_EFFORT = f"INSERT INTO effort ({SUMMED_COLUMNS['effort']}, checksum) VALUES ({placeholders(6)})"
 ADD_PLACE = f"INSERT OR REPLACE INTO place ({SUMMED_COLUMNS['place']}, checksum) VALUES ({placeholders(6)})"
-ADD_UNMETERED = "INSERT INTO unmetered (record, seat, states) VALUES (?, ?, ?)"
-PAST_VIEWS = """
-SELECT p.board, p.seats, u.seat, total(u.states) FROM unmetered u JOIN place p ON p.record = u.record
-JOIN record r ON r.number = u.record WHERE r.termination <> 'void' GROUP BY 1, 2, 3
-"""
 ON_BOARDS = "FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
 ANYWHERE = (
     "FROM record r JOIN detail d ON d.record = r.number "
@@ -161,7 +149,7 @@ def fit_schema(objects: Iterable[Object]) -> Fit:
     """
     found = {_shorten(one) for one in objects}
     core = list_objects(TABLES)
-    known = {*core, *list_objects(TABLES + UNMETERED + ";" + SPENDING)}
+    known = {*core, *list_objects(TABLES + SPENDING)}
     if not found <= known:
         known |= list_extension_objects()
     missing, foreign = set(core) - found, found - known

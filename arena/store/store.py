@@ -248,9 +248,6 @@ class Store(StoreContents):
             write.executemany(schema.ADD_DETAIL, [(number, *row.detail) for number, _, row in rows])
             effort = [add_checksum(number, *one) for number, _, row in rows for one in row.effort]
             write.executemany(schema.ADD_EFFORT, effort)
-            if any(row.unmetered for _, _, row in rows):
-                write.execute(schema.UNMETERED)
-                write.executemany(schema.ADD_UNMETERED, [(number, *one) for number, _, row in rows for one in row.unmetered])
             write.executemany(
                 schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled, _ in rows if scheduled is not None]
             )
@@ -363,8 +360,7 @@ def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> 
             "DELETE FROM record WHERE number IN (SELECT record FROM detail WHERE labels = ?)", (text,)
         ).rowcount
         connection.execute("DELETE FROM detail WHERE labels = ?", (text,))
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for table in there & {"effort", "place", "unmetered"}:
+    for table in ("effort", "place"):
         connection.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT number FROM record)")
     return gone
 

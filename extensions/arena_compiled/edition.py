@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 from arena import Game, Puzzle, State, overrides
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Evaluation, Returns, gives, name_of
-from arena.api.search import seen
 from arena.compiled import METHODS, Estimate, Grid, NoEstimate, NotCompilable, Rules, rules_of
 from arena_compiled.module import add_functions, add_helpers
 from arena_compiled.specialiser import Specialiser
 
 OPTIONAL = ("threats", "step_cost")
 """Methods that the compiled rules must have if the game has them."""
-GENERATES = "generates states, and records count generated states"
 SAMPLE_PLAYOUTS, SAMPLE_PLIES, SAMPLE_SECONDS = 6, 60, 0.05
 """Before its rules are compiled, a game is tried out within these limits: the number of playouts, the plies of each playout, and
 seconds.
@@ -89,8 +87,7 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
                 raise NotCompilable(why)
         if Returns(game).range != (-1.0, 1.0):
             raise NotCompilable("its returns are not from -1 to 1")
-    own = set(vars(game)) - ({"result"} if type(game) in seen.WATCHED else set())
-    shadowed = [method for method in METHODS if method in own]
+    shadowed = [method for method in METHODS if method in vars(game)]
     if shadowed:
         raise NotCompilable(f"this object overrides {shadowed[0]}")
     samples = tuple(_samples(game))
@@ -190,8 +187,6 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
     else:
         specialised = Specialiser("estimate", target)
         specialised.function("estimate_plain", type(target).__call__, "")
-    if "estimate_result" in specialised.functions:
-        raise NotCompilable(f"the heuristic {_name_of(target)} {GENERATES}")
     seats = len(specialised.functions["estimate_plain"].args.args) > 2
     if puzzle:
         return _add_estimate(

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from arena.api.search import seen
 from arena.compiled import NotCompilable
 from arena_compiled.fields import NumberField, field_of
 from arena_compiled.places import lines_of, mark, place_of, where
@@ -70,8 +69,6 @@ class Specialiser:
         given = inspect.getattr_static(type(owner), name, None)
         static = isinstance(given, staticmethod)
         function = given.__func__ if static else given
-        if name == "result":
-            function = seen.WATCHED.get(type(owner), function)
         if not inspect.isfunction(function):
             raise NotCompilable(f"{type(owner).__name__}.{name} is not a plain method")
         called = "_".join([self.root, *path, name] + (["count"] if counting else []))

@@ -14,7 +14,7 @@ from arena.api.errors import Interrupted, abbreviate, describe
 from arena.api.games import Evaluation, bind
 from arena.api.match import AgentRaised, Decider, Stream, canonical, find_legal
 from arena.api.processes import PythonProcess
-from arena.api.search import SharedStart, search_engines, seen
+from arena.api.search import SharedStart, search_engines
 from arena.api.spec import PluginPlace
 from arena.compiled import NotCompilable
 from arena_isolation import protocol
@@ -47,14 +47,10 @@ class Library:
         return self._registries[wanted]
 
     def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
-        """Return a game with its parameters. From now on, calls of `result` on objects of the game's class are noticed, because
-        searches could not be compiled otherwise.
-        """
+        """Return a game with its parameters."""
         key = canonical([name, parameters])
         if key not in self._games:
-            game = registry.game(name)(**parameters)
-            seen.watch(type(game))
-            self._games[key] = seen.unwatched_copy(game)
+            self._games[key] = registry.game(name)(**parameters)
         return self._games[key]
 
     def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
@@ -232,9 +228,9 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer = seat.solve() if solves else seat.choose(request["played"], request.get("observation"))
     except AgentRaised as failed:
         answer = _describe_failure(failed)
-    nodes, evaluations, _, depth, value, spent, unmetered, exact = decider.used
+    nodes, evaluations, _, depth, value, spent, exact = decider.used
     said, decider.exchanges = decider.exchanges, ()
-    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or said)
+    plain = depth is None and value is None and spent is None and not (decider.fallback or said)
     if plain and decider.ran_compiled is None and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, decider.used_rng)
     answer["nodes"], answer["evaluations"] = nodes, evaluations
@@ -248,8 +244,6 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["spent"] = spent
     if said:
         answer["transcript"] = list(said)
-    if unmetered:
-        answer["unmetered"] = unmetered
     if decider.fallback:
         answer["fallback"] = True
     if decider.ran_compiled is not None:

@@ -49,7 +49,6 @@ class Used(NamedTuple):
     depth: int | None
     value: float | None
     spent: Mapping[str, float] | None
-    unmetered: int
     exact: bool
 
 
@@ -143,7 +142,6 @@ def read_used(message: Mapping[str, Any]) -> Used:
         None if message.get("depth") is None else _count(message, "depth"),
         _number(message, "value"),
         None if message.get("spent") is None else _amounts(message),
-        _count(message, "unmetered"),
         flag(message, "exact", default=False) and message.get("value") is not None,
     )
 

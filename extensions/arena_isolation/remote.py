@@ -252,7 +252,7 @@ class RemotePlayer:
         try:
             answer = self._host.ask(request, limit, margin=self._limits.margin, cpu_seconds=self._limits.cpu_seconds)
         except AgentLost as lost:
-            self.used = (0, 0, perf_counter() - began, None, None, None, 0, False)
+            self.used = (0, 0, perf_counter() - began, None, None, None, False)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began - self._host.abandoned
         if self._guest:

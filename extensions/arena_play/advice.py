@@ -66,7 +66,7 @@ def usage(used: Sequence[Any]) -> str:
     """Return, in words, the resources that a decision used and the value that it reports for the position."""
     if not used:
         return ""
-    nodes, _, seconds, depth, value, _, _, exact = used
+    nodes, _, seconds, depth, value, _, exact = used
     said = [figures.amount(nodes, "node"), figures.duration(seconds)]
     said += [] if depth is None else [f"depth {depth}"]
     said += [] if value is None else [f"value {figures.worth(value, exact=exact)}"]

@@ -215,9 +215,7 @@ def _are_alike(one: Record, other: Record) -> bool:
     if None in (one.seed, other.seed):  # one store does not reveal its secret yet; equal ids come from equal seeds
         one, other = one._replace(seed=None), other._replace(seed=None)
     first, second = (
-        record._replace(
-            decisions=tuple([decision._replace(seconds=0.0, unmetered=0) for decision in record.decisions]), timing=None
-        )
+        record._replace(decisions=tuple([decision._replace(seconds=0.0) for decision in record.decisions]), timing=None)
         for record in (one, other)
     )
     return first == second or one.timeless() == other.timeless()  # earlier versions did not count expanded states

@@ -3,6 +3,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from statistics import fmean
 from typing import Any
 
@@ -10,7 +11,6 @@ from arena import Game, State
 from arena.api.errors import GameTooLarge
 from arena.api.games import Returns, Traits, gives
 from arena.api.match import Stream
-from arena.api.search import seen
 from arena_review.api import BEST, DECISIVE, MISTAKE, Decision, Review, Verdict
 from arena_review.deepening import Climber, seat_of
 from arena_review.game_judges import DEEPEST, Scale, grade_loss
@@ -105,7 +105,7 @@ class EquilibriumJudge:
         if not self._tables:
             agent = seat_of(self._review, f"cfr-plus:iterations={ITERATIONS}").make()
             form = sequence_form(game, most=10 * MAX_STATES)
-            ones = seen.unwatched_copy(game)
+            ones = copy(game)
             ones.__dict__["returns"] = lambda _: (1.0,) * game.players
             masses = sequence_form(ones, most=10 * MAX_STATES)
             behave = lambda _, observation: agent.policy(game, observation)  # noqa: E731

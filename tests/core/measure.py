@@ -56,7 +56,7 @@ KEPT = {
     "arena/store/database.py:_all": "Its class is a base: the class derived from it calls this, too.",
     "arena/store/rows.py:_labels": "A cache: its argument is the key.",
     "arena/store/rows.py:_used_rng": "A cache: its argument is the key.",
-    "arena/unmetered.py:_is_its_attributes": "A cache: its argument is the key.",
+    "arena/counting.py:_is_its_attributes": "A cache: its argument is the key.",
     "bridges/arena_bridges/llm/answers.py:_open_at": "A cache: its argument is the key.",
     "bridges/arena_bridges/llm/budget.py:_find_shared": "A cache: its argument is the key.",
     "bridges/arena_bridges/llm/gate.py:_own_throttle": "A cache: its arguments are the key.",

@@ -232,9 +232,9 @@ HEADERS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "the name of the format": (lambda data: bytes(16) + data[16:], "the header of the file"),
     "all of the header": (lambda data: bytes(100) + data[100:], "the header of the file"),
     "the size of a page": (lambda data: _flip(data, 17, 0x05), "the header of the file"),
-    "a newer version": (lambda data: _flip(data, 63, 0x04), "the version in its header (6; this arena writes 2)"),
-    "an older version": (lambda data: _flip(data, 63, 0x02), "the version in its header (0; this arena writes 2)"),
-    "a negative version": (lambda data: _flip(data, 60, 0x80), "the version in its header (-2147483646; this arena writes 2)"),
+    "a newer version": (lambda data: _flip(data, 63, 0x04), "the version in its header (7; this arena writes 3)"),
+    "an older version": (lambda data: _flip(data, 63, 0x02), "the version in its header (1; this arena writes 3)"),
+    "a negative version": (lambda data: _flip(data, 60, 0x80), "the version in its header (-2147483645; this arena writes 3)"),
 }
 
 

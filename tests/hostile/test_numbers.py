@@ -31,7 +31,7 @@ for line in sys.stdin:
         many = 10**15
         spent = {"\x1b[2Jtokens": many, "\ud800": 1e15, "=cmd|x": 5e-324, "tokens_in": 1e15, "cost": 1e15, "a\nb": 3, "|<b>": 1}
         answer = {"type": "action", "action": str(free + 1), "nodes": many, "evaluations": many, "depth": many, "spent": spent}
-        answer |= {"value": [1.7e308, -1.7e308, 5e-324][free % 3], "unmetered": many, "transcript": ["\ud800\x1b[2J\u202e"]}
+        answer |= {"value": [1.7e308, -1.7e308, 5e-324][free % 3], "transcript": ["\ud800\x1b[2J\u202e"]}
     else:
         break
     print(json.dumps(answer), flush=True)

@@ -33,7 +33,6 @@ from arena.api.errors import Interrupted
 from arena.api.games import Returns
 from arena.api.match import Seat
 from arena.api.run import Batch, MatchRunner, Schedule, Scheduled
-from arena.api.search import seen
 from arena.api.spec import load_spec
 from arena.stats import clustered_mean
 from arena_bridges.llm.agent import LanguageModel
@@ -200,7 +199,6 @@ class InspectBackend:
 
     def ask(self, question: Question, gate: Gate, headers: Mapping[str, str]) -> ModelAnswer:
         """Return the answer of the model. Inspect handles retries, limits and prices."""
-        states = seen.states
         self._baton.release()
         try:
             output = anyio.from_thread.run(self._generate, question)
@@ -211,7 +209,6 @@ class InspectBackend:
             raise Unavailable(str(error)) from None
         finally:
             self._baton.acquire()
-            seen.states = states
         return read_output(output)
 
     async def _generate(self, question: Question) -> ModelOutput:

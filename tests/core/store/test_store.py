@@ -76,7 +76,7 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
             Decision(0, 0, 10**15, 1.0, None, -1e-300),
             Decision(1, 0, 0, 0.25, 10**15, 1.7976931348623157e308),
             Decision(0, 1, 0, 0.0, 5, 0.999997, exact=True),
-            Decision(0, 1, 0, 0.0, None, -1.0, unmetered=7, exact=True),
+            Decision(0, 1, 0, 0.0, None, -1.0, exact=True),
         ),
     )
     with Store.open(tmp_path / "odd.db", write=True) as store:
@@ -93,8 +93,8 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
 
 def test_a_decision_without_the_flag_has_no_proven_value() -> None:
     """The texts of stores that were written before decisions had the flag `exact`."""
-    assert [(one.value, one.unmetered, one.exact) for one in decisions_of("0,5,0,1000,3,1.0;1,5,0,1000,,-1.0,2;0,5,0,1000")] == [
-        (1.0, 0, False), (-1.0, 2, False), (None, 0, False)
+    assert [(one.value, one.exact) for one in decisions_of("0,5,0,1000,3,1.0;1,5,0,1000,,-1.0,1;0,5,0,1000")] == [
+        (1.0, False), (-1.0, True), (None, False)
     ]  # fmt: skip
 
 
@@ -279,8 +279,8 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
     cases = [
         (text, "not a database"),
         (other, "database of another program"),
-        (newer, "store version 99, here 2"),
-        (older, r"from before the first release, or its header is damaged \(store version 1, here 2\); move it away, or name"),
+        (newer, "store version 99, here 3"),
+        (older, r"from before the first release, or its header is damaged \(store version 1, here 3\); move it away, or name"),
         (tmp_path / "missing.db", "no store"),
         (tmp_path, "no store"),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import arena
-from arena import Game, heuristic, unmetered
+from arena import Game, heuristic
 from arena.compiled import NotCompilable, Rules
 from arena.configured import make_default
 from arena.heuristics import bind
@@ -241,29 +241,9 @@ def looking(game: Nim, state: Any, player: int = 0) -> float:
     return 0.1 if after[0] % 2 == player else -0.1
 
 
-def test_a_heuristic_that_generates_states_runs_plain(compiling: None) -> None:
-    """Those states stand in the record as unmetered, one for each evaluation."""
-    with pytest.raises(NotCompilable, match="looking generates states"):
-        seam.load_loop(Nim(), bind(looking, Nim()), "full-width", compiling=True)
-    record = arena.play(Nim(heap=9), [Minimax(depth=2), Minimax(depth=2)], heuristics=looking, limits={"moves": 1})
-    first = record.decisions[0]
-    assert first.unmetered == first.evaluations > 0
-
-
-def test_a_game_whose_states_are_watched_compiles(compiling: None) -> None:
-    """As in the process of an agent of its own: what the author wrote is compiled, not what watches it."""
-
-    class Seen(Nim):
-        def result(self, state: Any, action: int) -> Any:
-            return (state[0] - action, 1 - state[1])
-
-    unmetered.watch(Seen)
-    try:
-        record = arena.play(unmetered.unwatched_copy(Seen(heap=9)), [Minimax(), Minimax()])
-    finally:
-        del unmetered.WATCHED[Seen]
-    assert set(record.timing or ()) == {"compiled", "compiled_seconds"}
-    assert sum(decision.unmetered for decision in record.decisions) == 0
+def test_a_heuristic_that_generates_states_compiles(twice: Twice) -> None:
+    """The values are those of plain Python, in which the heuristic calls `game.result`."""
+    assert twice(Minimax(depth=2), Nim(heap=9), (9, 0), looking).evaluations > 0
 
 
 def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
