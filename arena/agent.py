@@ -86,8 +86,8 @@ class Agent(Configured, ABC):
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver promises about each path that it returns, unless a limit stopped its search. `cost`: no path is cheaper.
     `length`: no path is shorter. `admissible`: no path is cheaper if the heuristic never overestimates. `arena check` looks for
-    small positions that break the promise, and a leaderboard reports matches that break it. If such a solver gives up although
-    no limit stopped it, there is no path."""
+    small positions that break the promise. If such a solver gives up although no limit stopped it, there is no path, and a
+    leaderboard says so."""
     waits: ClassVar[bool] = False
     """Whether the agent waits for something outside the process, such as a model on a server. It must then wait inside `with
     search.waiting()`, and one process plays several matches at the same time."""

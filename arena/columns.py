@@ -119,7 +119,7 @@ PUZZLE = (
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
 ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
-ROW_KEYS |= {"level_with", "apart", "superiority", "refuted", "spent"}
+ROW_KEYS |= {"level_with", "apart", "superiority", "spent"}
 """Keys of rows that columns of formats and plugins may not use."""
 
 

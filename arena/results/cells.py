@@ -100,8 +100,7 @@ def cell(column: Column, row: Row) -> str:
         text, bounds = _TEXT[column.style.removesuffix(" interval")], (row.get(f"{key}_low"), row.get(f"{key}_high"))
         return figures.between(*[None if bound is None else text(bound) for bound in bounds])
     if column.style == "rank":
-        warned = row.get("refuted") or row.get("fallback_share")
-        marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", warned)) if is_marked]
+        marks = [mark for mark, key in (("~", "level_with"), ("!", "fallback_share")) if row.get(key)]
         return " ".join([figures.NONE if row[key] is None else str(row[key]), *marks])
     return _TEXT[column.style](row.get(key)) + (" *" if key in _TIMES and row.get(key) is not None and row.get("apart") else "")
 

@@ -226,11 +226,10 @@ class Leaderboard:
         by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
         by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
         order = _order(tally, rated if by_rating else None, placings)
-        refuted = tally.claims.refuted()
         has_contrasts = not versus or by_returns or rated is not None
         contrasts = contrast(tally, None if rated is None else rated.ratings, by_rating=by_rating) if has_contrasts else None
         level = {} if contrasts is None else contrasts.level()
-        rows = _rows(tally, rated, level, order, placings, {one.agent for one in refuted})
+        rows = _rows(tally, rated, level, order, placings)
         ended = tally.is_complete(ended=finished)
         facts: dict[str, Any] = {}
         remarks, explained = list(_describe_matches(tally, shard, ended=ended)), list[str]()
@@ -255,8 +254,7 @@ class Leaderboard:
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
         remarks += [
-            *tally.claims.describe_unsolvable(),
-            *[one.describe() for one in refuted],
+            *tally.unsolvable.describe(),
             *[told for one in sheet.plugin_columns for told in one.remarks],
         ]
         remarks += [
@@ -471,9 +469,8 @@ def _rows(
     level: Mapping[int, Collection[int]],
     order: Sequence[tuple[int | None, int]],
     placings: Sequence[Placing] | None,
-    refuted: Collection[str],
 ) -> tuple[Row, ...]:
-    """Return the rows in the given order, with the columns of the format and, if known, refuted claims and processor time."""
+    """Return the rows in the given order, with the columns of the format and, if known, processor time."""
     kind, labels = tally.sheet.kind, tally.sheet.labels
     measured = any(count.cpu is not None for count in tally.counts)
     paid = {name for count in tally.counts for name, amount in count.spent.items() if amount and name != EXPANDED}
@@ -485,7 +482,7 @@ def _rows(
         else:
             row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, entry, tally)
         of_format: Mapping[str, Any] = {} if placings is None else placings[entry].values
-        marks: Row = {"refuted": labels[entry] in refuted} if refuted else {}
+        marks: Row = {}
         if 0 < len(tally.sheet.apart) < len(labels):
             marks["apart"] = labels[entry] in tally.sheet.apart
         if kind != "versus" and any(level.values()):

@@ -47,7 +47,11 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
             )
     for number, tally in enumerate(tallies):
         tally.distinct = 0
-        tally.claims.read(store, number)
+        for round_, seats, solved, decisions, nodes, nanoseconds in (
+            store.query(_SEARCHED, (number,)) if tally.unsolvable.complete else ()
+        ):
+            seconds = nanoseconds / NANOSECONDS
+            tally.unsolvable.add(round_, seats_of(seats)[0], bool(solved), decisions, nodes, seconds)
     for board, distinct in store.query(_DISTINCT):
         tallies[board].distinct = distinct
     return tallies
@@ -107,6 +111,10 @@ _SPENT = """
 SELECT p.board, p.seats, d.decisions, d.spent
 FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
 WHERE d.spent IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
+"""
+_SEARCHED = """
+SELECT p.round, p.seats, r.solved, r.decisions_0, r.nodes_0, r.nanoseconds_0
+FROM place p JOIN record r ON r.number = p.record WHERE p.board = ? AND (r.solved = 1 OR r.termination = 'gave-up')
 """
 _UNAVAILABLE = "SELECT p.board, count(*) FROM detail d JOIN place p ON p.record = d.record WHERE d.message LIKE ? GROUP BY 1"
 _FAILURES = f"""

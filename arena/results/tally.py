@@ -15,7 +15,6 @@ from arena.errors import Unavailable
 from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, put_last, ranks, result_points
 from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
 from arena.results import figures
-from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
@@ -324,6 +323,39 @@ class MeanReturns:
         return found if found.mean is None else found._replace(mean=min(max(found.mean, low), high))
 
 
+class Unsolvable:
+    """The positions of a puzzle for which searches of every path have proven that there is no solution.
+
+    An entry that claims optimal solutions searches every path. If it gives up although no limit stopped it, this is a proof.
+    """
+
+    def __init__(self, sheet: BoardInfo) -> None:
+        self._sheet = sheet
+        self.complete = {sheet.labels.index(label) for label in sheet.optimal if "depth" not in sheet.limits.get(label, {})}
+        """The entries that search every path unless they run out of nodes or time."""
+        self._solved: set[int] = set()
+        self._given_up: dict[int, set[int]] = defaultdict(set)
+        """For each entry in `complete`, the rounds in which it searched every path and found no solution."""
+
+    def add(self, round_: int, entry: int, solved: bool, decisions: int, nodes: int, seconds: float) -> None:
+        """Add an attempt that solved the position of a round, or gave up."""
+        if solved:
+            self._solved.add(round_)
+        elif entry in self.complete and not self._sheet.was_stopped(entry, "gave-up", decisions, nodes, seconds):
+            self._given_up[entry].add(round_)
+
+    def describe(self) -> list[str]:
+        """Return a remark for the board, if there are such positions."""
+        proven = {entry: found for entry, rounds in sorted(self._given_up.items()) if (found := rounds - self._solved)}
+        every = set().union(*proven.values())
+        if not every:
+            return []
+        whole = [entry for entry, rounds in proven.items() if rounds == every] or list(proven)
+        names = " and ".join([self._sheet.labels[entry] for entry in whole])
+        have = "has" if len(every) == 1 else "have"
+        return [f"{names} proved that {figures.amount(len(every), 'position')} {have} no solution."]
+
+
 class Attempts:
     """The attempts of an entry at a puzzle, by position: what was solved, and what it took. Each needs 40 bytes."""
 
@@ -362,7 +394,7 @@ class Tally:
         self.returns = MeanReturns(len(sheet.labels), sheet.range)
         self.attempts = [Attempts() for _ in sheet.labels]
         """The attempts of every entry of a puzzle board."""
-        self.claims = Claims(sheet)
+        self.unsolvable = Unsolvable(sheet)
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
@@ -414,10 +446,11 @@ class Tally:
         if record.termination == "void":
             self.unavailable += (record.message or "").startswith(Unavailable.MARK)
             return
-        self.claims.add(number, pairing, record)
         if record.solved is not None:
             used = record.decisions
             nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
+            if record.solved or record.termination == "gave-up":
+                self.unsolvable.add(pairing.round, seats[0], record.solved, len(used), nodes, seconds)
             self.attempts[seats[0]].add(
                 pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
             )

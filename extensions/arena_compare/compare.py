@@ -17,7 +17,7 @@ from arena.api.results import Comparison as Measure, Export, Leaderboard, Tally,
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
-from arena_compare.comparison import Compared, choose, compare_entries, distinct_of, without_refuted
+from arena_compare.comparison import Compared, choose, compare_entries, distinct_of
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
 from arena_compare.measures import compare_means, count_tests, gather_values
 from arena_compare.methods import methods_text
@@ -206,10 +206,9 @@ def _compare_boards(
     """Compare entries on every board by one measure. Without a measure, use the default comparison for each kind of board."""
     if measure is None:
         attempts, distinct = attempts_of(store, run.boards), distinct_of(store)
-        sheets = [without_refuted(tally.sheet, {one.agent for one in tally.claims.refuted()}) for tally in tallies]
         return [
-            compare_entries(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])
-            for number, sheet in enumerate(sheets)
+            compare_entries(tally.sheet, names, attempts.get(number, {}), tally, distinct[number])
+            for number, tally in enumerate(tallies)
         ]
     values = gather_values(measure, store, tallies)
     found: list[Compared] = []

@@ -1,9 +1,10 @@
 """Pairwise comparisons of the entries of a board, either on the same positions of a puzzle or in games against each other."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import isclose
 from typing import TYPE_CHECKING
 
 from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, compare_returns, contrast
@@ -13,6 +14,7 @@ from arena_compare.measures import MeanComparison, correct_means, count_tests
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 from arena_pairings.sprt import AdjustedElo
 from arena_pairings.sprt_state import SprtState
+from arena_records.tidy import RELATIVE_COST_TOLERANCE
 
 if TYPE_CHECKING:
     from arena.stats import Difference, Ratings
@@ -90,11 +92,7 @@ def compare_entries(
         means = correct_means([(one, other, found) for one, other, found in leads if found is not None])
         return Compared(sheet, tuple(choose(means, names)), count_tests(means))
     if sheet.kind == "puzzle":
-        optima: dict[int, float] = {}  # the lowest cost for each position, from the entries whose solutions are optimal
-        for label in sheet.optimal:
-            for position, attempt in attempts.get(sheet.labels.index(label), {}).items():
-                if attempt.solved and attempt.cost is not None:
-                    optima[position] = min(attempt.cost, optima.get(position, attempt.cost))
+        optima = find_optima(sheet, attempts)
         contrasts, limits = contrast(tally), par2_limits(sheet, attempts)
         pairs: list[Comparison] = [
             compare_attempts(pair, (attempts.get(pair[0][1], {}), attempts.get(pair[1][1], {})), contrasts, optima, limits)
@@ -163,11 +161,23 @@ def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
     return found
 
 
-def without_refuted(sheet: BoardInfo, refuted: Collection[str]) -> BoardInfo:
-    """Return the board in which `refuted` entries do not claim to find optimal solutions, so that their solutions do not count as
-    optimal.
+def find_optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:
+    """Return the lowest cost of a solution for each position that an entry with optimal solutions has solved.
+
+    If another entry has a cheaper solution of any position, the claim of the entry is wrong, and its solutions do not count.
     """
-    return replace(sheet, optimal=tuple([label for label in sheet.optimal if label not in refuted]))
+    costs = {
+        entry: {position: one.cost for position, one in tried.items() if one.solved and one.cost is not None}
+        for entry, tried in attempts.items()
+    }
+    lowest: dict[int, float] = {}
+    for position, cost in [one for found in costs.values() for one in found.items()]:
+        lowest[position] = min(cost, lowest.get(position, cost))
+    optima: dict[int, float] = {}
+    for found in [costs.get(sheet.labels.index(label), {}) for label in sheet.optimal]:
+        if all(isclose(cost, lowest[position], rel_tol=RELATIVE_COST_TOLERANCE) for position, cost in found.items()):
+            optima |= {position: lowest[position] for position in found}
+    return optima
 
 
 _DISTINCT_OF = """

@@ -171,11 +171,10 @@ def compare(results: Results, one: str, other: str, board: int | str | None) -> 
             if name not in sheets[number].labels:
                 raise UnknownName(f"entry of {sheets[number].title}", name, list(sheets[number].labels))
         tally = tallies_of(store, sheets)[number]
-        sheet = comparison.without_refuted(tally.sheet, tally.claims.refuted())
         attempts, distinct = attempts_of(store, sheets).get(number, {}), comparison.distinct_of(store)[number]
-        found = comparison.compare_entries(sheet, (one, other), attempts, tally, distinct).pairs
+        found = comparison.compare_entries(tally.sheet, (one, other), attempts, tally, distinct).pairs
     if not found:
-        raise StoreError(f"{one} and {other} have not met at {sheet.title}; there is nothing to compare")
+        raise StoreError(f"{one} and {other} have not met at {tally.sheet.title}; there is nothing to compare")
     return found[0]
 
 

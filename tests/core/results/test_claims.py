@@ -1,4 +1,4 @@
-"""A board marks an entry whose claim of optimal solutions a match refutes, and takes no optimum from it."""
+"""Claims that solutions are optimal: comparisons take no optimum from a wrong claim, and boards name proven positions."""
 
 import json
 from pathlib import Path
@@ -10,20 +10,18 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
-from arena.results.tables import render
 from arena.tournament.results import Results
 
 pytestmark = pytest.mark.process
 
 PLUGIN = '''
-from arena import Agent, OutOfBudget, Path, Puzzle, heuristic, hookimpl
+from arena import Agent, Path, Puzzle, hookimpl
 
 
 class Toll(Puzzle):
     """From place n to 0: one down for 1, or straight there for 3."""
 
     name = "toll"
-    default_heuristic = "dear"
 
     def initial(self, rng):
         return rng.randint(1, 9)
@@ -50,12 +48,6 @@ class Toll(Puzzle):
         return str(state)
 
 
-@heuristic("dear", game="toll", admissible=True)
-def dear(game, state, player=0):
-    """Claims what does not hold: place 1 is 1 from the goal."""
-    return 5 * (state == 1)
-
-
 class Straight(Agent):
     name = "straight"
     needs = frozenset({"single-player", "path"})
@@ -71,20 +63,6 @@ class Sure(Straight):
     optimal = "cost"
 
 
-class Late(Straight):
-    """Goes straight when its budget has ended, which it claims nothing of."""
-
-    name = "late"
-    optimal = "cost"
-
-    def solve(self, game, state, search):
-        try:
-            while True:
-                game.result(state, "down")
-        except OutOfBudget:
-            return Path(("straight",))
-
-
 @hookimpl
 def arena_games():
     return [Toll]
@@ -92,12 +70,7 @@ def arena_games():
 
 @hookimpl
 def arena_agents():
-    return [Straight, Sure, Late]
-
-
-@hookimpl
-def arena_heuristics():
-    return [dear]
+    return [Straight, Sure]
 '''
 PLACES = [5, 1, 2, 3, 7, 0]
 """Going straight costs 3; step by step costs 1 and 2 from the second and the third. At the last nothing is asked."""
@@ -121,49 +94,10 @@ def board_of(results: Results) -> Leaderboard:
     return board
 
 
-def marks(board: Leaderboard) -> dict[str, Any]:
-    return {row["agent"]: row.get("refuted") for row in board.rows}
-
-
-@pytest.mark.parametrize("kept", [False, True], ids=["in memory", "in a store"])
-def test_a_refuted_claim_is_marked_and_named(kept: bool, plugin: Path, tmp_path: Path) -> None:
-    """`sure` pays 3 from places 1 and 2, which uniform-cost search leaves for 1 and 2."""
-    store = tmp_path / "toll.db" if kept else None
-    results = played(plugin, store, "uniform-cost", "sure", "straight", "late")
-    board = board_of(results)
-    assert marks(board) == {"uniform-cost": False, "sure": True, "straight": False, "late": False}
-    [first] = [record for record in results.records if (record.labels, record.position) == (("sure",), "1")]
-    text = render(results.spec, [board])
-    assert [line for line in text.splitlines() if line.split()[1:4] == ["~", "!", "sure"]]
-    said = f"first in match {first.id}: its solution costs 3, but one from uniform-cost costs 1."
-    assert f"! : sure claims optimal solutions, but another agent found a cheaper one, 2 times; {said}" in text
-    rows = json.loads(render(results.spec, [board], "json"))["boards"][0]["rows"]
-    assert {row["agent"] for row in rows if row["refuted"]} == {"sure"}
-    assert "sure" in render(results.spec, [board], "csv")
-
-
-def test_a_heuristic_that_overestimates_refutes_the_claim_of_its_agent(plugin: Path) -> None:
-    """A* with it goes straight from place 2, for 3 instead of 2."""
-    board = board_of(played(plugin, None, {"agent": "a-star", "heuristic": "dear"}, "uniform-cost"))
-    assert marks(board) == {"a-star": True, "uniform-cost": False}
-
-
-def test_a_board_without_a_refuted_claim_is_as_before(plugin: Path) -> None:
-    """No key, no mark, no line: nobody has anything cheaper, or nobody claims anything."""
-    for agents in (("uniform-cost", "straight"), ("sure", "straight"), ("straight", "bfs")):
-        results = played(plugin, None, *agents)
-        board = board_of(results)
-        assert not [remark for remark in board.remarks if "claims" in remark]
-        assert all("refuted" not in row for row in board.rows)
-        assert "!" not in render(results.spec, [board])
-
-
 def test_no_optimum_is_taken_from_a_refuted_claim(plugin: Path, tmp_path: Path) -> None:
     """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but the last."""
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
-    [board] = Leaderboard.load(store)
-    assert marks(board)["sure"] is True
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
     [pair] = json.loads(told.stdout)[0]["pairs"]
     assert pair["optima"] == 6
@@ -177,8 +111,9 @@ def test_an_optimum_of_a_refuted_entry_is_not_known(plugin: Path, tmp_path: Path
     played(plugin, store, {"agent": "best-first", "heuristic": None}, "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
     [pair] = json.loads(told.stdout)[0]["pairs"]
-    [board] = Leaderboard.load(store)
-    assert (marks(board)["sure"], pair["gaps"], pair["optima"]) == (True, None, 0)
+    assert (pair["gaps"], pair["optima"]) == (None, 0)
+    found = arena.open_store(store).compare("sure", "straight")
+    assert (found.gaps, found.optima) == (None, 0)
 
 
 @pytest.mark.parametrize(
