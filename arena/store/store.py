@@ -20,7 +20,7 @@ from arena.spec import Spec
 from arena.store import schema
 from arena.store.contents import NAMING_SECONDS, StoreContents, describe_damage
 from arena.store.database import Connection, copy_database, free_name, is_damage, open_read_only, open_writable, settle
-from arena.store.lock import Lock, is_held, leave, lock_store, use
+from arena.store.lock import Lock, is_held, lock_store
 from arena.store.recovery import recover
 from arena.store.rows import NANOSECONDS, add_checksum, place_row, record_row, results_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
@@ -63,7 +63,6 @@ class Store(StoreContents):
 
     def __init__(self, path: Path, connection: Connection, lock: Lock | None, *, strict: bool = True) -> None:
         super().__init__(path, connection, strict=strict)
-        self._inode = use(path)
         self._lock = lock
         self._pending: list[tuple[Scheduled | None, Record]] = []
         self._timer: threading.Timer | None = None
@@ -90,9 +89,7 @@ class Store(StoreContents):
         lock = lock_store(place)
         try:
             with _name_damage(place):
-                connection = open_writable(place)
-                lock.hold(place)
-                return cls(place, connection, lock)
+                return cls(place, open_writable(place), lock)
         except BaseException:
             lock.release()
             raise
@@ -148,7 +145,6 @@ class Store(StoreContents):
                 self._connection.close()
             if self._lock is not None:
                 self._lock.release()
-            leave(self._inode)
 
     def __enter__(self) -> Self:
         """Return itself."""
