@@ -56,6 +56,12 @@ class Hints:
     uses_heuristic: bool = True
     """False for an agent that never uses a heuristic; web pages and `arena show` do not offer it one."""
 
+    @staticmethod
+    def of(agent: "type[Agent]") -> "Hints":
+        """Return the hints that a class gives itself. Subclasses do not inherit them; without hints, they are the defaults."""
+        given = vars(agent).get("hints")
+        return given if isinstance(given, Hints) else Hints()
+
 
 class Agent(Configured, ABC):
     """One player or solver. The referee creates a new instance for every match.

@@ -303,19 +303,30 @@ _ARGUMENTS = {
     "action_space": 0,
     "standing": 1,
     "dialects": 0,
+    "grid": 1,
+    "cells": 2,
+    "needs_limit": 1,
+    "refuses": 1,
+    "policy": 2,
 }
+"""The optional methods of games and agents with their numbers of arguments."""
 
 
-def gives(game: Game | type[Game], method: str) -> bool:
-    """Return whether the author of `game` has defined an optional method about chance or observations.
+def gives(made: object, method: str) -> bool:
+    """Return whether a game or an agent, or such a class, defines an optional method, such as `observation`, `grid` or `policy`.
 
-    A member with the name of the method does not count if it is not a method or takes another number of arguments.
+    A member with the name of the method does not count if it is not a method or takes another number of arguments, because an
+    older plugin may use the name for something of its own.
+
+    >>> from arena_games.checkers import Checkers
+    >>> gives(Checkers, "grid"), gives(Checkers, "observation")
+    (True, False)
     """
-    return _gives(game if isinstance(game, type) else type(game), method)
+    return _gives(made if isinstance(made, type) else type(made), method)
 
 
 @cache
-def _gives(kind: type[Game], method: str) -> bool:
+def _gives(kind: Any, method: str) -> bool:
     return overrides(kind, method) and takes(find_member(kind, method), _ARGUMENTS[method])
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     )
     from arena.match.chance_streams import Chance as Chance
     from arena.match.match import move_limit as move_limit
-    from arena.plugins.members import list_ignored as list_ignored
     from arena.returns import Returns as Returns, check_step_cost as check_step_cost
     from arena.simultaneous import OpenTurn as OpenTurn
     from arena.traits import Abilities as Abilities, Traits as Traits

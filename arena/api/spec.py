@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from arena.plugins.contract import NAME as NAME, source_line as source_line
     from arena.plugins.dependencies import PythonFile as PythonFile
     from arena.plugins.manager import EVENTS as EVENTS, HOOKS as HOOKS, PluginManager as PluginManager
-    from arena.plugins.members import read_member as read_member
     from arena.plugins.registry import Plugin as Plugin
     from arena.plugins.sources import PluginPlace as PluginPlace
     from arena.spec import load_spec as load_spec, make_seat as make_seat, reload_spec as reload_spec

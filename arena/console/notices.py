@@ -21,7 +21,7 @@ def say(line: str) -> None:
 
 
 def say_problems(registry: Registry) -> None:
-    """Write a line to stderr for each installed plugin that could not be loaded, and for each class member that is ignored."""
+    """Write a line to stderr for each installed plugin that could not be loaded, and for each note about one."""
     for plugin in registry.plugins:
         if plugin.problem is not None and not plugin.blocked:
             say(f"plugin {plugin.source} left out: {plugin.problem}")

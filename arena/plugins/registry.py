@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.agent import Agent
+from arena.agent import Agent, Hints
 from arena.configured import make_default
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
@@ -15,7 +15,6 @@ from arena.game import Game, Puzzle
 from arena.parts import KINDS, Part, SearchEngine
 from arena.plugins.contract import Unfit, locate, source_line
 from arena.plugins.manager import Key, PluginManager
-from arena.plugins.members import HEURISTIC, read_member
 from arena.search_engines import add_search_engine
 from arena.traits import Abilities, Traits
 from arena.version import distribution
@@ -59,7 +58,7 @@ class Plugin:
     file: str | None = None
     """The file with its code; None if it was not found."""
     notes: tuple[str, ...] = ()
-    """Notes on members of its classes that are ignored because their names mean something else in arena."""
+    """Notes about how it was loaded."""
     blocked: bool = False
     """True if the user blocked it, so it was not loaded."""
 
@@ -192,9 +191,9 @@ class Registry:
 
         `informed` is true if they get a heuristic. Agents with equal priorities stay in the order in which plugins define them.
         """
-        words = Traits.of(game) | ({HEURISTIC} if informed else set())
+        words = Traits.of(game) | ({"heuristic"} if informed else set())
         weights = {
-            name: max([weight for word, weight in read_member(agent, "hints").proposed.items() if word in words], default=0)
+            name: max([weight for word, weight in Hints.of(agent).proposed.items() if word in words], default=0)
             for name, agent in self.agents.items()
             if Abilities(agent).find_refusal(game) is None
         }
@@ -205,16 +204,14 @@ class Registry:
         wanted = (True, "puzzles" if game.players == 1 else "games")
         agents = self.agents.items()
         found = [
-            name
-            for name, agent in agents
-            if read_member(agent, "hints").reference in wanted and Abilities(agent).find_refusal(game) is None
+            name for name, agent in agents if Hints.of(agent).reference in wanted and Abilities(agent).find_refusal(game) is None
         ]
         return sorted(found, key=lambda name: not self.sources["agent", name].own)
 
     def find_first_game(self, *, puzzle: bool) -> str | None:
         """Return the first puzzle or, if `puzzle` is false, the first game with several seats. Arena's own games come first."""
         found = [name for name, kind in self.games.items() if issubclass(kind, Puzzle) == puzzle]
-        native = {name: bool(read_member(self.games[name], "native")) for name in found}
+        native = {name: bool(self.games[name].native) for name in found}
         return min(found, key=lambda name: (not self.sources["game", name].own, native[name]), default=None)
 
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:

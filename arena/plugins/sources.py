@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 
 from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.lazy import EntryPoint, find_plugins, list_blocked
-from arena.plugins.contract import Unfit, describe_unregistered, locate
+from arena.plugins.contract import Unfit, describe_unregistered
 from arena.plugins.manager import EVENTS, Key, PluginManager
-from arena.plugins.members import list_ignored
 from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates, same_code
 from arena.search_engines import note_installed
 
@@ -183,21 +182,18 @@ class _Loaded:
         self.place = place
         self.plugin: Any = None
         self.found: tuple[tuple[Key, Any], ...] = ()
-        self.ignored: list[str] = []
         self.problem: str | None = None
 
     def ask(self, manager: PluginManager) -> None:
-        """Ask the plugin what it brings. Note the members of its classes that are ignored."""
+        """Ask the plugin what it brings."""
         self.found = manager.ask(self.plugin)
-        classes = [(key, value) for key, value in self.found if isinstance(value, type)]
-        self.ignored = [f"{' '.join(key)} ({locate(value)}): {note}" for key, value in classes for note in list_ignored(value)]
 
     def describe(self, source: Source, notes: Iterable[str] = ()) -> Plugin:
         """Return the result of loading the plugin."""
         file = getattr(self.plugin, "__file__", None) or self.place
         if self.problem is not None:
             return Plugin(source, problem=self.problem, file=file, blocked=source.name in list_blocked())
-        return Plugin(source, tuple([" ".join(key) for key, _ in self.found]), file=file, notes=(*notes, *self.ignored))
+        return Plugin(source, tuple([" ".join(key) for key, _ in self.found]), file=file, notes=tuple(notes))
 
 
 class _Installed(_Loaded):

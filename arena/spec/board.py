@@ -16,7 +16,6 @@ from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Seat, Settings, seat_identity
-from arena.plugins.members import read_member
 from arena.plugins.registry import Registry
 from arena.secret import Seed, commitment
 from arena.spec.document import Document
@@ -79,7 +78,7 @@ class Board:
     @property
     def native(self) -> bool:
         """Whether the game uses native code that may crash its process."""
-        return bool(read_member(type(self.game), "native"))
+        return bool(self.game.native)
 
     @cached_property
     def size(self) -> int:

@@ -13,7 +13,6 @@ from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
 from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
-from arena.plugins.members import ask_refusal, read_member
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.document import Path
@@ -130,10 +129,10 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
 
 def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
     """Return why an agent is left out of a board; None if it plays. In a spec with a single game, note a fault instead."""
-    if not one.entry.source.here or read_member(one.entry.agent, "refuses") is None:
+    if not one.entry.source.here or not gives(one.entry.agent, "refuses"):
         return None
     try:
-        reason = ask_refusal(one.entry.make(), rules.game)
+        reason = one.entry.make().refuses(rules.game)
     except Exception:  # the fault is reported when the agent is made
         return None
     if reason is None or reading.several:

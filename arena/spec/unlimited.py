@@ -8,10 +8,9 @@ from time import thread_time
 from arena.agent import Agent
 from arena.configured import name_of
 from arena.errors import SpecFault, call_foreign, escape_line
-from arena.game import Game, Puzzle, State
+from arena.game import Game, Puzzle, State, gives
 from arena.limits import Limits
 from arena.match.match import Positions
-from arena.plugins.members import needs_limit
 from arena.spec.board import Spec
 from arena.spec.entries import Entry
 from arena.spec.games import Rules
@@ -53,6 +52,11 @@ def describe_unlimited(name: str, make: Callable[[], Agent], limits: Limits, gam
         write += f" or limits: {{depth: {PROPOSED_DEPTH}}}"
     title = name_of(game)
     return f"{name} has no limit and searches {title} to the end, {MANY_STATES}; write {write}"
+
+
+def needs_limit(agent: Agent, limits: Limits) -> bool:
+    """Return what `Agent.needs_limit` returns; False if the agent does not define it or raises an exception."""
+    return gives(agent, "needs_limit") and call_foreign(lambda: bool(agent.needs_limit(limits)), lambda _: False)
 
 
 def limit_warnings(spec: Spec) -> Iterator[str]:

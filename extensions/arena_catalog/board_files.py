@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena import ArenaError, Game
-from arena.api.spec import read_member
+from arena.api.games import gives
 
 MAX_MODULE_BYTES = 1 << 20
 """The maximum size of a board module in bytes."""
@@ -41,13 +41,13 @@ class BoardModule(NamedTuple):
 
 def load_board_module(kind: type[Game]) -> BoardModule:
     """Return the module that the class of a game names. For a module that cannot be used, the result has a note instead."""
-    file = read_member(kind, "board")
-    if file is None:
+    file = getattr(kind, "board", None)
+    if not isinstance(file, str):  # an older plugin may use the name for something else
         return BoardModule()
     try:
         return BoardModule(_read(_find_place(kind, file), file))
     except BoardFault as fault:
-        instead = "drawn as a grid" if read_member(kind, "grid") is not None else "shown as text"
+        instead = "drawn as a grid" if gives(kind, "grid") else "shown as text"
         return BoardModule(note=f"board {fault}; states are {instead}")
 
 

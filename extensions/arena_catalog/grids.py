@@ -1,17 +1,19 @@
 """Checks of grids. A game can draw a state as a grid (rows of short texts), in which some cells stand for actions."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena import Game
 from arena.api.errors import abbreviate
-from arena.api.spec import read_member
+from arena.api.games import gives
 
 MAX_MARK_CHARACTERS = 8
 """The maximum number of characters in a cell."""
 MAX_GRID_CELLS = 4096
 """The maximum number of cells in a grid: 64 by 64."""
 _MARKS = f"texts of at most {MAX_MARK_CHARACTERS} characters"
+_COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
 GRID = f"rows of equal length, each a list of {_MARKS}, and at most {MAX_GRID_CELLS:,} cells"
 """The description of a valid result of `Game.grid`, for messages."""
 
@@ -29,11 +31,18 @@ def find_grid_fault(cells: Any) -> str | None:
     return f"the cell {abbreviate(odd[0])}" if odd else None
 
 
+def read_colors(kind: type[Game]) -> dict[str, str]:
+    """Return the colours of a grid by the text of the cell, from `Game.grid_colors`. Values that are no colours are left out."""
+    given: object = getattr(kind, "grid_colors", None)
+    found = given.items() if isinstance(given, Mapping) else ()
+    return {mark: color for mark, color in found if isinstance(mark, str) and isinstance(color, str) and _COLOR.fullmatch(color)}
+
+
 def find_cells(game: Game, state: Any, actions: Sequence[Any], rows: Sequence[Sequence[str]]) -> list[list[tuple[int, int]]]:
     """Return the cells for each action, as given by `Game.cells`; raises ValueError unless they are pairs of indices within the
     rows.
     """
-    found = [list(game.cells(state, action)) if read_member(type(game), "cells") else [] for action in actions]
+    found = [list(game.cells(state, action)) if gives(game, "cells") else [] for action in actions]
     for cell in [cell for cells in found for cell in cells]:
         row, column = cell if _listed(cell) and len(cell) == 2 else (None, None)
         if type(row) is not int or type(column) is not int or not (0 <= row < len(rows) and 0 <= column < len(rows[0])):

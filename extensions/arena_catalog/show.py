@@ -16,12 +16,13 @@ import click
 from arena import Agent, ArenaError, Format, Game, Hints, Registry
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import call_foreign
-from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, make_default, own_columns, ranks
+from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, gives, make_default, own_columns, ranks
 from arena.api.search import search_engines
-from arena.api.spec import Parameters, format_setting, read_member, source_line
-from arena_catalog.board_files import load_board_module
+from arena.api.spec import Parameters, format_setting, source_line
+from arena_catalog.board_files import BoardModule, load_board_module
 from arena_catalog.catalogue import engine_lines, paragraph, summary, text_width
 from arena_catalog.citations import EXAMPLE, sources_of
+from arena_catalog.grids import read_colors
 
 
 @click.command()
@@ -126,12 +127,11 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
     yield f"  traits: {unknown[-1] if game is None else str(Traits.of(game))}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
     yield f"  encodings: {', '.join(registry.encodings_of(name)) or 'none'}"
-    file, colors = read_member(kind, "board"), read_member(kind, "grid_colors").items()
-    if file is not None:
-        fault = load_board_module(kind).note
-        yield f"  board: {file}" if fault is None else f"  note: {fault}"
-    if read_member(kind, "grid") is not None:
-        text = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
+    module = load_board_module(kind)
+    if module != BoardModule():
+        yield f"  board: {kind.board}" if module.note is None else f"  note: {module.note}"
+    if gives(kind, "grid"):
+        text = ", ".join([f"{mark or 'empty'} {color}" for mark, color in read_colors(kind).items()])
         yield f"  grid: cells as text{f'; colors: {text}' if text else ''}"
         drawn = "" if game is None else call_foreign(lambda: game.render(game.initial(random.Random(0))), lambda _: "")
         yield from [f"    {line}" for line in drawn.splitlines()]
@@ -151,7 +151,7 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
     for engine in search_engines() if made is not None else ():
         if (loop := engine.loop_of(made)) is not None:
             yield f"  {engine.name}: by the engine {loop}, if the rules of the game and the heuristic are compiled"
-    hints: Hints = read_member(agent, "hints")
+    hints = Hints.of(agent)
     if hints.reference:
         kinds = "games and puzzles" if hints.reference is True else hints.reference
         yield f"  `arena try` compares new agents with it on {kinds}"

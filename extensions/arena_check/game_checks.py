@@ -10,7 +10,6 @@ from math import isfinite
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
 from arena.api.games import Returns, gives, name_of
 from arena.api.processes import user_interrupts
-from arena.api.spec import read_member
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
 from arena_check.disguise_checks import PROMISE as DISGUISE_PROMISE, check_disguise
@@ -99,7 +98,7 @@ def game_verdicts(
 def _suite(target: Game | type[Game] | str, seed: int, matches: int, patience: float) -> CheckSuite:
     game = load_plugins().game(target) if isinstance(target, str) else target
     kind = game if isinstance(game, type) else type(game)
-    inapplicable = information_checks.inapplicable(game) | (set() if read_member(kind, "grid") is not None else {"grid"})
+    inapplicable = information_checks.inapplicable(game) | (set() if gives(kind, "grid") else {"grid"})
     inapplicable |= set() if hasattr(kind, "rules_text") else {"rules text"}
     inapplicable |= set() if hasattr(kind, "disguise") else {"disguise"}
     if issubclass(kind, Puzzle):
@@ -215,7 +214,7 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         check_notation(game, trial, state)
         drawn = trial.call("render", game.render, state)
         trial.expect(isinstance(drawn, str), "render must return text", "text", drawn)
-    if read_member(type(game), "grid") is not None:
+    if gives(game, "grid"):
         with trial.checking("grid"):
             rows = trial.call("grid", game.grid, state)
             fault = find_grid_fault(rows)

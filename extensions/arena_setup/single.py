@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
-from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, move_limit, name_of, settings
+from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, gives, move_limit, name_of, settings
 from arena.api.match import Match, Positions, Seat, play_match
 from arena.api.processes import user_interrupts
-from arena.api.spec import Parameters, make_seat, read_member
+from arena.api.spec import Parameters, make_seat
 
 
 def play(
@@ -97,8 +97,7 @@ class _Lookup:
             name, chosen = _split_name(given, "agent")
             made = self.registry.agent(name)(**chosen)  # wrong options are a fault of the caller, not of the agent
         agent, options = type(made), settings(made)
-        refuses = read_member(agent, "refuses")
-        reason = Abilities(agent).find_refusal(game) or (refuses and refuses.__get__(made, agent)(game))
+        reason = Abilities(agent).find_refusal(game) or (made.refuses(game) if gives(made, "refuses") else None)
         if reason:
             raise Refused(reason)
         evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)

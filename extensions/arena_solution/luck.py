@@ -12,7 +12,6 @@ from arena.api.games import Chance, Evaluation, Returns, bind, gives
 from arena.api.match import Position, Seat, Step
 from arena.api.results import Measured, figures
 from arena.api.run import Scheduled
-from arena.api.spec import read_member
 from arena_solution.plugin import may_tell
 
 MAX_BLIND_NODES = 3
@@ -183,7 +182,7 @@ class Luck:
         if (board, entry) not in self._agents:
             seat: Seat = self._spec.boards[board].seats[entry]
             agent = call_foreign(seat.make, lambda _: None) if may_tell(self._spec, seat) else None
-            tells = agent is not None and read_member(type(agent), "policy")
+            tells = agent is not None and gives(agent, "policy")
             self._agents[board, entry] = agent if tells else None
         return self._agents[board, entry]
 

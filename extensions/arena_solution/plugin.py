@@ -5,10 +5,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from arena import Game, State, hookimpl
+from arena.api.games import gives
 from arena.api.match import Seat
 from arena.api.results import BoardColumn, Export, Measured
 from arena.api.run import Correction
-from arena.api.spec import read_member
 
 if TYPE_CHECKING:
     from arena import Spec
@@ -43,7 +43,7 @@ def arena_corrections() -> list[Correction]:
 def may_tell(spec: "Spec", seat: Seat) -> bool:
     """Return False for a seat whose agent certainly gives no policy. This does not create the agent."""
     kind = spec.registry.agents.get(seat.agent)
-    return seat.in_process and not seat.solver and (kind is None or bool(read_member(kind, "policy")))
+    return seat.in_process and not seat.solver and (kind is None or gives(kind, "policy"))
 
 
 @hookimpl

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter
 from typing import Any
 
-from arena import Agent, Game, Puzzle, Registry
+from arena import Agent, Game, Hints, Puzzle, Registry
 from arena.api.games import Abilities, count_given, make_default
-from arena.api.spec import Parameters, read_member
+from arena.api.spec import Parameters
 from arena_catalog.board_files import load_board_module
 from arena_catalog.catalogue import summary
 
@@ -72,7 +72,7 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
 
 def asks_estimates(kind: type[Agent]) -> bool:
     """Return True if an agent may ask for estimates. Forms then offer heuristics for it."""
-    return bool(kind.wants_heuristic or read_member(kind, "hints").uses_heuristic)
+    return bool(kind.wants_heuristic or Hints.of(kind).uses_heuristic)
 
 
 def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:

@@ -34,7 +34,6 @@ KEPT = {
     "arena/match/replay.py:_can_read": "A condition, which can hold no `try`.",
     "arena/plugins/contract.py:_check_board_column": "A check, one of several; its caller has as many branches as it may.",
     "arena/plugins/dependencies.py:_list_installed": "A cache: the folders of an environment do not change.",
-    "arena/plugins/members.py:_are_hints": "Handed to a member; a lambda holds no statements.",
     "arena/lazy.py:_read_owner": "A cache: its argument is the key.",
     "arena/results/contrasts.py:_by_position": "A step of the contrasts of puzzles, whose values it names.",
     "arena/stats/clustered.py:_scatter": "Called for the sums before and after the correction.",

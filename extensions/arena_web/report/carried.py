@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from arena import Game, Record, Registry
 from arena.api.errors import describe
-from arena.api.games import list_ignored
 from arena.api.match import FAULTS
 from arena.api.spec import list_named_code
 from arena.api.store import Run, Store
@@ -222,12 +221,7 @@ def _games(run: Run, registry: Registry) -> _Games:
     games = {number: game for number, game in made.items() if game is not None}
     kinds = {game.name: type(game) for game in games.values()}
     modules = {name: load_board_module(kind) for name, kind in kinds.items()}
-    notes = [
-        f"game {name}: {note}"
-        for name, kind in kinds.items()
-        for note in (*list_ignored(kind), modules[name].note)
-        if note is not None
-    ]
+    notes = [f"game {name}: {module.note}" for name, module in modules.items() if module.note is not None]
     found = _Games(games, modules, dict.fromkeys(notes))
     unknown = dict.fromkeys([str(sheet.game["name"]) for number, sheet in enumerate(run.boards) if number not in games])
     if unknown:

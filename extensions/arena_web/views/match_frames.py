@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from arena import CHANCE, Action, Game, Record, State
 from arena.api.errors import call_foreign, describe
-from arena.api.games import name_of, settings
+from arena.api.games import gives, name_of, settings
 from arena.api.match import Differs, Step
-from arena.api.spec import Parameters, read_member
-from arena_catalog.grids import GRID, find_cells, find_grid_fault
+from arena.api.spec import Parameters
+from arena_catalog.grids import GRID, find_cells, find_grid_fault, read_colors
 from arena_records.rules import compare_with_rules
 
 MAX_FRAMES = 5000
@@ -97,7 +97,7 @@ def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     if drawn:
         return Depiction()
     note = None
-    if read_member(type(game), "grid") is not None:
+    if gives(game, "grid"):
         try:
             cells = game.grid(state)
             fault = find_grid_fault(cells)
@@ -118,14 +118,14 @@ def aim(game: Game, state: State, actions: Sequence[Action]) -> list[list[tuple[
 
 def aims(kind: type[Game]) -> bool:
     """Return True if a class of games defines which cells of its grid stand for an action."""
-    return read_member(kind, "grid") is not None and read_member(kind, "cells") is not None
+    return gives(kind, "grid") and gives(kind, "cells")
 
 
 def describe_game(game: Game) -> dict[str, Any]:
     """Return the name of a game, its parameters, the colours of its grid and whether clicks on the grid play actions, in the form
     that boards take.
     """
-    colors = dict(read_member(type(game), "grid_colors")) if read_member(type(game), "grid") is not None else {}
+    colors = read_colors(type(game)) if gives(game, "grid") else {}
     return {
         "name": name_of(game),
         "parameters": Parameters.make_plain(settings(game)),

@@ -234,7 +234,6 @@ def test_installed_plugins_are_checked_once_in_a_process(monkeypatch: pytest.Mon
         raise AssertionError(f"{checked} is checked again")
 
     monkeypatch.setattr("arena.plugins.manager.check_value", check)
-    monkeypatch.setattr("arena.plugins.sources.list_ignored", check)
     again = load_plugins(environ=False)
     assert again.sources.keys() == loaded.sources.keys()
     assert [plugin.notes for plugin in again.plugins] == [plugin.notes for plugin in loaded.plugins]

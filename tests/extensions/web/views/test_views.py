@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import arena
+from arena.game import gives
 from arena.match.replay import Differs, Step
-from arena.plugins.members import read_member
 from arena.plugins.registry import Registry
 from arena_catalog.board_files import load_board_module
 from arena_play.endings import result
@@ -96,7 +96,7 @@ def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Regi
 def test_every_built_in_game_has_a_board(registry: Registry) -> None:
     built_in = {key[1] for key, source in registry.sources.items() if key[0] == "game" and source.name.startswith("fairarena:")}
     built_in -= {"openspiel"}  # a hundred games with texts of their own
-    assert {name for name in built_in if read_member(registry.games[name], "grid") is not None} == {
+    assert {name for name in built_in if gives(registry.games[name], "grid")} == {
         "checkers",
         "grid-path",
         "kalah",
