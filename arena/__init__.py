@@ -50,11 +50,34 @@ if TYPE_CHECKING:
     from arena_records.analysis import open_store as open_store
     from arena_setup.single import play as play
 else:
-    _find, __dir__ = pass_on(__name__, "__version__", "testing")
+    _find, __dir__ = pass_on(
+        __name__,
+        {
+            "arena.agent": "Agent Answer Hints Path",
+            "arena.columns": "Column",
+            "arena.encodings": "encoding",
+            "arena.errors": "ArenaError BackendGone GameError OutOfBudget PluginError Refused SpecError SpecFault Unavailable "
+            "UnknownName",
+            "arena.format": "Field Format Outcomes Pairing Placing",
+            "arena.game": "CHANCE Action Disguise Game Puzzle State overrides uniform",
+            "arena.heuristics": "heuristic",
+            "arena.hookspecs": "hookimpl",
+            "arena.limits": "Limits",
+            "arena.match.record": "Decision Record",
+            "arena.plugins.registry": "Registry",
+            "arena.plugins.sources": "load_plugins",
+            "arena.search": "Search",
+            "arena.simultaneous": "Simultaneous",
+            "arena.spec": "Spec",
+            "arena.tournament.results": "Results",
+            "arena.tournament.run": "run",
+            "arena.tracking": "tell_progress",
+            "arena_records.analysis": "open_store",
+            "arena_setup.single": "play",
+        },
+        "__version__",
+        "testing",
+    )
 
     def __getattr__(name: str) -> Any:
-        if name == "testing":
-            return import_module("arena.testing")
-        if name in ("open_store", "play"):
-            return getattr(import_module("arena_setup.single" if name == "play" else "arena_records.analysis"), name)
-        return _find(name)
+        return import_module("arena.testing") if name == "testing" else _find(name)

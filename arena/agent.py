@@ -58,7 +58,7 @@ class Hints:
 
     @staticmethod
     def of(agent: "type[Agent]") -> "Hints":
-        """Return the hints that a class gives itself. Subclasses do not inherit them; without hints, they are the defaults."""
+        """Return the hints that the class `agent` gives itself, or the defaults. Subclasses do not inherit hints."""
         given = vars(agent).get("hints")
         return given if isinstance(given, Hints) else Hints()
 

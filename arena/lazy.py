@@ -1,50 +1,40 @@
 """Looks up names on first use: names that a module re-exports, and entry points of packages."""
 
-import ast
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 
-def pass_on(module: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` for a module that re-exports names but imports them only for type checkers.
+def pass_on(module: str, homes: Mapping[str, str], *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for a module that imports names of other modules on first use.
 
-    The module contains a block like this:
+    `homes` has the names from each module, separated by spaces. So a plugin that only registers itself imports nothing heavy.
+    `__all__` of the module is the sorted list of these names and of `own`, the public names that the module itself defines. A
+    type checker needs the same imports in a block below `if TYPE_CHECKING`.
 
-        if TYPE_CHECKING:
-            from arena.identity import Stream as Stream
-        else:
-            __getattr__, __dir__ = pass_on(__name__)
-
-    A type checker reads the block and sees every type. At run time, the source text of the block is read on the first use of a
-    name, as a table of names and modules. So a plugin that only registers itself imports nothing heavy. `__all__` of the module
-    is the sorted list of these names and of `own`, the public names that the module itself defines.
+    >>> find, names = pass_on("arena", {"arena.limits": "Limits", "arena.game": "Game Puzzle"})
+    >>> find("Limits")(nodes=3).nodes, names()
+    (3, ['Game', 'Limits', 'Puzzle'])
     """
-
-    @cache
-    def homes() -> dict[str, str]:
-        source = Path(str(find_spec(module).origin)).read_text("utf-8")  # type: ignore[union-attr] # it has been imported
-        blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
-        imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
-        return {alias.name: str(node.module) for node in imports for alias in node.names}
+    home_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def find(name: str) -> Any:
         if name == "__all__":
             return names()
-        if name.startswith("__") or name not in homes():
+        if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return getattr(__import__(homes()[name], fromlist=[name]), name)
+        return getattr(import_module(home_of[name]), name)
 
     def names() -> list[str]:
-        return sorted([*homes(), *own])
+        return sorted([*home_of, *own])
 
     return find, names
 

@@ -134,10 +134,11 @@ def names(module: str, _registry: Registry) -> Iterator[Iterable[str]]:
     """Yield the heading and a row for every name in a module that extensions may import."""
     yield "name", "meaning"
     found = import_module(module)
-    blocks = [block for block in ast.parse(Path(str(found.__file__)).read_text("utf-8")).body if isinstance(block, ast.If)]
-    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    imports = [
+        one for one in ast.walk(ast.parse(Path(str(found.__file__)).read_text("utf-8"))) if isinstance(one, ast.ImportFrom)
+    ]
     homes = {alias.name: str(node.module) for node in imports for alias in node.names}
-    for name in found.__all__:
+    for name in sorted(found.__all__):
         text = _text_below(homes.get(name, module), name) or inspect.getdoc(getattr(found, name)) or ""
         yield _name(name), _first_sentence(text)
 

@@ -51,4 +51,16 @@ if TYPE_CHECKING:
     from arena.console.project import read_own_file as read_own_file
     from arena.version import distribution as distribution, install_command as install_command
 else:
-    __getattr__, __dir__ = pass_on(__name__, "Command")
+    __getattr__, __dir__ = pass_on(
+        __name__,
+        {
+            "arena.commands.leaderboard": "format_option",
+            "arena.commands.options": "is_given plugin_option workers_for",
+            "arena.console.notices": "load say say_notes tracebacks_wanted",
+            "arena.console.output": "LiveLine Terminal results_alone",
+            "arena.console.progress": "PercentLine",
+            "arena.console.project": "read_own_file",
+            "arena.version": "distribution install_command",
+        },
+        "Command",
+    )

@@ -1,13 +1,19 @@
 """Search engines and metering: how states are counted, and how an engine replaces the loop of a search."""
 
-from typing import TYPE_CHECKING
+from arena.counting import GoCompiled, GoPlain, Meter, counting_view
+from arena.parts import SearchEngine, SeatUse
+from arena.search import SharedStart
+from arena.search_engines import PLAIN, compiles_first, search_engines
 
-from arena.lazy import pass_on
-
-if TYPE_CHECKING:
-    from arena.counting import GoCompiled as GoCompiled, GoPlain as GoPlain, Meter as Meter, counting_view as counting_view
-    from arena.parts import SearchEngine as SearchEngine, SeatUse as SeatUse
-    from arena.search import SharedStart as SharedStart
-    from arena.search_engines import PLAIN as PLAIN, compiles_first as compiles_first, search_engines as search_engines
-else:
-    __getattr__, __dir__ = pass_on(__name__)
+__all__ = [
+    "PLAIN",
+    "GoCompiled",
+    "GoPlain",
+    "Meter",
+    "SearchEngine",
+    "SeatUse",
+    "SharedStart",
+    "compiles_first",
+    "counting_view",
+    "search_engines",
+]

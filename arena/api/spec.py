@@ -1,38 +1,70 @@
 """A spec, and the plugins that it names."""
 
-from typing import TYPE_CHECKING
+from arena.parts import AgentSource, Part
+from arena.plugins.contract import NAME, source_line
+from arena.plugins.dependencies import PythonFile
+from arena.plugins.manager import EVENTS, HOOKS, PluginManager
+from arena.plugins.registry import Plugin
+from arena.plugins.sources import PluginPlace
+from arena.spec import load_spec, make_seat, reload_spec
+from arena.spec.board import Board
+from arena.spec.boards import SHARED_DEALS
+from arena.spec.choices import Choices, Fitted
+from arena.spec.document import Document
+from arena.spec.games import Rules
+from arena.spec.labels import CodeLabel, format_setting
+from arena.spec.model import SpecKeys
+from arena.spec.named_code import list_named_code
+from arena.spec.parameters import Parameters, explain_faults
+from arena.spec.reader import Faults, SpecReader, format_path
+from arena.spec.source import (
+    EntryAgent,
+    GivenEntry,
+    SoundAgent,
+    SourceReader,
+    list_organisers,
+)
+from arena.spec.unlimited import (
+    describe_unlimited,
+    is_large,
+    limit_warnings,
+)
 
-from arena.lazy import pass_on
-
-if TYPE_CHECKING:
-    from arena.parts import AgentSource as AgentSource, Part as Part
-    from arena.plugins.contract import NAME as NAME, source_line as source_line
-    from arena.plugins.dependencies import PythonFile as PythonFile
-    from arena.plugins.manager import EVENTS as EVENTS, HOOKS as HOOKS, PluginManager as PluginManager
-    from arena.plugins.registry import Plugin as Plugin
-    from arena.plugins.sources import PluginPlace as PluginPlace
-    from arena.spec import load_spec as load_spec, make_seat as make_seat, reload_spec as reload_spec
-    from arena.spec.board import Board as Board
-    from arena.spec.boards import SHARED_DEALS as SHARED_DEALS
-    from arena.spec.choices import Choices as Choices, Fitted as Fitted
-    from arena.spec.document import Document as Document
-    from arena.spec.games import Rules as Rules
-    from arena.spec.labels import CodeLabel as CodeLabel, format_setting as format_setting
-    from arena.spec.model import SpecKeys as SpecKeys
-    from arena.spec.named_code import list_named_code as list_named_code
-    from arena.spec.parameters import Parameters as Parameters, explain_faults as explain_faults
-    from arena.spec.reader import Faults as Faults, SpecReader as SpecReader, format_path as format_path
-    from arena.spec.source import (
-        EntryAgent as EntryAgent,
-        GivenEntry as GivenEntry,
-        SoundAgent as SoundAgent,
-        SourceReader as SourceReader,
-        list_organisers as list_organisers,
-    )
-    from arena.spec.unlimited import (
-        describe_unlimited as describe_unlimited,
-        is_large as is_large,
-        limit_warnings as limit_warnings,
-    )
-else:
-    __getattr__, __dir__ = pass_on(__name__)
+__all__ = [
+    "EVENTS",
+    "HOOKS",
+    "NAME",
+    "SHARED_DEALS",
+    "AgentSource",
+    "Board",
+    "Choices",
+    "CodeLabel",
+    "Document",
+    "EntryAgent",
+    "Faults",
+    "Fitted",
+    "GivenEntry",
+    "Parameters",
+    "Part",
+    "Plugin",
+    "PluginManager",
+    "PluginPlace",
+    "PythonFile",
+    "Rules",
+    "SoundAgent",
+    "SourceReader",
+    "SpecKeys",
+    "SpecReader",
+    "describe_unlimited",
+    "explain_faults",
+    "format_path",
+    "format_setting",
+    "is_large",
+    "limit_warnings",
+    "list_named_code",
+    "list_organisers",
+    "load_spec",
+    "make_seat",
+    "reload_spec",
+    "source_line",
+]

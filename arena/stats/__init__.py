@@ -42,4 +42,16 @@ if TYPE_CHECKING:
     )
     from arena.stats.ratings import Difference as Difference, Ratings as Ratings, rate as rate
 else:
-    __getattr__, __dir__ = pass_on(__name__)
+    __getattr__, __dir__ = pass_on(
+        __name__,
+        {
+            "arena.stats.calculator": "EloEstimate",
+            "arena.stats.clustered": "clustered_mean",
+            "arena.stats.distributions": "binomial_cdf chi_squared_tail student_cdf student_quantile",
+            "arena.stats.elo": "expected_score",
+            "arena.stats.likelihood": "bisect likeliest log_likelihood",
+            "arena.stats.observations": "GameResults Pair WinDrawLoss ranking_of",
+            "arena.stats.paired": "SIGNIFICANCE_LEVEL agree flip_signs holm holm_chances mean_interval_of subtract",
+            "arena.stats.ratings": "Difference Ratings rate",
+        },
+    )
