@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from arena.errors import StoreError, escape_line
 from arena.store import schema
 from arena.store.database import MAX_CELL_BYTES, Connection, explain_error
-from arena.store.rows import RECORD, add_checksum, cells_to_digest, record_of, record_row, rows_of
+from arena.store.rows import COUNTS, RECORD, Rows, cells_to_digest, record_of, record_row, rows_of
 from arena.store.run import run_of_row
 from arena.store.schema import checksum, digest, placeholders
 from arena.store.side_files import check_side_file, open_side_file, path_beside
@@ -35,9 +35,9 @@ MIN_PAGE_BYTES = 512
 PAGE_BYTES = 4096
 """The bytes of a page, unless the header of the file says otherwise. SQLite has used this size since 2016."""
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
-TABLES = {20: "record", 12: "detail", 14: "run", 6: "place"}
+TABLES = {19: "record", 12: "detail", 14: "run", 6: "place"}
 """Tables by their number of columns."""
-INDICES = {6: "effort", 2: "index"}
+INDICES = {5: "effort", 2: "index"}
 """Tables without a rowid, and the two indices, by their number of columns."""
 INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 """Bytes of an integer by its serial type."""
@@ -360,8 +360,7 @@ class _Salvage:
                 self._names.setdefault(values[1], f"record {values[1]}")
             self._places.setdefault(number, values[1])
         elif row.table == "effort":
-            if checksum(*values[:5]) == values[5]:
-                self._effort[values[0]].append(tuple(values[1:5]))
+            self._effort[values[0]].append(tuple(values[1:]))
         elif row.table == "run":
             self._runs.setdefault(number, (number, *values[1:]))
         elif isinstance(values[0], bytes) and len(values[0]) == ID_BYTES:
@@ -373,12 +372,16 @@ class _Salvage:
         """Move each record whose hash is right, with its other rows, to the tables of the store."""
         question = f"SELECT r.*, {RECORD} FROM found_record r JOIN found_detail d ON d.record = r.number ORDER BY r.number"
         for row in self.connection.execute(question):
-            number, found, cells = row[0], row[:20], list(row[20:])
+            number, found, cells = row[0], row[:19], list(row[19:])
             for key in dict.fromkeys([cells[0], self._ids.get(number)]):
                 cells[0] = key
-                if number not in self.sound and isinstance(key, bytes) and digest(cells_to_digest(cells)) == found[18]:
+                if number not in self.sound and isinstance(key, bytes):
                     with suppress(*UNREADABLE):
-                        self._keep(number, found, cells)
+                        counts, cells[COUNTS] = cells[COUNTS], [0] * 7
+                        rows = rows_of(record_of(cells), cells[4])  # with the counts that its decisions give
+                        cells[COUNTS] = counts
+                        if found[17] in (rows.digest, digest(cells_to_digest(cells))):
+                            self._keep(number, found, rows)
         for number, record in self._places.items():
             if number not in self._sound_places:
                 self._parts.append(f"place {number} of {self._name(record)}")
@@ -391,22 +394,17 @@ class _Salvage:
             self._parts.append("the run")
         self.connection.executescript("DROP TABLE found_record; DROP TABLE found_detail")
 
-    def _keep(self, number: int, found: Sequence[Any], cells: Sequence[Any]) -> None:
-        record, seed = record_of(cells), cells[4]
-        rows = rows_of(record, seed)
-        name = f"match {record.id}"
-        row = record_row(number, rows)
-        alike = list(map(type, found)) == list(map(type, row))
-        if alike and found[17] != row[17] and found[17] == checksum(*found[:17], *[one for one in found[19:] if one is not None]):
-            row = tuple(found)  # written by an earlier version
-        elif row != tuple(found):
+    def _keep(self, number: int, found: Sequence[Any], rows: Rows) -> None:
+        key, row = rows.record[0].hex(), record_row(number, rows)
+        name = f"match {key}"
+        if row != tuple(found):
             self._parts.append(f"the row of {name}")
         self.connection.execute(schema.ADD_RECORD, row)
         self.connection.execute(schema.ADD_DETAIL, (number, *rows.detail))
-        self.connection.executemany(schema.ADD_EFFORT, [add_checksum(number, *one) for one in rows.effort])
+        self.connection.executemany(schema.ADD_EFFORT, [(number, *one) for one in rows.effort])
         if sorted(self._effort[number]) != [*map(tuple, rows.effort)]:
             self._parts.append(f"the counts of {name}")
-        self.sound[number] = record.id
+        self.sound[number] = key
 
     def _name(self, number: Any) -> str:
         """Return the name of a record, with its id if that is known."""

@@ -29,7 +29,6 @@ class Rows(NamedTuple):
     """The rows for one record, without its number."""
 
     record: tuple[Any, ...]
-    """The row without its checksum, which also covers the number."""
     digest: bytes
     adjusted: str | None
     detail: tuple[Any, ...]
@@ -55,13 +54,14 @@ def rows_of(record: Record, seed: int) -> Rows:
     spent = _write(amounts) if any(one is not None for one in amounts) else None
     adjusted = None if record.adjusted is None else _returns(record.adjusted)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
+    counts = (play_hash_of(record), *effort[0], *second)
     return Rows(
-        (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
+        (key, returns, *result, *length, used_rng, *counts),
         digest(
             cells_to_digest(
                 (
                     *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
-                    *(*length, decisions, used_rng, timing, spent, adjusted),
+                    *(*length, decisions, used_rng, *counts, timing, spent, adjusted),
                 )
             )
         ),
@@ -73,9 +73,12 @@ def rows_of(record: Record, seed: int) -> Rows:
 
 RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
-    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent, r.adjusted"
+    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, r.play, r.decisions_0, r.nodes_0, r.nanoseconds_0, "
+    "r.decisions_1, r.nodes_1, r.nanoseconds_1, d.timing, d.spent, r.adjusted"
 )
 """The columns of `record r` and `detail d` from which `record_of` makes a record. The digest covers them."""
+COUNTS = slice(18, 25)
+"""The place of the columns in RECORD that follow from others: `play` and the amounts for the first two seats."""
 
 
 def cells_to_digest(cells: Sequence[Any]) -> Sequence[Any]:
@@ -87,6 +90,7 @@ _TEXT, _COUNT = (str,), (int,)
 _KINDS = (
     *((bytes,), _TEXT, _TEXT, _TEXT, _COUNT, _TEXT, (str, type(None)), _TEXT, (int, type(None)), _TEXT, (int, type(None))),
     *((str, type(None)), (str, type(None)), (int, type(None)), (float, type(None)), _COUNT, _TEXT, _TEXT),
+    *[_COUNT] * 7,
     *((str, type(None)), (str, type(None)), (str, type(None))),
 )
 """The types of the columns of RECORD."""
@@ -97,7 +101,7 @@ _DECISIONS = re.compile(f"(?:{_DECISION}(?:;{_DECISION})*)?", re.ASCII)
 def check_cells(row: Sequence[Any]) -> None:
     """Raise ValueError if the cells of RECORD are not of the form that arena writes. A hash says nothing about this."""
     key, _, _, labels, _, actions, _, returns, solved, _ = row[:10]
-    seat, _, _, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
+    seat, _, _, moves, cost, fallbacks, decisions, used_rng, *_, timing, spent, adjusted = row[10:]
     _check_kinds(tuple(map(type, row)))
     seats = _count_seats(labels)
     counts = [one for one in (seat, moves, fallbacks) if one is not None]
@@ -160,7 +164,7 @@ def record_of(row: Sequence[Any]) -> Record:
     """Return the record from a row with the columns of RECORD. Raises ValueError if its cells are not of the right form."""
     check_cells(row)
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
-    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
+    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, *_, timing, spent, adjusted = row[10:]
     return Record(
         key.hex(),
         game,
@@ -273,19 +277,13 @@ def _used_rng(seats: tuple[bool, ...]) -> str:
 def place_row(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
     """Return the row of `place` for the record with this number."""
     seats = ",".join(map(str, scheduled.pairing.seats))
-    return add_checksum(scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+    cells = (scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+    return (*cells, checksum(*cells))
 
 
 def record_row(number: int, rows: Rows) -> tuple[Any, ...]:
-    """Return the row of `record`. The checksum covers `adjusted` if it is known."""
-    cells = (number, *rows.record)
-    sum_ = checksum(*cells) if rows.adjusted is None else checksum(*cells, rows.adjusted)
-    return (*cells, sum_, rows.digest, rows.adjusted)
-
-
-def add_checksum(*cells: Any) -> tuple[Any, ...]:
-    """Return the cells of a row, followed by their checksum."""
-    return (*cells, checksum(*cells))
+    """Return the row of `record`."""
+    return (number, *rows.record, rows.digest, rows.adjusted)
 
 
 def play_hash_of(record: Record) -> int:

@@ -5,9 +5,9 @@ lists the matches on the boards of the last run, in the order of its schedule. A
 stay. Ids of records are in a unique index on an ordinary table, because a table that is clustered by a random key takes three
 times as long to fill. The amounts for the first two seats are in `record` itself, and for further seats in `effort`.
 
-A damaged row never counts as a result. `digest` is the hash of a whole record or run, and is checked when it is read. `checksum`
-covers one row, and is checked before boards are computed from many rows. Neither protects against deliberate changes of the file,
-because the hash can be changed too.
+A damaged row never counts as a result. `digest` is the hash of a whole record or run, and is checked when it is read, and before
+boards are computed. `checksum` covers a place. Neither protects against deliberate changes of the file, because the hash can be
+changed too.
 """
 
 import marshal
@@ -39,7 +39,7 @@ CREATE TABLE record (
     seat INTEGER, moves INTEGER, cost REAL, fallbacks INTEGER NOT NULL, drew TEXT NOT NULL, play INTEGER NOT NULL,
     decisions_0 INTEGER NOT NULL, nodes_0 INTEGER NOT NULL, nanoseconds_0 INTEGER NOT NULL,
     decisions_1 INTEGER NOT NULL, nodes_1 INTEGER NOT NULL, nanoseconds_1 INTEGER NOT NULL,
-    checksum INTEGER, digest BLOB, adjusted TEXT
+    digest BLOB, adjusted TEXT
 );
 CREATE TABLE detail (
     record INTEGER PRIMARY KEY, game TEXT NOT NULL, position TEXT NOT NULL, labels TEXT NOT NULL, seed INTEGER NOT NULL,
@@ -47,7 +47,7 @@ CREATE TABLE detail (
 );
 CREATE TABLE effort (
     record INTEGER NOT NULL, seat INTEGER NOT NULL, decisions INTEGER NOT NULL, nodes INTEGER NOT NULL,
-    nanoseconds INTEGER NOT NULL, checksum INTEGER, PRIMARY KEY (record, seat)
+    nanoseconds INTEGER NOT NULL, PRIMARY KEY (record, seat)
 ) WITHOUT ROWID;
 CREATE TABLE place (
     number INTEGER PRIMARY KEY, record INTEGER NOT NULL, board INTEGER NOT NULL, round INTEGER NOT NULL, seats TEXT NOT NULL,
@@ -67,13 +67,13 @@ next run. `known` is the sum of all known costs. For requests without a known co
 `reserved` has it for requests in progress. The agents themselves create this table and write it.
 """
 
-SUMMED_COLUMNS = {
+COLUMNS = {
     "record": "number, id, returns, solved, termination, seat, moves, cost, fallbacks, drew, play, "
     "decisions_0, nodes_0, nanoseconds_0, decisions_1, nodes_1, nanoseconds_1",
     "effort": "record, seat, decisions, nodes, nanoseconds",
     "place": "number, record, board, round, seats",
 }
-"""The columns that the checksum of a row covers, by table, in the order in which rows are written."""
+"""The columns of some tables, without hashes and `adjusted`, in the order in which rows are written."""
 _NUMBERS = "decisions_0, nodes_0, nanoseconds_0, decisions_1, nodes_1, nanoseconds_1"
 TYPES = {
     "record": {
@@ -83,7 +83,7 @@ TYPES = {
         **dict.fromkeys(["solved", "seat", "moves"], "'integer', 'null'"),
         "cost": "'real', 'null'",
     },
-    "effort": dict.fromkeys(SUMMED_COLUMNS["effort"].split(", "), "'integer'"),
+    "effort": dict.fromkeys(COLUMNS["effort"].split(", "), "'integer'"),
     "place": {**dict.fromkeys(["record", "board", "round"], "'integer'"), "seats": "'text'"},
 }
 """The types of the cells that arena writes, by table and column. SQLite stores values of any type in any column."""
@@ -100,13 +100,13 @@ UPDATE run SET (started, ended) = (SELECT b.started, coalesce(b.ended, run.ended
 WHERE number = (SELECT max(number) FROM run) AND number > (SELECT min(number) FROM run)
 """
 
-ADD_RECORD = f"INSERT INTO record ({SUMMED_COLUMNS['record']}, checksum, digest, adjusted) VALUES ({placeholders(20)})"
+ADD_RECORD = f"INSERT INTO record ({COLUMNS['record']}, digest, adjusted) VALUES ({placeholders(19)})"
 ADD_DETAIL = (
     "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent) "
     f"VALUES ({placeholders(12)})"
 )
-ADD_EFFORT = f"INSERT INTO effort ({SUMMED_COLUMNS['effort']}, checksum) VALUES ({placeholders(6)})"
-ADD_PLACE = f"INSERT OR REPLACE INTO place ({SUMMED_COLUMNS['place']}, checksum) VALUES ({placeholders(6)})"
+ADD_EFFORT = f"INSERT INTO effort ({COLUMNS['effort']}) VALUES ({placeholders(5)})"
+ADD_PLACE = f"INSERT OR REPLACE INTO place ({COLUMNS['place']}, checksum) VALUES ({placeholders(6)})"
 ON_BOARDS = "FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
 ANYWHERE = (
     "FROM record r JOIN detail d ON d.record = r.number "
@@ -120,9 +120,9 @@ def digest(cells: Sequence[Any]) -> bytes:
 
 
 def checksum(*cells: Any) -> int:
-    """Return the checksum of the cells of a row: CRC-32, of the tuple in version 2 of Python's marshal format.
+    """Return the checksum of the cells of a place: CRC-32, of the tuple in version 2 of Python's marshal format.
 
-    Of the formats that distinguish 1, 1.0 and "1", this is the quickest; speed matters, because boards check all their rows.
+    Of the formats that distinguish 1, 1.0 and "1", this is the quickest; speed matters, because boards check all places.
     """
     return crc32(marshal.dumps(cells, 2))
 

@@ -22,7 +22,7 @@ from arena.store.contents import NAMING_SECONDS, StoreContents, describe_damage
 from arena.store.database import Connection, copy_database, free_name, is_damage, open_read_only, open_writable, settle
 from arena.store.lock import Lock, is_held, lock_store
 from arena.store.recovery import recover
-from arena.store.rows import NANOSECONDS, add_checksum, place_row, record_row, results_of, returns_of, rows_of, seats_of
+from arena.store.rows import NANOSECONDS, place_row, record_row, results_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
 from arena.store.schema import APPLICATION, digest, placeholders
 from arena.store.side_files import remove_database
@@ -242,8 +242,7 @@ class Store(StoreContents):
             except sqlite3.IntegrityError as error:
                 raise _Repeated from error
             write.executemany(schema.ADD_DETAIL, [(number, *row.detail) for number, _, row in rows])
-            effort = [add_checksum(number, *one) for number, _, row in rows for one in row.effort]
-            write.executemany(schema.ADD_EFFORT, effort)
+            write.executemany(schema.ADD_EFFORT, [(number, *one) for number, _, row in rows for one in row.effort])
             write.executemany(
                 schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled, _ in rows if scheduled is not None]
             )

@@ -61,7 +61,7 @@ def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tupl
 
 @pytest.mark.process
 def test_a_changed_correction_is_found(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
-    """Boards read it, so that it is part of the checksum of its row."""
+    """Boards read it, so the hash of the record covers it."""
     copy = tmp_path / "copy.db"
     copy.write_bytes(played[1].read_bytes())
     with sqlite3.connect(copy) as connection:

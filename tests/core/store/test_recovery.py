@@ -177,6 +177,32 @@ def test_counts_that_decisions_contradict_are_computed_again(small: Path, tmp_pa
     assert found.connection.execute("SELECT * FROM record").fetchall() == there
 
 
+EFFORT = [
+    "UPDATE effort SET nodes = nodes + 1 WHERE seat = 2",
+    "UPDATE effort SET nanoseconds = nanoseconds + 1 WHERE seat = 3",
+    "DELETE FROM effort WHERE seat = 2",
+    "UPDATE record SET play = play + 1",
+    "UPDATE record SET decisions_1 = decisions_1 + 1",
+]
+
+
+@pytest.mark.parametrize("statement", EFFORT)
+def test_counts_that_a_record_contradicts_are_damage(tmp_path: Path, statement: str) -> None:
+    """Of each seat of a game for four. The match is recovered whole, and its counts are named."""
+    path = tmp_path / "cup.db"
+    arena.run(HEARTS, store=path)
+    with Store.open(path) as store:
+        whole = read_all(store)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert connection.execute(statement).rowcount > 0
+    with Store.open(path) as store, pytest.raises(StoreDamaged):
+        store.verify()
+    with Store.open_sound(path) as store:
+        assert read_all(store) == whole
+        assert store.lost_matches == []
+        assert store.lost_parts[0].startswith(("the counts of match ", "the row of match "))
+
+
 @pytest.mark.parametrize("column", ["started", "ended"])
 def test_a_run_whose_time_cannot_be_read_hides_no_match(small: Path, tmp_path: Path, column: str) -> None:
     """The digest of a run does not contain its times. All ten matches are read, and the run is named."""
