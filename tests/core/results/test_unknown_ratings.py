@@ -169,7 +169,7 @@ def test_an_agent_that_counts_no_nodes_is_not_the_one_with_the_fewest() -> None:
         row["agent"]: dict(zip(board.table().headings, cells, strict=True))
         for row, cells in zip(board.rows, board.table().cells, strict=True)
     }
-    assert [shown[label]["Nodes"] for label in labels] == ["-", "90", "30", "10"]
+    assert [shown[label]["Generated"] for label in labels] == ["-", "90", "30", "10"]
     assert {row["agent"]: row["level_with"] for row in board.rows}["idle"] == ["slow", "quick", "half"]
 
 

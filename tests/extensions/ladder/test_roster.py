@@ -51,7 +51,7 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path) -> None:
             ["roster.csv:4:1: submissions.authors", "the id '1' is in line 2 already"],
         ),
         (b"id,name,e-mail\na b,Ada,a\n2,Bob\nadmin,Cyd,c\n", ["roster.csv:2:1:", "roster.csv:3:1:", "'admin' is not a valid id"]),
-        (b"id,name,e-mail,team\n1,Ada,a,2\n2,Bob,b,\n", ["'2' is an id and a team"]),
+        (b"id,name,e-mail,team\n1,Ada,a,2\n2,Bob,b,\n", ["'2' is both an id and a team"]),
         ("id,name,e-mail\n1,Jos\u00e9,a\n".encode("latin-1"), ["it is no UTF-8 text"]),
         (b"id,name,e-mail\n", ["roster.csv:1:1: submissions.authors: the roster has no authors"]),
     ],
