@@ -86,6 +86,8 @@ class Review(NamedTuple):
     """The factor by which a judge gets more nodes than the players."""
     overestimate: str | None = None
     """Where the default heuristic of a puzzle exceeds the cost of a stored solution, in words; None if it never does."""
+    moves: int | None = None
+    """The move limit of a match; None if it is unknown."""
 
 
 class Judge(NamedTuple):

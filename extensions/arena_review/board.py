@@ -10,7 +10,7 @@ from typing import Any
 
 from arena import ArenaError, Game, Puzzle, Record, Registry, UnknownName, __version__, load_plugins
 from arena.api.cli import load
-from arena.api.games import Traits, settings
+from arena.api.games import Traits, move_limit, settings
 from arena.api.match import canonical
 from arena.api.processes import PythonProcess
 from arena.api.results import BoardInfo
@@ -45,6 +45,13 @@ def find_player_nodes(sheet: BoardInfo, records: Sequence[Record], only: str | N
                 used[record.labels[decision.seat]].append(decision.nodes)
     most = max([fmean(nodes) for nodes in used.values()], default=0.0)
     return max(MIN_PLAYER_NODES, 1 << max(0, round(most) - 1).bit_length())
+
+
+def find_move_limit(game: Game, records: Sequence[Record]) -> int:
+    """Return the move limit of matches: the number of moves of the longest one that the limit ended, if there is one, and
+    otherwise the default of the game.
+    """
+    return max([record.moves or 0 for record in records if record.termination == "move-limit"], default=move_limit(game))
 
 
 class JudgedBoard:
@@ -122,7 +129,7 @@ def open_board(
         return None
     setup = {"name": sheet.game["name"], **Parameters.make_plain(settings(game))}  # its paths are valid in every process
     wrong = find_overestimate(game, sheet.game["name"], registry, records) if isinstance(game, Puzzle) else None
-    return JudgedBoard(Review(game, setup, tuple(plugins), nodes, effort, wrong), only)
+    return JudgedBoard(Review(game, setup, tuple(plugins), nodes, effort, wrong, find_move_limit(game, records)), only)
 
 
 class Answerer:
@@ -136,7 +143,8 @@ class Answerer:
         for given in boards:
             kind = registry.game(given["game"]["name"])
             game = kind(**{key: value for key, value in given["game"].items() if key != "name"})
-            review = Review(game, given["game"], tuple(plugins), given["nodes"], given["effort"], given["overestimate"])
+            facts = [given[name] for name in ("nodes", "effort", "overestimate", "moves")]
+            review = Review(game, given["game"], tuple(plugins), *facts)
             self._boards.append(JudgedBoard(review, given["only"]))
 
     def answer(self, asked: Sequence[Any]) -> Any:

@@ -61,10 +61,12 @@ class Climber:
     random numbers.
     """
 
-    def __init__(self, game: Game, make: Callable[[], Agent], evaluation: Evaluation | None) -> None:
+    def __init__(self, game: Game, make: Callable[[], Agent], evaluation: Evaluation | None, depth: int | None = None) -> None:
+        """`depth` is the limit on the depth of each decision in plies; None means that there is no limit."""
         self._game = game
         self._make = make
         self._evaluation = evaluation
+        self._depth = depth
         self._meter = Meter()
 
     def climb(self, state: State, nodes: int, stream: str, only: Action | None = None) -> list[Rung]:
@@ -95,7 +97,7 @@ class Climber:
 
         rng = Stream(stream)
         start = SharedStart(self._game, rng)
-        search = _Listening(view, self._evaluation, Limits(nodes=nodes), self._meter, rng, start, find_loop)
+        search = _Listening(view, self._evaluation, Limits(nodes=nodes, depth=self._depth), self._meter, rng, start, find_loop)
         self._meter.begin(nodes, None)
         answer, again = NOT_FOUND, None
         try:

@@ -5,7 +5,7 @@ from math import inf, isfinite
 from typing import Any
 
 from arena import Game, Puzzle
-from arena.api.games import Returns, Traits
+from arena.api.games import Returns, Traits, gives
 from arena_review.api import BEST, DECISIVE, INACCURACY, MISTAKE, Decision, Review, Verdict
 from arena_review.deepening import Climber, Rung, seat_of
 
@@ -29,6 +29,10 @@ DECISIVE_LOSS = 0.6
 """The loss at which a mistake becomes decisive when the exact result is not known."""
 SAMPLING = "mcts"
 """The agent that judges games that have no heuristic."""
+ALIKE = 1e-6
+"""Up to this difference, a search that uses no heuristic has found no difference between two values. It covers the discounts of
+later wins.
+"""
 ACTION = "\t"
 """Separates a position from the only action that the search may choose there."""
 
@@ -112,7 +116,12 @@ class GameJudge:
         """Return the search that this process uses."""
         if self._climber is None:
             seat = seat_of(self._review, self.word or "")
-            self._climber = Climber(self.game, seat.make, seat.evaluation)
+            evaluation, depth = seat.evaluation, None
+            if self.word == SAMPLING:  # rollouts end at the move limit, with the result that the referee gives there
+                depth, returns = self._review.moves, Returns(self.game)
+                if gives(self.game, "standing"):
+                    evaluation = lambda state, player=0: returns.scale(returns.standing(state)[player])  # noqa: E731
+            self._climber = Climber(self.game, seat.make, evaluation, depth)
         return self._climber
 
     def rungs(self, decision: Decision, answers: Mapping[str, Any]) -> tuple[list[Rung], list[Rung]]:
@@ -169,7 +178,7 @@ class SearchJudge(GameJudge):
     def __init__(self, review: Review) -> None:
         super().__init__(review)
         if self.turns and self.game.default_heuristic is None:
-            self.word, self.key = SAMPLING, f"deepening {SAMPLING}"
+            self.word, self.key = SAMPLING, f"deepening {SAMPLING} to {review.moves} moves"
 
     def answer(self, question: str) -> list[Rung]:
         """Return the iterations.
@@ -191,17 +200,31 @@ class SearchJudge(GameJudge):
         return [rung._replace(value=sign * rung.value, best=first or rung.best) for rung in found]
 
     def verdict(self, decision: Decision, answers: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict if its grade is the same with half the budget; otherwise None."""
+        """Return the verdict if its grade is the same with half the budget; otherwise None.
+
+        In a game without a heuristic, a search may find the same value for every action, because it sees no end of the game or
+        because all random play ends alike. Then there is no verdict.
+        """
         best, played = self.rungs(decision, answers)
         grades, found = [], None
         for nodes in (self.nodes, self.effort):
             found = _match([rung for rung in best if rung.nodes <= nodes], [rung for rung in played if rung.nodes <= nodes])
-            if found is None:
+            if found is None or self._cannot_tell(*found):
                 return None
             grades.append(grade_loss(self.loss(decision, *found), INEXACT_TOLERANCE))
         if found is None or grades[0] != grades[1]:
             return None
         return self.judged(decision, *found, grades[1], exact=False)
+
+    def _cannot_tell(self, top: Rung, played: Rung) -> bool:
+        """Return whether the search of a game without a heuristic has found no difference between actions.
+
+        Rollouts give slightly different values even to equal actions, unless all of them end alike. Other searches give 0 to
+        every action if they see no end of the game.
+        """
+        if self.game.default_heuristic is not None or top.exact:
+            return False
+        return abs(top.value - played.value) <= ALIKE and (self.word == SAMPLING or abs(top.value) <= ALIKE)
 
 
 def _match(best: Sequence[Rung], played: Sequence[Rung]) -> tuple[Rung, Rung] | None:

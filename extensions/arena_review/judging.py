@@ -159,7 +159,14 @@ class Judging:
             self._helpers.append(helper)
         reviews = [self._boards[number].review for number in self._order]
         described = [
-            {"game": one.setup, "nodes": one.nodes, "effort": one.effort, "overestimate": one.overestimate, "only": self._only}
+            {
+                "game": one.setup,
+                "nodes": one.nodes,
+                "effort": one.effort,
+                "overestimate": one.overestimate,
+                "moves": one.moves,
+                "only": self._only,
+            }
             for one in reviews
         ]
         helper.ask(described, START_SECONDS)

@@ -30,8 +30,10 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
             yield f"{count:,} decisions have no verdict, because {UNGRADED.get(judge.name, UNGRADED_IN_GAMES)}."
     none = sum(review.judges.get("none", 0) for review in reviews)
     if none:
-        agree = "" if any(judge.name == "regret" for judge in kinds) else "the searches did not agree, or because "
-        yield f"{none:,} decisions have no verdict, because {agree}the search did not get far enough."
+        why = "the searches did not agree, did not get far enough, or found no difference between the actions"
+        if any(judge.name == "regret" for judge in kinds):
+            why = "the search did not get far enough"
+        yield f"{none:,} decisions have no verdict, because {why}."
 
 
 def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) -> str:

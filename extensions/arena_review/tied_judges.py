@@ -12,7 +12,7 @@ from arena import CHANCE, Action, Agent, Game, Search, State
 from arena.api.games import Returns
 from arena_review.api import BEST, Decision, Review, Verdict
 from arena_review.deepening import Climber, seat_of
-from arena_review.game_judges import DEEPEST, EXACT_TOLERANCE, INEXACT_TOLERANCE, Scale, grade_loss
+from arena_review.game_judges import ALIKE, DEEPEST, EXACT_TOLERANCE, INEXACT_TOLERANCE, Scale, grade_loss
 
 TIE = 1e-9
 """Up to this difference, two values of a seat are equal. It covers the rounding errors of means over chance."""
@@ -154,11 +154,17 @@ class TiedSearchJudge(TiedJudge):
 
     def verdict(self, decision: Decision, answers: Mapping[str, Any]) -> Verdict | None:
         """Return the verdict if its grade is the same with half the budget; otherwise None. Equal values of a heuristic are no
-        reason why there can be no verdict, so the end of the game is needed for a verdict without a grade.
+        reason why there can be no verdict, so the end of the game is needed for a verdict without a grade. Without a heuristic,
+        there is no verdict if the search has found no difference between the actions.
         """
         found = [Iteration(*one) for one in answers[decision.text]]
         half = [one for one in found if one.nodes <= self.nodes]
-        if not half:
+        if not half or (self.game.default_heuristic is None and any(map(_cannot_tell, (half[-1], found[-1])))):
             return None
         before, verdict = self.judge(decision, half[-1]), self.judge(decision, found[-1])
         return verdict if verdict.grade == before.grade and (verdict.grade or verdict.exact) else None
+
+
+def _cannot_tell(found: Iteration) -> bool:
+    values = [*found.lows, *found.highs]
+    return not found.exact and max(values) - min(values) <= ALIKE

@@ -8,23 +8,33 @@ from typing import Any
 
 import pytest
 
-from arena import Game, load_plugins
+import arena
+from arena import Game, Limits, load_plugins
 from arena_games.connect_four import ConnectFour
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from arena_review.api import BEST, DECISIVE, INACCURACY, MISTAKE, Decision, Review, Verdict
-from arena_review.board import JudgedBoard
+from arena_review.board import JudgedBoard, find_move_limit
 from arena_review.deepening import Rung
 from arena_review.game_judges import SearchJudge
 
 Asked = Callable[[Any, Any], Verdict | None]
 
 
-def judge(game: Game, name: str, *, nodes: int = 1000, effort: int = 10, plugin: str | None = None, **parameters: Any) -> Asked:
+def judge(
+    game: Game,
+    name: str,
+    *,
+    nodes: int = 1000,
+    effort: int = 10,
+    plugin: str | None = None,
+    moves: int | None = None,
+    **parameters: Any,
+) -> Asked:
     """A function that judges an action in a state, and asks every question once."""
     plugins = [] if plugin is None else [plugin]
-    review = Review(game, {"name": game.name, **parameters}, plugins, nodes, effort)
+    review = Review(game, {"name": game.name, **parameters}, plugins, nodes, effort, moves=moves)
     (judge,) = JudgedBoard(review, name).judges
     answers: dict[str, Any] = {}
 
@@ -434,6 +444,128 @@ def test_an_inexact_verdict_needs_both_efforts(shallow: float, deep: float, grad
     reply = [Rung(4, 8_000, -shallow, "4", exact=False), Rung(6, 18_000, -deep, "4", exact=False)]
     verdict = judge.verdict(decision, {decision.text: best, game.format_state(after): reply})
     assert (None if verdict is None else (verdict.grade, verdict.exact)) == (None if grade is None else (grade, False))
+
+
+CHASE = '''
+from arena import CHANCE, Game, hookimpl, uniform
+
+
+class Chase(Game):
+    """A hunter and a prey on a ring move in turns by a step or not at all; the hunter wins when the two meet."""
+
+    name = "ring-chase"
+
+    def __init__(self, *, ring: int = 6):
+        self.ring = ring
+
+    def initial(self, rng):
+        return (2, 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def is_terminal(self, state):
+        return state[0] == 0
+
+    def actions(self, state):
+        return (-1, 0, 1) if state[0] else ()
+
+    def result(self, state, action):
+        distance, seat = state
+        return ((distance + (action if seat else -action)) % self.ring, 1 - seat)
+
+    def returns(self, state):
+        return (1.0, -1.0)
+
+
+class Dance(Game):
+    """The players walk 300 steps, and chance, if it takes part, rolls after each; the sum of the steps decides the returns."""
+
+    name = "dance"
+
+    def __init__(self, *, players: int = 2, zero_sum: bool = True, chance: bool = False):
+        self.players, self.zero_sum, self.chance = players, zero_sum, chance
+
+    def initial(self, rng):
+        return (0, 0)
+
+    def to_move(self, state):
+        return CHANCE if self.chance and state[0] % 2 else state[0] // 2 % self.players
+
+    def actions(self, state):
+        return (0, 1) if state[0] < 600 else ()
+
+    def chance_outcomes(self, state):
+        return uniform((0, 1)) if self.chance else ()
+
+    def result(self, state, action):
+        return (state[0] + 1 + (not self.chance), state[1] + action)
+
+    def returns(self, state):
+        first = 1.0 if state[1] % 2 else -1.0
+        return (first, *[-first / (self.players - 1)] * (self.players - 1)) if self.zero_sum else (first,) * self.players
+
+
+@hookimpl
+def arena_games():
+    return [Chase, Dance]
+'''
+
+
+@pytest.mark.parametrize("moves", [None, 8, 30])
+def test_a_move_that_loses_is_never_best_where_all_random_play_ends_alike(tmp_path: Path, moves: int | None) -> None:
+    """On a ring, a hunter never catches a prey that walks as fast, so the prey draws unless it lets the hunter step onto it.
+
+    Backward induction over 30 moves finds the same. All random play ends with the capture, unless a move limit ends it first.
+    """
+    file = tmp_path / "chase.py"
+    file.write_text(CHASE)
+    game: Any = load_plugins([str(file)]).game("ring-chase")()
+
+    @cache
+    def value(state: Any, left: int) -> float:
+        """The value for the hunter."""
+        if game.is_terminal(state):
+            return float(game.returns(state)[0])
+        if left == 0:
+            return 0.0
+        values = [value(game.result(state, action), left - 1) for action in game.actions(state)]
+        return max(values) if state[1] == 0 else min(values)
+
+    asked = judge(game, "search", nodes=200, plugin=str(file), moves=moves)
+    losing = 0
+    for distance in range(1, game.ring):
+        for action in game.actions((distance, 1)):
+            if value(game.result((distance, 1), action), 29) > value((distance, 1), 30):
+                losing += 1
+                verdict = asked((distance, 1), action)
+                assert verdict is None or verdict.grade != BEST
+                if moves == 30 and distance == 1 and action == -1:
+                    assert verdict is not None  # it steps onto the hunter
+    assert losing == 6  # from each side, it steps onto the hunter, stays next to it, or steps next to it
+
+
+@pytest.mark.parametrize(
+    ("players", "zero_sum", "chance"), [(2, True, True), (2, False, False), (3, False, False), (1, False, False)]
+)
+def test_a_search_that_sees_no_difference_gives_no_verdict(tmp_path: Path, players: int, zero_sum: bool, chance: bool) -> None:
+    """No search sees the end after 300 steps, and there is no heuristic, so every action looks equal."""
+    file = tmp_path / "chase.py"
+    file.write_text(CHASE)
+    game = load_plugins([str(file)]).game("dance")(players=players, zero_sum=zero_sum, chance=chance)
+    asked = judge(game, "search", nodes=100, plugin=str(file), players=players, zero_sum=zero_sum, chance=chance)
+    assert asked((0, 0), 0) is None
+    assert asked((0, 0), 1) is None
+
+
+def test_the_move_limit_is_that_of_the_matches() -> None:
+    """A match that the limit ended shows the limit; without one, the default of the game counts."""
+    game = ConnectFour()
+    ended = arena.play("connect-four", ["random", "random"], limits={"moves": 5})
+    assert (ended.termination, ended.moves) == ("move-limit", 5)
+    won = arena.play("connect-four", ["random", "random"])
+    assert find_move_limit(game, [won, ended]) == 5
+    assert find_move_limit(game, [won]) == Limits().moves == 1000
 
 
 def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
