@@ -1,10 +1,10 @@
-"""Returns: their range in a game, the scale on which heuristics and searches value states, and the result of a match; and the
-costs of steps in a puzzle.
+"""Returns: their range in a game, the scale on which heuristics and searches value states, and the result of a match; values that
+depend on how players choose among equal actions; and the costs of steps in a puzzle.
 """
 
 from collections.abc import Sequence
 from math import inf, isfinite, isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.configured import name_of
 from arena.errors import GameError, abbreviate, cut
@@ -35,6 +35,9 @@ class Returns:
     __slots__ = ("game", "range")
     ZERO_SUM_TOLERANCE = 1e-9
     """The largest absolute sum of the returns of a zero-sum game that still counts as 0."""
+    VALUE_TOLERANCE = 1e-9
+    """Up to this difference, two values of a seat are equal; relative if they are above 1. It covers the discounts of later
+    results in searches, and the rounding errors of means over chance."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -121,3 +124,34 @@ class Returns:
         else:
             others = list(self.standing(state)) if state is not None else [0.0] * game.players
         return tuple([least if number == seat else value for number, value in enumerate(others)])
+
+
+class Ends(NamedTuple):
+    """The lowest and the highest value of a state for each seat, over all ways in which players choose among equal actions.
+
+    In a game that is not zero-sum for two, actions that are equal for the player to move may differ for another seat. So the
+    value of a state is only certain for a seat if both ends are equal.
+    """
+
+    lows: Sequence[float]
+    highs: Sequence[float]
+
+    @staticmethod
+    def may_differ(game: Game) -> bool:
+        """Return whether actions that are equal for one seat of a game may differ for another seat."""
+        return game.players > 1 and not (game.players == 2 and game.zero_sum)
+
+    @classmethod
+    def choose(cls, mover: int, successors: Sequence["Ends"]) -> "Ends":
+        """Return the ends of a state, given those of its successors. The mover may choose each successor that can be a best one.
+
+        The ends of the seats are found apart, so the interval may be too wide, but never too narrow.
+        """
+        least = max([lows[mover] for lows, _ in successors])
+        bound = least - Returns.VALUE_TOLERANCE * max(1.0, abs(least))
+        chosen = [ends for ends in successors if ends[1][mover] >= bound]
+        if len(chosen) == 1:
+            return chosen[0]
+        lows = [min(values) for values in zip(*[lows for lows, _ in chosen], strict=True)]
+        lows[mover] = least
+        return cls(lows, [max(values) for values in zip(*[highs for _, highs in chosen], strict=True)])

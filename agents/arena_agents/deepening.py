@@ -13,6 +13,8 @@ STEP = 2.0**-44
 """The discount per ply: a return of r after n plies has the value r * (1 - n * STEP). It is so small that it only decides between
 equal returns, and a power of two, so that the discounts of wins are exact.
 """
+ROUNDING = STEP / 4
+"""The largest relative difference of values that is a rounding error. It is smaller than the discount of a win by one ply."""
 MAX_WIN_PLIES = 1 << 14
 """A value of at least 1 - MAX_WIN_PLIES * STEP, on the scale from -1 to 1, is the largest return of the game."""
 REPORTED_STEP = 1e-6
@@ -54,12 +56,21 @@ def reported(value: float, largest: float) -> float:
 
 
 class Horizon:
-    """Records whether a search was cut off anywhere. If no line was cut off, the value of the search is exact."""
+    """Records whether a search was cut off anywhere. If no line was cut off, the value of the search is exact, unless it depends
+    on how other players choose among actions that are equal for them.
+    """
 
-    __slots__ = ("met",)
+    __slots__ = ("doubt", "met")
 
     def __init__(self) -> None:
         self.met = False
+        self.doubt = -inf
+        """The highest value that an action at the root may have if its value depends on such choices."""
+
+    def note_ends(self, low: float, high: float) -> None:
+        """Note the lowest and the highest value of an action at the root, which differ if the value depends on such choices."""
+        if high - low > ROUNDING * max(1.0, abs(low)):
+            self.doubt = max(self.doubt, high)
 
 
 def deepen(
@@ -87,8 +98,8 @@ def deepen(
     if not (search.limits.budget or (stepwise and last is not None)):
         return _look_at(search, moves, last, look, largest, enough, certain=certain)[0][0][0]
     for reached in search.depths():
-        seen, exact = _look_at(search, moves, reached, look, largest, enough, certain=certain)
-        if exact or reached == last:
+        seen, final = _look_at(search, moves, reached, look, largest, enough, certain=certain)
+        if final or reached == last:
             break
         moves = seen
     return seen[0][0]
@@ -118,10 +129,11 @@ def _look_at(
             if top >= enough:
                 break
     # Lines that were cut off end after more than `depth` plies.
-    exact = not horizon.met or (certain and depth is not None and abs(top) >= largest - depth * STEP)
+    final = not horizon.met or (certain and depth is not None and abs(top) >= largest - depth * STEP)
+    exact = final and horizon.doubt < top - Returns.VALUE_TOLERANCE * max(1.0, abs(top))
     search.report(seen[best][0], value=reported(top, largest), depth=depth, exact=exact)
     seen.insert(0, seen.pop(best))
-    return seen, exact
+    return seen, final
 
 
 def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:

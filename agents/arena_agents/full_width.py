@@ -8,10 +8,11 @@ Luckhardt, K. B. Irani, An Algorithmic Solution of N-Person Games, 1986 (max^n).
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from operator import mul
 from typing import ClassVar
 
 from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
-from arena.api.games import gives
+from arena.api.games import Ends, gives
 from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, largest_value, scaled_returns
 
 Value = Callable[[State, int, int], float]
@@ -64,7 +65,13 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
         loop: Value | None = search.compiled("full-width", depth=depth, horizon=horizon)
         return loop or full_width(game, search, depth, horizon, is_settled(game))
     everyone = _for_everyone(game, search, depth, horizon)
-    return lambda state, seat, ply: everyone(state, ply)[seat]
+
+    def value(state: State, seat: int, ply: int) -> float:
+        values, ends = everyone(state, ply)
+        horizon.note_ends(ends.lows[seat], ends.highs[seat])
+        return values[seat]
+
+    return value
 
 
 def is_settled(game: Game) -> Callable[[State], bool] | None:
@@ -88,25 +95,39 @@ def _farthest(puzzle: Puzzle, search: Search, depth: int, horizon: Horizon) -> V
     return value
 
 
-def _for_everyone(game: Game, search: Search, depth: int, horizon: Horizon) -> Callable[[State, int], Sequence[float]]:
-    """Return a function for the values of a state for all seats, if each seat maximises its own value."""
+def _for_everyone(
+    game: Game, search: Search, depth: int, horizon: Horizon
+) -> Callable[[State, int], tuple[Sequence[float], Ends]]:
+    """Return a function for the values of a state for all seats, if each seat maximises its own value and chooses the first of
+    equal actions; and for the ends of these values if it may choose each of them.
+    """
     seats = range(game.players)
     returns, to_move = scaled_returns(game), game.to_move
 
-    def values(state: State, ply: int) -> Sequence[float]:
+    def find(state: State, ply: int) -> tuple[Sequence[float], Ends]:
         if game.is_terminal(state):
-            return [worth * (1.0 - ply * STEP) for worth in returns(state)]
+            values = [worth * (1.0 - ply * STEP) for worth in returns(state)]
+            return values, Ends(values, values)
         mover = to_move(state)
         if mover == CHANCE:
-            after = [(odds, values(game.result(state, outcome), ply)) for outcome, odds in game.chance_outcomes(state)]
-            return [sum([odds * found[seat] for odds, found in after]) for seat in seats]
+            outcomes = game.chance_outcomes(state)
+            odds, after = [odds for _, odds in outcomes], [find(game.result(state, one), ply) for one, _ in outcomes]
+            low = _mean(odds, [ends.lows for _, ends in after])
+            high = _mean(odds, [ends.highs for _, ends in after])
+            return _mean(odds, [values for values, _ in after]), Ends(low, high)
         if ply == depth:
             horizon.met = True
-            return [search.evaluate(state, seat) for seat in seats]
-        successors = [values(game.result(state, action), ply + 1) for action in game.actions(state)]
-        return max(successors, key=lambda found: found[mover])
+            values = [search.evaluate(state, seat) for seat in seats]
+            return values, Ends(values, values)
+        successors = [find(game.result(state, action), ply + 1) for action in game.actions(state)]
+        best, _ = max(successors, key=lambda found: found[0][mover])
+        return best, Ends.choose(mover, [ends for _, ends in successors])
 
-    return values
+    return find
+
+
+def _mean(odds: Sequence[float], after: Sequence[Sequence[float]]) -> list[float]:
+    return [sum(map(mul, odds, values)) for values in zip(*after, strict=True)]
 
 
 class FullWidthSearch(Agent):

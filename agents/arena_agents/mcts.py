@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
-from arena.api.games import gives
+from arena.api.games import Ends, gives
 from arena_agents.deepening import MAX_WIN_PLIES, STEP, largest_value, reported, scaled_returns
 from arena_agents.playouts import Values, compiled_playout, draw, evaluation, longest_playout, playout
 
@@ -88,6 +88,7 @@ class GameTree:
         self._least, self._greatest = inf, -inf
         self._returns = scaled_returns(game)
         self._chance = gives(game, "chance_outcomes")
+        self._ties = Ends.may_differ(game)
         self._estimated = False
         """Whether the tree has states beyond the cutoff. Their estimated values count as proven, but prove nothing."""
         self._place = 0
@@ -250,8 +251,11 @@ class GameTree:
         """Report the current choice, if there is one."""
         chosen = self.choice()
         if chosen is not None:
-            exact = True if self._root.proven is not None and not self._estimated else None
-            self._search.report(chosen.action, value=reported(self._value(chosen), self._largest), exact=exact)
+            value = self._value(chosen)
+            proven = self._root.proven is not None and not self._estimated
+            if self._ties:  # only a win with the next action does not depend on how other players choose among equal actions
+                proven = proven and value >= self._largest - STEP
+            self._search.report(chosen.action, value=reported(value, self._largest), exact=proven or None)
 
     def _value(self, child: Node) -> float:
         """Return the known value of a child of the root for the deciding seat."""

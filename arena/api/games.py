@@ -12,7 +12,7 @@ from arena.heuristics import (
 )
 from arena.match.chance_streams import Chance
 from arena.match.match import move_limit
-from arena.returns import Returns, check_step_cost
+from arena.returns import Ends, Returns, check_step_cost
 from arena.simultaneous import OpenTurn
 from arena.traits import Abilities, Traits
 
@@ -20,6 +20,7 @@ __all__ = [
     "Abilities",
     "BoundEncoding",
     "Chance",
+    "Ends",
     "Evaluation",
     "HeuristicInfo",
     "OpenTurn",

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena import ArenaError, Game, Puzzle, Record, Registry, UnknownName, __version__, load_plugins
 from arena.api.cli import load
-from arena.api.games import Traits, move_limit, settings
+from arena.api.games import Ends, Traits, move_limit, settings
 from arena.api.match import canonical
 from arena.api.processes import PythonProcess
 from arena.api.results import BoardInfo
@@ -22,7 +22,6 @@ from arena_review.api import BoardJudge, Review
 from arena_review.deepening import spec_of
 from arena_review.judges import JUDGES, TIED_JUDGES
 from arena_review.puzzle_judge import RegretJudge, find_overestimate
-from arena_review.tied_judges import has_ties
 
 MIN_PLAYER_NODES = 1000
 """If the players had fewer nodes for a decision, a judge gets this number of nodes, multiplied by its effort."""
@@ -65,7 +64,7 @@ class JudgedBoard:
         self.review = review
         if only is not None and only not in JUDGES:
             raise UnknownName("judge", only, list(JUDGES))
-        known = {**JUDGES, **TIED_JUDGES} if has_ties(self.game) else JUDGES
+        known = {**JUDGES, **TIED_JUDGES} if Ends.may_differ(self.game) else JUDGES
         wanted = [known[only]] if only is not None else list(known.values())
         refusals = {judge.name: judge.refuses(self.game) for judge in wanted}
         if only is not None and refusals[only] is not None:

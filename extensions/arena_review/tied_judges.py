@@ -9,32 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena import CHANCE, Action, Agent, Game, Search, State
-from arena.api.games import Returns
+from arena.api.games import Ends, Returns
 from arena_review.api import BEST, Decision, Review, Verdict
 from arena_review.deepening import Climber, seat_of
 from arena_review.game_judges import ALIKE, DEEPEST, EXACT_TOLERANCE, INEXACT_TOLERANCE, Scale, grade_loss
-
-TIE = 1e-9
-"""Up to this difference, two values of a seat are equal. It covers the rounding errors of means over chance."""
-Ends = tuple[Sequence[float], Sequence[float]]
-"""The lowest and the highest value of a state for each seat."""
-
-
-def has_ties(game: Game) -> bool:
-    """Return whether actions that are equal for one seat of a game may differ for another seat."""
-    return game.players > 1 and not (game.players == 2 and game.zero_sum)
-
-
-def choose_ends(mover: int, successors: Sequence[Ends]) -> Ends:
-    """Return the ends of a state, given the ends of its successors. The mover may choose every successor that can be a best one.
-
-    The ends of the seats are found apart, so the interval may be too wide, but never too narrow.
-    """
-    least = max([low[mover] for low, _ in successors])
-    chosen = [(low, high) for low, high in successors if high[mover] >= least - TIE * max(1.0, abs(least))]
-    lows = [min(values) for values in zip(*[low for low, _ in chosen], strict=True)]
-    lows[mover] = least
-    return lows, [max(values) for values in zip(*[high for _, high in chosen], strict=True)]
 
 
 class Iteration(NamedTuple):
@@ -64,17 +42,16 @@ class EndsSearch(Agent):
             nonlocal cut_off
             if game.is_terminal(state):
                 values = [returns.scale(value) for value in game.returns(state)]
-                return values, values
+                return Ends(values, values)
             mover = game.to_move(state)
             if mover == CHANCE:
                 outcomes = [(odds, find(game.result(state, one), plies)) for one, odds in game.chance_outcomes(state)]
-                low, high = [[sum([odds * ends[side][seat] for odds, ends in outcomes]) for seat in seats] for side in (0, 1)]
-                return low, high
+                return Ends(*[[sum([odds * ends[side][seat] for odds, ends in outcomes]) for seat in seats] for side in (0, 1)])
             if plies == 0:
                 cut_off = True
                 values = [search.evaluate(state, seat) for seat in seats]
-                return values, values
-            return choose_ends(mover, [find(game.result(state, action), plies - 1) for action in game.actions(state)])
+                return Ends(values, values)
+            return Ends.choose(mover, [find(game.result(state, action), plies - 1) for action in game.actions(state)])
 
         actions, mover = game.actions(state), game.to_move(state)
         for depth in range(DEEPEST):
@@ -121,14 +98,16 @@ class TiedJudge:
         others = [one for one in range(len(actions)) if one != place]
         rival = max(others, key=lambda one: found.lows[one])
         least, most = found.lows[rival] - high, max([found.highs[one] for one in others]) - low
-        if max(0.0, most) - max(0.0, least) > TIE * max(1.0, abs(low)):
+        if max(0.0, most) - max(0.0, least) > Returns.VALUE_TOLERANCE * max(1.0, abs(low)):
             return Verdict(self.name, None, None, None, None, None, found.exact)
         loss = max(0.0, least)
         grade = grade_loss(self._scale.size_of(loss, low + loss), self.tolerance)
         best, value = [round(self._returns.unscale(one), 6) for one in (low + loss, low)]
         if grade == BEST:
             best = value = max(best, value)
-        known = high - low <= TIE * max(1.0, abs(low))  # an action may be best although its value depends on ties
+        known = high - low <= Returns.VALUE_TOLERANCE * max(
+            1.0, abs(low)
+        )  # an action may be best although its value depends on ties
         named = decision.action_text if loss == 0.0 else self.game.format_action(decision.state, actions[rival])
         loss, exact = round(best - value, 6), self.name == "exact"
         return Verdict(self.name, named, best if known else None, value if known else None, loss, grade, exact)

@@ -1,6 +1,9 @@
-"""The judges of games that are not zero-sum for two, against a list of all subgame-perfect outcomes."""
+"""The judges of games that are not zero-sum for two, and the values that searches prove there, against a list of all
+subgame-perfect outcomes.
+"""
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -9,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena import Game, load_plugins
+from arena import Agent, Game, load_plugins
 from arena.cli import cli
+from arena_agents.full_width import Expectimax
+from arena_agents.mcts import MCTS
 from arena_review.api import BEST, DECISIVE, MISTAKE, Review
 from arena_review.board import JudgedBoard
 from tests.extensions.review.test_judges import judge
@@ -222,6 +227,67 @@ def test_a_verdict_holds_for_all_subgame_perfect_choices(
                 assert {max(one.values()) for one in values} == {verdict.best_value}
     assert min(seen["verdict"], seen["tie"]) >= trees // 4, seen
     assert seen["missing"] <= missing, seen
+
+
+@pytest.mark.parametrize("limits", [{}, {"nodes": 100_000}], ids=["whole", "step by step"])
+@pytest.mark.parametrize("search", [MCTS(rollouts=100), Expectimax(depth=8)], ids=["mcts", "expectimax"])
+@pytest.mark.parametrize("first", ["honour", "betray"])
+def test_a_value_that_another_seat_decides_without_a_reason_is_not_proven(
+    trust: str, first: str, search: Agent, limits: dict[str, int]
+) -> None:
+    """Seat 1 decides whether seat 0, which trusts it, gets 10 or 0, so the value 5 is the only one that is certain."""
+    game = load_plugins([trust]).game("trust")(first=first)
+    first_decision, *rest = arena.play(game, [search, Expectimax()], limits=limits).decisions
+    assert not first_decision.exact
+    assert all(one.exact for one in rest)  # seat 1 gets 5 either way
+
+
+class Wait(Game):
+    """Seat 0 starts, then seat 1, who gets the same either way, ends the game or lets seat 2 end it; seat 0 wins."""
+
+    name, players, zero_sum = "wait", 3, False
+
+    def initial(self, rng: random.Random) -> str:
+        return ""
+
+    def to_move(self, state: str) -> int:
+        return len(state)
+
+    def actions(self, state: str) -> tuple[str, ...]:
+        return {"": ("a",), "a": ("a", "b"), "ab": ("a",)}.get(state, ())
+
+    def result(self, state: str, action: str) -> str:
+        return state + action
+
+    def returns(self, state: str) -> tuple[float, ...]:
+        return (1.0, 0.0, -1.0)
+
+
+def test_a_win_whose_length_another_seat_decides_is_not_proven() -> None:
+    """It comes after 2 or 3 plies, as seat 1 likes, so `win in 2` is no proof. Seat 2 loses in 1 for certain."""
+    record = arena.play(Wait(), [Expectimax(depth=5), Expectimax(depth=5), Expectimax(depth=5)])
+    assert (record.decisions[0].value, record.decisions[0].exact) == (1 - 2e-6, False)
+
+
+@pytest.mark.parametrize(("seats", "depth", "odds", "trees"), [(2, 3, False, 30), (2, 3, True, 20), (3, 3, False, 30)])
+def test_a_proven_value_holds_for_all_subgame_perfect_choices(
+    tmp_path: Path, seats: int, depth: int, odds: bool, trees: int
+) -> None:
+    """The list of all of them has this value alone. If it has another one, the value is not proven."""
+    (tmp_path / "trees.py").write_text(TREES)
+    kind = load_plugins([str(tmp_path / "trees.py")]).game("trees")
+    seen: Counter[str] = Counter()
+    for seed in range(trees):
+        game = kind(seed=seed, seats=seats, depth=depth, odds=odds)
+        listed = {max(one.values()) for one in list_values(game)}
+        for search in (MCTS(), Expectimax(depth=8)):
+            decision = arena.play(game, [search, *["random"] * (seats - 1)]).decisions[0]
+            seen[f"{search.name} {'exact' if decision.exact else 'open'}"] += 1
+            if decision.exact:
+                (value,) = listed
+                assert decision.value == pytest.approx(value - 1, abs=1e-5), seed
+    assert min(seen["expectimax exact"], seen["expectimax open"]) > trees // 5, seen
+    assert seen["mcts exact"] == 0, seen  # it proves only wins with the next action here, and these trees have none
 
 
 @pytest.mark.process
