@@ -46,9 +46,10 @@ def refuse_game(game: Game) -> str | None:
 
 
 def grade_loss(loss: float, tolerance: float) -> str:
-    """Return the grade for a loss on the scale from -1 to 1."""
-    if loss <= tolerance:
+    """Return the grade for a loss on the scale from -1 to 1. Rounding errors do not change it."""
+    if loss <= tolerance + Returns.VALUE_TOLERANCE:
         return BEST
+    loss += Returns.VALUE_TOLERANCE
     return INACCURACY if loss < MISTAKE_LOSS else MISTAKE if loss < DECISIVE_LOSS else DECISIVE
 
 
@@ -62,8 +63,11 @@ class Scale:
 
     def returns_of(self, value: float) -> float:
         """Convert a value to a return, without the discount for later wins."""
-        digits = 3 if abs(value) > MIN_WIN or not self.closed else 9
-        return round(self._returns.unscale(round(value, digits)), 6)
+        return round(self._returns.unscale(self.undiscount(value)), 6)
+
+    def undiscount(self, value: float) -> float:
+        """Return a value without the discount for later wins."""
+        return round(value, 3 if abs(value) > MIN_WIN or not self.closed else 9)
 
     def size_of(self, loss: float, value: float) -> float:
         """Convert a difference of values to this scale. If the returns have no bounds, the result is relative to `value`."""
@@ -147,7 +151,8 @@ class GameJudge:
         """Return the loss on the scale from -1 to 1; 0 if the judge itself chooses the same action."""
         if top.best == decision.action_text:
             return 0.0
-        return max(0.0, self._scale.size_of(top.value - played.value, top.value))
+        best, value = self._scale.undiscount(top.value), self._scale.undiscount(played.value)
+        return max(0.0, self._scale.size_of(best - value, best))
 
 
 class ExactJudge(GameJudge):

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena import Game, Path, Puzzle, Record, Registry, State
 from arena.api.cli import load
-from arena.api.games import HeuristicInfo, bind
+from arena.api.games import HeuristicInfo, Returns, bind
 from arena.api.match import Differs, Step, legal_action
 from arena.api.results import figures
 from arena.stats import subtract
@@ -131,5 +131,6 @@ class RegretJudge:
         step = self.puzzle.step_cost(decision.state, decision.action, decision.after) if self.puzzle.path_matters else 0.0
         cost = after[0] + step
         loss = max(0.0, subtract(cost, optimal))
-        grade = BEST if loss == 0.0 else INACCURACY if loss <= INACCURACY_SHARE * optimal else MISTAKE
+        limit = INACCURACY_SHARE * optimal * (1 + Returns.VALUE_TOLERANCE)
+        grade = BEST if loss == 0.0 else INACCURACY if loss <= limit else MISTAKE
         return Verdict("regret", best, optimal, cost, loss, grade, exact=True)

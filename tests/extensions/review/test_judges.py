@@ -573,3 +573,114 @@ def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
     game = load_plugins().game("rock-paper-scissors")()
     board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), None)
     assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge of this release fits such games"
+
+
+EDGES = '''
+from arena import Game, Puzzle, hookimpl
+
+
+class Take(Game):
+    """Seat 0 takes a number of at most 60."""
+
+    name, zero_sum, min_return, max_return = "take-60", False, 0, 60
+
+    def initial(self, rng):
+        return "start"
+
+    def to_move(self, state):
+        return 0
+
+    def actions(self, state):
+        return tuple(range(61)) if state == "start" else ()
+
+    def result(self, state, action):
+        return str(action)
+
+    def returns(self, state):
+        return (float(state), 0.0)
+
+
+class Slow(Game):
+    """Seat 0 wins after three actions, or takes a part of the point at once."""
+
+    name = "slow-win"
+
+    def initial(self, rng):
+        return ""
+
+    def to_move(self, state):
+        return len(state) % 2
+
+    def actions(self, state):
+        return {"": ("w", "9", "8", "7", "4", "3"), "w": ("w",), "ww": ("w",)}.get(state, ())
+
+    def result(self, state, action):
+        return state + action
+
+    def returns(self, state):
+        part = 1.0 if state[0] == "w" else int(state) / 10
+        return (part, -part)
+
+
+class Detour(Puzzle):
+    """A way that costs a number of hundredths, and one that is longer by a tenth of it, or by a hundredth more."""
+
+    name = "detour"
+
+    def __init__(self, *, hundredths: int = 70):
+        self.hundredths = hundredths
+
+    def initial(self, rng):
+        return "start"
+
+    def actions(self, state):
+        return ("short", "tenth", "more") if state == "start" else ()
+
+    def result(self, state, action):
+        return action
+
+    def is_goal(self, state):
+        return state != "start"
+
+    def step_cost(self, state, action, successor):
+        return (self.hundredths * 10 + {"short": 0, "tenth": self.hundredths, "more": self.hundredths + 1}[action]) / 1000
+
+
+@hookimpl
+def arena_games():
+    return [Take, Slow, Detour]
+'''
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> str:
+    """The file of games with losses at the edges between the classes."""
+    (tmp_path / "edges.py").write_text(EDGES)
+    return str(tmp_path / "edges.py")
+
+
+def test_a_loss_at_the_edge_of_a_class_has_the_class_of_its_whole_number(edges: str) -> None:
+    """A tenth of the range 60 is 6, and three tenths are 18, as whole numbers say without errors of rounding."""
+    asked = judge(load_plugins([edges]).game("take-60")(), "exact", plugin=edges)
+    for lost in range(61):
+        verdict = asked("start", 60 - lost)
+        assert verdict is not None
+        expected = BEST if lost == 0 else INACCURACY if lost < 6 else MISTAKE if lost < 18 else DECISIVE
+        assert (verdict.loss, verdict.grade) == (lost, expected)
+
+
+def test_a_later_win_does_not_lower_the_class_of_a_loss(edges: str) -> None:
+    """The win comes after 3 plies, which searches count as a little less than 1. Two tenths are a tenth of the range."""
+    asked = judge(load_plugins([edges]).game("slow-win")(), "exact", plugin=edges)
+    found = [asked("", action) for action in ("w", "9", "8", "7", "4", "3")]
+    assert [one and (one.loss, one.grade) for one in found] == [
+        (0.0, BEST), (0.1, INACCURACY), (0.2, MISTAKE), (0.3, MISTAKE), (0.6, MISTAKE), (0.7, MISTAKE),
+    ]  # fmt: skip
+
+
+def test_a_regret_of_a_tenth_is_an_inaccuracy_for_every_cost(edges: str) -> None:
+    """All costs are whole thousandths; a regret of at most a tenth of the optimal cost is an inaccuracy."""
+    for hundredths in range(1, 101):
+        asked = judge(load_plugins([edges]).game("detour")(hundredths=hundredths), "regret", plugin=edges, hundredths=hundredths)
+        found = [asked("start", action) for action in ("short", "tenth", "more")]
+        assert [one and one.grade for one in found] == [BEST, INACCURACY, MISTAKE], hundredths
