@@ -16,7 +16,6 @@ def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | No
     """Return the row of an entry of a versus board. `level` has the entries that are neither clearly better nor clearly worse."""
     count, labels = tally.counts[entry], tally.sheet.labels
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
-    points, games = tally.matches.in_first_seat(entry)
     row = {
         "rank": rank,
         "agent": labels[entry],
@@ -29,8 +28,8 @@ def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | No
         "draws": count.draws,
         "losses": count.losses,
         "score": count.score,
-        "score_first": per(points, int(games)),
-        "score_second": per(count.wins + count.draws / 2 - points, count.games - int(games)) if games else None,
+        "score_first": tally.matches.score_in_seat(entry, 0),
+        "score_second": tally.matches.score_in_seat(entry, 1),
         "failures": count.faults.total(),
         "failures_by_kind": dict(sorted(count.faults.items())),
         "fallback_share": _fallback_share(count),

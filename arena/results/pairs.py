@@ -192,10 +192,16 @@ class PairedGames:
         ]
         return sum([pair in both for pair in pairs]), len(pairs)
 
-    def in_first_seat(self, entry: int) -> tuple[float, int]:
-        """Return the points and the number of games of an entry in the first seat."""
-        orders = [order for (first, _), order in self._orders.items() if first == entry]
-        return sum(order.points for order in orders), sum(order.games for order in orders)
+    def score_in_seat(self, entry: int, seat: int) -> float | None:
+        """Return the share of the points that an entry got in the first seat (0) or the second one (1) of games for two; None if
+        it has not played there.
+        """
+        orders = [order for seats, order in self._orders.items() if seats[seat] == entry]
+        games = sum([order.games for order in orders])
+        if not games:
+            return None
+        share = sum([order.points for order in orders]) / games
+        return share if seat == 0 else 1 - share
 
     @property
     def ranked(self) -> frozenset[frozenset[int]]:

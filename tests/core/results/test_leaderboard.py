@@ -399,3 +399,22 @@ def test_a_board_without_games_does_not_call_them_different() -> None:
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})
     board = Leaderboard.of(Tally(BoardInfo.of(results.spec.boards[0])), finished=False)
     assert board.remarks[0] == "0 games."
+
+
+@pytest.mark.parametrize(("games", "first", "second"), [
+    ([((0, 1), 1.0)], 1.0, None),
+    ([((1, 0), 1.0)], None, 0.0),
+    ([((1, 0), 0.0), ((2, 0), -1.0)], None, 0.75),
+    ([((0, 1), -1.0), ((0, 2), 0.0), ((1, 0), -1.0)], 0.25, 1.0),
+])  # fmt: skip
+def test_the_score_of_each_seat_is_known_after_a_game_there(
+    games: list[tuple[tuple[int, int], float]], first: float | None, second: float | None
+) -> None:
+    """Entry 0 has played in one seat, or in both; the other number is the return of the first seat. Counted by hand."""
+    tally = Tally(BoardInfo("half", {}, "versus", ("zero", "one", "two"), 6, exact=True))
+    for number, (seats, won) in enumerate(games):
+        tally.count(Facts(seats, (won, -won), "normal", None, None))
+        tally.add_game(0, seats, (won, -won), number, True, None)
+    (board,) = Leaderboard.of_tallies([tally], finished=False)
+    row = next(row for row in board.rows if row["agent"] == "zero")
+    assert (row["score_first"], row["score_second"]) == (first, second)
