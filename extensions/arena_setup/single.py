@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
-from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, gives, move_limit, name_of, settings
+from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, count_given, gives, move_limit, name_of, settings
 from arena.api.match import Match, Positions, Seat, play_match
 from arena.api.processes import user_interrupts
-from arena.api.spec import Parameters, make_seat
+from arena.api.spec import Parameters, format_path, make_seat
 
 
 def play(
@@ -47,7 +47,12 @@ def play(
     most = Limits.of(limits)
     if not (isinstance(limits, Limits) or "moves" in (limits or {})):
         most = replace(most, moves=move_limit(rules))
-    seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
+    seats = tuple(
+        [
+            lookup.seat(rules, agent, choice, most, ("agents", number), ("heuristics",) if shared else ("heuristics", number))
+            for number, (agent, choice) in enumerate(zip(listed, wanted, strict=True))
+        ]
+    )
     texts = None if position is None else [rules.format_state(rules.parse_state(position))]
     where = Positions(rules, name_of(rules), Parameters(type(rules)).drop_defaults(settings(rules)), seed, texts)[0]
     with user_interrupts() as interrupts:
@@ -66,9 +71,23 @@ def seat_of(game: Game, given: Agent | str | Mapping[str, Any]) -> Seat:
     if isinstance(given, Mapping):
         limits, heuristic = Limits.of(given.get("limits")), given.get("heuristic")
         given = {name: value for name, value in given.items() if name not in ("limits", "heuristic")}
-    seat = _Lookup().seat(game, given, heuristic, limits)
+    seat = _Lookup().seat(game, given, heuristic, limits, ("agent",), ("heuristic",))
     made = seat.make()
     return seat if made is given else replace(seat, make=lambda: type(made)(**settings(made)))
+
+
+_Path = tuple[str | int, ...]
+
+
+def _check(kind: Any, given: Mapping[str, Any], path: _Path, skip: int = 0) -> dict[str, Any]:
+    """Return the parameters that are given for a class, with its defaults. Raises ValueError with the messages of a spec."""
+    faults: list[str] = []
+    values = Parameters(kind).validate(
+        given, path, lambda where, message: faults.append(f"{format_path(where)}: {message}"), skip=skip
+    )
+    if values is None:
+        raise ValueError("\n".join(faults))
+    return values
 
 
 class _Lookup:
@@ -88,26 +107,36 @@ class _Lookup:
         if isinstance(given, Game):
             return given
         name, parameters = _split_name(given, "name")
-        return self.registry.game(name)(**parameters)
+        kind = self.registry.game(name)
+        return kind(**_check(kind, parameters, ("game",)))
 
-    def seat(self, game: Game, given: Agent | str | Mapping[str, Any], heuristic: Any, limits: Limits) -> Seat:
+    def seat(
+        self,
+        game: Game,
+        given: Agent | str | Mapping[str, Any],
+        heuristic: Any,
+        limits: Limits,
+        path: _Path,
+        heuristic_path: _Path,
+    ) -> Seat:
         if isinstance(given, Agent):
             made = given
         else:
             name, chosen = _split_name(given, "agent")
-            made = self.registry.agent(name)(**chosen)  # wrong options are a fault of the caller, not of the agent
+            kind = self.registry.agent(name)
+            made = kind(**_check(kind, chosen, path))
         agent, options = type(made), settings(made)
         reason = Abilities(agent).find_refusal(game) or (made.refuses(game) if gives(made, "refuses") else None)
         if reason:
             raise Refused(reason)
-        evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)
+        evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic, heuristic_path)
         seat = make_seat(agent, options, evaluation, described, limits, name_of(agent), isinstance(game, Puzzle))
         return replace(seat, make=lambda: made)
 
     def knows(self, game: Game, heuristic: str) -> bool:
         return (name_of(game), heuristic) in self.registry.heuristics
 
-    def heuristic(self, game: Game, given: Any, wanted: bool) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
+    def heuristic(self, game: Game, given: Any, wanted: bool, path: _Path) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
         if given is None:
             given = game.default_heuristic
             if given is None or not (wanted or _find_beside(game, given) or self.knows(game, given)):
@@ -119,6 +148,7 @@ class _Lookup:
         info = HeuristicInfo.of(given)
         if info is None or info.game != name_of(game):
             raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
+        parameters = _check(given, parameters, path, skip=count_given(given))
         return bind(given, game, parameters), {"name": info.name, "parameters": Parameters(given).drop_defaults(parameters)}
 
 

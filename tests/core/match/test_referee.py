@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, UnknownName, play, run
+from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, SpecError, UnknownName, play, run
 from arena.errors import Interrupted
 from arena.match.record import Record
 from arena_games.sliding_tiles import SlidingTiles
@@ -444,6 +445,33 @@ def test_what_does_not_fit_is_said() -> None:
         play("tic-tac-toe", ["random", "random"], position="x")
     with pytest.raises(ValueError, match="limits: unknown 'node'"):
         play("tic-tac-toe", ["random", "random"], limits={"node": 3})
+
+
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"game": {"name": "othello", "size": 5}}, "game.size"),
+        ({"game": {"name": "othello", "size": "large"}}, "game.size"),
+        ({"game": {"name": "othello", "sise": 4}}, "game.sise"),
+        ({"agents": ["random", {"agent": "alpha-beta", "depth": 0, "table": "much"}]}, "agents[1].depth"),
+        ({"agents": [{"agent": "alpha-beta", "dept": 3}, "random"]}, "agents[0].dept"),
+    ],
+)
+def test_play_refuses_parameters_in_the_words_of_a_spec(changed: dict[str, Any], where: str) -> None:
+    """Type hints, bounds, choices and names are checked. The message of the spec is the same, after the name of the file."""
+    asked = {"game": "tic-tac-toe", "agents": ["random", {"agent": "random", "label": "other"}], **changed}
+    with pytest.raises(SpecError) as spec:
+        run(asked)
+    agents = [agent if changed.get("agents") else "random" for agent in asked["agents"]]
+    with pytest.raises(ValueError, match=re.escape(where)) as played:
+        play(asked["game"], agents)
+    assert str(played.value).split("\n") == [f"{fault.where}: {fault.message}" for fault in spec.value.faults]
+
+
+def test_play_refuses_parameters_of_a_heuristic() -> None:
+    """The heuristic has no parameter of this name."""
+    with pytest.raises(ValueError, match=r"heuristics\[0\].greed: unknown key; none is expected here"):
+        play("tic-tac-toe", ["greedy", "greedy"], heuristics=[{"name": "open-lanes", "greed": 1}, None])
 
 
 def test_the_same_match_is_the_same_record_and_another_seed_another() -> None:
