@@ -33,7 +33,7 @@ from arena_duel.duel_history import PastDuel, contest_table, history_table, past
 from arena_duel.duel_match import DuelTerms, load_terms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, choose_plies, describe_file, game_of, past_version
 from arena_duel.version_folder import KeptVersion, SeveralFolders, VersionFolder, contests_of, current_version, folder_of
-from arena_setup.options import seed_option
+from arena_setup.options import limits_option, seed_option
 from arena_setup.words import values_of
 
 EXIT_CODES = {BETTER: 0, LEVEL: 3, WORSE: 4, UNDECIDED: 5}
@@ -117,11 +117,7 @@ class DuelOptions:
     metavar="ELO",
     help="With several files or values: a variant also wins if no other one is better by more than this many Elo.",
 )
-@click.option(
-    "--limits",
-    metavar="KEY=VALUE",
-    help="Limits for each decision, such as nodes=1000 or depth=4; default: none.",
-)
+@limits_option("Limits for each decision, such as nodes=1000,depth=4; may be repeated; default: none.")
 @click.option(
     "--openings",
     "plies",

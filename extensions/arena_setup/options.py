@@ -17,6 +17,15 @@ def seed_option(text: str) -> Callable[[Callback], Callback]:
     return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help=text)
 
 
+def limits_option(text: str) -> Callable[[Callback], Callback]:
+    """Return the option `--limits`, with the help `text`. If it is repeated, its value has all words, joined by commas."""
+
+    def join(_context: click.Context, _option: click.Parameter, words: tuple[str, ...]) -> str | None:
+        return ",".join(words) if words else None
+
+    return click.option("--limits", multiple=True, callback=join, metavar="KEY=VALUE", help=text)
+
+
 def match_options(command: Callback) -> Callback:
     """Add the options of `play` and `solve`: the board, the heuristic, the budget, and how fast positions follow each other."""
     delay = click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two positions.")
@@ -35,7 +44,7 @@ _BOARD = (
     seed_option("Seed of the position and all other random numbers."),
     click.option("--position", metavar="TEXT", help="Start from this position, in the game's notation."),
     click.option("--heuristic", metavar="NAME", help="The heuristic of agents that do not name one."),
-    click.option("--limits", metavar="KEY=VALUE", help="Limits of a decision, such as nodes=1000,depth=4; none removes them."),
+    limits_option("Limits of a decision, such as nodes=1000,depth=4; may be repeated; none removes them."),
     click.option("--nodes", type=click.IntRange(1, Limits.MAX_COUNT), help="The same as --limits nodes=N."),
     click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
 )

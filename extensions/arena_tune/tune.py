@@ -17,6 +17,7 @@ from arena.api.results import Leaderboard, TextTable, figures
 from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
+from arena_setup.options import limits_option
 from arena_tune.matches import AloneResult, PlayedTuning
 from arena_tune.search import Found, Search, import_optuna, longest_share
 from arena_tune.shared_rivals import SharedRivals
@@ -74,10 +75,9 @@ class Confirmation:
     "--minutes", type=click.FloatRange(0, 10**5, min_open=True), metavar="M", help="The budget in minutes, instead of --matches."
 )
 @click.option("--elo", nargs=2, type=float, default=(0.0, 20.0), show_default=True, help="The two hypotheses of the test.")
-@click.option(
-    "--limits",
-    metavar="KEY=VALUE",
-    help=f"Limits for each decision, such as nodes=1000; default: none in games, nodes={PUZZLE_NODES} for solvers of puzzles.",
+@limits_option(
+    "Limits for each decision, such as nodes=1000; may be repeated; "
+    f"default: none in games, nodes={PUZZLE_NODES} for solvers of puzzles."
 )
 @click.option(
     "--openings",

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from arena import ArenaError
 from arena.cli import cli
+from arena_setup.words import values_of
 
 Open = Callable[..., Any]
 Piped = Callable[..., Any]
@@ -324,6 +326,8 @@ def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
         (["tic-tac-toe", "--position", "abc"], "--position: not a position of tic-tac-toe"),
         (["tic-tac-toe", "--limits", "nodes=0"], "--limits nodes: expected at least 1"),
         (["tic-tac-toe", "--limits", "nodes=5", "--nodes", "6"], "--nodes: given twice"),
+        (["tic-tac-toe", "--limits", "nodes=5", "--limits", "nodes=6"], "--limits: nodes is given twice"),
+        (["tic-tac-toe", "--limits", "nodes=0", "--limits", "moves=3"], "--limits nodes: expected at least 1"),
         (["tic-tac-toe", "--heuristic", "linear-conflict"], "heuristic linear-conflict belongs to sliding-tiles"),
     ],
 )
@@ -333,6 +337,21 @@ def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
         cli.main(["play", *words], standalone_mode=False)
     assert said in str(refused.value)
     assert "<spec>" not in str(refused.value)
+
+
+def test_repeated_limits_are_combined() -> None:
+    """In every command that has them, like `--set`."""
+    words = ("nodes=50,depth=2", "moves=3")
+    found = {}
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        for option in [] if command is None else command.params:
+            if "--limits" in option.opts:
+                found[name] = option.process_value(context, words)
+    assert set(found) >= {"play", "solve", "exploit", "duel", "tune"}
+    for joined in found.values():
+        assert values_of([joined], what="--limits") == {"nodes": 50, "depth": 2, "moves": 3}
 
 
 def test_a_call_that_cannot_be_ends_with_2(piped: Piped) -> None:
