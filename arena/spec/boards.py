@@ -45,7 +45,9 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
     named = zip(rules, make_titles(list(rules)), strict=True)
     boards = [board for rule, title in named if (board := _read_board(reading, rule, title, labelled, counted)) is not None]
-    check_view(reading, boards)
+    if not rules and reading.stand_ins:
+        _read_format(reading, reading.stand_ins[0])
+    check_view(reading, boards, labelled)
     _note_shared_deals(reading, boards)
     if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
         reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
@@ -66,7 +68,7 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
 
 
 def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
-    games = {rule.name: rule.game.default_heuristic for rule in rules}
+    games = {rule.name: rule.game.default_heuristic for rule in (*rules, *reading.stand_ins)}
     default = next(iter(games.values())) if len(games) == 1 else None
     labels = make_labels([list_features(reading, entry, default) for entry in entries])
     found = [Labelled(label, entry) for label, entry in zip(labels, entries, strict=True)]
@@ -141,8 +143,10 @@ def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | Non
     return None
 
 
-def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note a fault for a column that no board has, and for an anchor that is not an entry on any board."""
+def check_view(reading: SpecReader, boards: Sequence[Board], labelled: Sequence[Labelled] = ()) -> None:
+    """Note a fault for a column that no board has, and for an anchor that is not an entry on any board. Without boards, the
+    anchor must be one of the entries in `labelled`.
+    """
     kinds = {board.kind for board in boards} or {"versus", "puzzle"}
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
@@ -158,8 +162,10 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
         reading.faults.add(("sort",), f"unknown column {sort!r}; {suggest(sort.removeprefix('-'), known)}")
     anchor = reading.values.get("anchor")
     anchor = normalize("NFC", anchor) if isinstance(anchor, str) else anchor
-    labels = [seat.label for board in boards for seat in board.seats]
-    if anchor is not None and boards and anchor not in labels:
+    labels = [seat.label for board in boards for seat in board.seats] if boards else [one.label for one in labelled]
+    read = {one.entry.path[1] for one in labelled}
+    whole = bool(boards) or len(read) == len(reading.values.get("agents") or ())  # otherwise a faulty entry may have this label
+    if anchor is not None and labels and whole and anchor not in labels:
         reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggest(anchor, labels)}")
 
 

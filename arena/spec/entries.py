@@ -140,7 +140,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
         source.check_heuristics(choices)
     if agent is None:
         return None
-    reasons = [source.refusal(agent, rule.game) for rule in rules]
+    reasons = [source.refusal(agent, rule.game) for rule in (*rules, *reading.stand_ins)]
     if all(reasons) or not reading.several:
         for reason in filter(None, reasons):
             reading.faults.add(path, reason)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from arena.configured import make_default
 from arena.game import Game, Puzzle
 from arena.heuristics import Evaluation
 from arena.identity import canonical
@@ -89,6 +90,11 @@ def _read_rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Itera
             game = reading.made(kind, locate_options(parameters, files, FilePath.cwd()), path)
             if game is not None:
                 yield Rules(value["name"], make_plain(parameters), game, files)
+        else:
+            stand_in = make_default(kind)
+            if stand_in is not None and not {"players", "zero_sum", "perfect_recall"} & set(getattr(stand_in, "__dict__", ())):
+                # The parameters do not decide the traits of the game, so a refusal by traits does not depend on them.
+                reading.stand_ins.append(Rules(value["name"], {}, stand_in, {}))
 
 
 def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:

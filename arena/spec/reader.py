@@ -88,6 +88,8 @@ class SpecReader:
     """Plugins that are loaded in addition to the installed ones."""
     games: tuple[str, ...] = ()
     """The names of the spec's games, without unknown ones."""
+    stand_ins: list[Any] = field(default_factory=list)
+    """For each game whose parameters have a fault, its `Rules` with default parameters, by which other parts are checked."""
     notes: list[str] = field(default_factory=list)
     lines: list[str] | None = None
     """The positions in a separate file, if the spec names one."""

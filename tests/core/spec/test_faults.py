@@ -208,6 +208,40 @@ def test_a_refusal_does_not_hide_behind_other_faults(faults: Faults) -> None:
     assert found[1].startswith("cup.yaml:2:45: agents[1].depth: ")
 
 
+def test_a_wrong_parameter_of_the_game_hides_no_other_fault(faults: Faults) -> None:
+    """The other faults are those of the same file without this one."""
+    text = (
+        "game: {{name: sliding-tiles, rows: {}}}\nagents: [random, alpha-beta]\nanchor: somebody\n"
+        "format: {{name: benchmark, round: 2}}\nsort: nothing\n"
+    )
+    sound, faulty = faults(text.format("3 ")), faults(text.format("-3"))
+    assert [fault.split(" ")[1] for fault in sound] == ["agents[1]:", "anchor:", "format.round:", "sort:"]
+    assert faulty[0].startswith("cup.yaml:1:35: game.rows: expected")
+    assert [cut_list(fault) for fault in faulty[1:]] == [cut_list(fault) for fault in sound]
+
+
+def cut_list(fault: str) -> str:
+    """Leave out the list of names, which has more columns if no board is known."""
+    return fault.split("; ", maxsplit=1)[0]
+
+
+def test_an_anchor_may_be_an_entry_with_a_fault(faults: Faults) -> None:
+    """Its label is unknown, so the anchor is not reported."""
+    found = faults("game: {name: tic-tac-toe, rows: 0}\nagents: [random, {agent: lookahead, depth: x}]\nanchor: lookahead\n")
+    assert [fault.split(" ")[1] for fault in found] == ["game.rows:", "agents[1].depth:"]
+
+
+def test_a_refusal_waits_if_parameters_decide_the_traits(faults: Faults, tmp_path: Path) -> None:
+    """With its default parameters, the game has three seats, but the wrong parameter might be meant for two."""
+    (tmp_path / "many.py").write_text(
+        "import arena\nfrom arena_games.nim import Nim\n\n\nclass Many(Nim):\n    name = 'many'\n\n"
+        "    def __init__(self, *, seats: int = 3) -> None:\n        super().__init__()\n        self.players = seats\n\n\n"
+        "@arena.hookimpl\ndef arena_games():\n    return [Many]\n"
+    )
+    found = faults(f"game: {{name: many, seat: 2}}\nplugins: [{tmp_path}/many.py]\nagents: [minimax, random]\n")
+    assert [fault.split(" ")[1] for fault in found] == ["game.seat:"]
+
+
 def test_with_several_games_a_refusal_is_a_note(load: Load) -> None:
     """The entry is left out of the board, and one line says why."""
     spec = load(f"{BOTH}agents: [random, greedy, alpha-beta]\n")
