@@ -27,7 +27,7 @@ from arena_check.state_checks import (
     drawn_twice,
     is_solved,
 )
-from arena_check.trial import PLAY, CheckLog, Trial, copy_value, position_text, some_action, walk
+from arena_check.trial import PLAY, CheckLog, Trial, copy_value, own_move_limit, position_text, some_action, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
 MIN_RULES_CHARACTERS = 40
@@ -187,7 +187,8 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     _check_state(game, trial, first)
     copy = copy_value(first)
     endless = puzzle or "termination" in trial.log.failed
-    for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else MAX_PLIES):
+    limit = None if puzzle else own_move_limit(game)
+    for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else min(MAX_PLIES, limit or MAX_PLIES)):
         _check_step(game, trial, before, copy, action, successor)
         steps.append(PlayedStep(trial.now(), before, action, dict(_call_methods(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
@@ -196,7 +197,8 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     over = trial.call("is_terminal", game.is_terminal, state)
     if not puzzle:
         with trial.checking("termination"):
-            trial.expect(over, "the match does not end", f"an end within {MAX_PLIES:,} plies", "none")
+            ends = over or limit is not None  # the referee ends a match at the move limit
+            trial.expect(ends, "the match does not end", f"an end within {MAX_PLIES:,} plies, or default_moves", "none")
     if over:
         _check_end(game, trial, state)
     if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):

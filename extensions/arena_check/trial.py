@@ -239,6 +239,12 @@ def position_text(game: Game, state: State) -> str | None:
     return None if "\n" in text else text
 
 
+def own_move_limit(game: Game) -> int | None:
+    """Return the move limit that the game itself declares as `default_moves`; None if it declares none."""
+    own = game.default_moves
+    return own if type(own) is int and own > 0 else None
+
+
 def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action, State]]:
     """Play at random from a drawn position; yield (state, action, successor), at most `longest` times."""
     rng = trial.rng

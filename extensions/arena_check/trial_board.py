@@ -20,6 +20,7 @@ from arena.api.spec import load_spec
 from arena.stats import SIGNIFICANCE_LEVEL, Pair
 from arena_catalog.catalogue import choose_games, text_width
 from arena_check.check_process import CheckProgress
+from arena_check.trial import own_move_limit
 from arena_setup.match_setup import make_patient
 
 PUZZLE_NODES = 5_000
@@ -28,6 +29,7 @@ GAME_NODES = (200, 1_500)
 PLIES_SEEN = 2
 """The node limit of a decision suffices to search this many plies. With fewer, `lookahead` would not find a move."""
 MAX_MOVES = 200
+"""The move limit of a match if the game does not set one by `default_moves`."""
 ROUNDS = 20
 """Maximum number of rounds of a board."""
 MAX_CRASHES = 3
@@ -40,6 +42,11 @@ sign-flip test is 2 / 2 ** n, which is at most 0.05 for 6 pairs, but not for 5.
 NO_ROUND = "no place, because the time was not enough for a round"
 TOO_FEW_PAIRS = "has played too few different games for a verdict against"
 """The text for results that come from too few different pairs."""
+
+
+def move_limit_of(game: Game) -> int:
+    """Return the move limit of the matches in which a game is tried."""
+    return own_move_limit(game) or MAX_MOVES
 
 
 class Enough(Exception):
@@ -121,7 +128,7 @@ class TrialBoard:
         """
         if game.players == 1:
             return PUZZLE_NODES
-        record = play(game, ["random"] * game.players, seed=self.seed, limits={"moves": MAX_MOVES})
+        record = play(game, ["random"] * game.players, seed=self.seed, limits={"moves": move_limit_of(game)})
         states = [step.state for step in Step.follow(game, record)]
         asked = [state for state in states if not game.is_terminal(state) and game.to_move(state) is not CHANCE]
         widest: int = max([len(game.actions(state)) for state in asked], default=0)
@@ -138,7 +145,7 @@ class TrialBoard:
             "agents": list(agents),
             "rounds": ROUNDS,
             "seed": self.seed,
-            "limits": {"nodes": self.nodes(game), "moves": MAX_MOVES},
+            "limits": {"nodes": self.nodes(game), "moves": move_limit_of(game)},
         }
         return make_patient(load_spec(keys, plugins=self.plugins), keys["limits"])
 

@@ -27,7 +27,7 @@ from arena_check.positions import PositionsFile, agents_of, positions_option, re
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
-from arena_check.trial_board import MAX_MOVES, NO_ROUND, TrialBoard, against_each, percent, place, row_of
+from arena_check.trial_board import NO_ROUND, TrialBoard, against_each, move_limit_of, percent, place, row_of
 from arena_isolation.command import called, need_startable
 from arena_setup.options import seed_option
 from arena_setup.words import command_of
@@ -167,7 +167,7 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
     seated = ([row["agent"] for row in board.rows] * game.players)[: game.players]
-    limits = Limits(nodes=attempt.nodes(game), moves=MAX_MOVES, patient=True)
+    limits = Limits(nodes=attempt.nodes(game), moves=move_limit_of(game), patient=True)
     record = play(game, seated, seed=attempt.seed, limits=limits)
     attempt.say(f"\na match of {' and '.join(seated)}:\n")
     attempt.say("\n\n".join(_draw_states(game, record, attempt.width)))

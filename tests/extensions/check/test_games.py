@@ -1,18 +1,23 @@
 """The kit passes sound games, and finds every promise that a game can break, one planted bug for each."""
 
+import io
 import random
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import inf
+from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pytest
 
-from arena import Disguise, Game, Puzzle
+from arena import Disguise, Game, Puzzle, load_plugins
 from arena.plugins.registry import Registry
 from arena.testing import check_game
 from arena_check.finding import Violation
+from arena_check.trial_board import TrialBoard
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 
@@ -503,6 +508,10 @@ class DrawsNothing(Nim):
 class NeverEnds(Nim):
     def result(self, state: Any, action: Any) -> Any:
         return (state[0], 1 - state[1])
+
+
+class Limited(NeverEnds):
+    default_moves = 30
 
 
 class NobodyCanAct(Nim):
@@ -1035,7 +1044,27 @@ def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -
     assert found["what"] == "the match does not end"
     assert found["actions"].startswith("9,990 others, ")
     assert len(found["actions"].split(", ")) == 11
-    assert found["expected"] == "an end within 10,000 plies"
+    assert found["expected"] == "an end within 10,000 plies, or default_moves"
+
+
+def test_a_game_that_its_move_limit_ends_passes() -> None:
+    """The referee ends a match at `default_moves`, so no check walks further."""
+    check_game(Limited, matches=1)
+
+
+@pytest.mark.parametrize(("declared", "moves"), [("default_moves = 10", 10), ("default_moves = 5000", 5000), ("", 200)])
+def test_a_game_is_tried_up_to_its_own_move_limit(declared: str, moves: int, tmp_path: Path) -> None:
+    """Without one, a match of `arena try` ends after 200 moves."""
+    file = tmp_path / "endless.py"
+    file.write_text(
+        f"import arena\nfrom arena_games.tic_tac_toe import TicTacToe\n\n\nclass Endless(TicTacToe):\n    name = 'endless'\n"
+        f"    default_heuristic = None\n    {declared}\n\n    def result(self, state, action):\n        return state\n\n\n"
+        "@arena.hookimpl\ndef arena_games():\n    return [Endless]\n"
+    )
+    registry = load_plugins([file])
+    board = TrialBoard(registry, str(file), (str(file),), 0, io.StringIO(), inf, Mock())
+    game = registry.game("endless")()
+    assert board.spec(game, ["random", "greedy"]).boards[0].seats[0].limits.moves == moves
 
 
 def test_a_parameter_is_checked_that_breaks_the_game() -> None:
