@@ -307,14 +307,16 @@ class MeanReturns:
     def adjusted(self, entry: int) -> ClusteredMean:
         """Return the mean return of an entry after the correction for luck.
 
-        The result has no values if a match has no correction, or an opponent has too few rounds. Luck is weighted by its effect
-        on the returns of the group of entries that met.
+        The result has no values if a match has no correction, if no match had any luck, or if an opponent has too few rounds.
+        Luck is weighted by its effect on the returns of the group of entries that met; a group without luck needs no correction.
         """
+        if self._partly or not any(any(luck.sums) for members in self._by_group.values() for _, luck in members.values()):
+            return ClusteredMean(None, None, None)
         sums: list[float] = []
         counts: list[int] = []
         for own, luck in [members[entry] for members in self._by_group.values() if entry in members]:
-            corrected = remove_luck(own.sums, luck.sums, own.counts)
-            if corrected is None or self._partly:
+            corrected = remove_luck(own.sums, luck.sums, own.counts) if any(luck.sums) else own.sums
+            if corrected is None:
                 return ClusteredMean(None, None, None)
             sums = [sum(both) for both in zip_longest(sums, corrected, fillvalue=0.0)]
             counts = [sum(both) for both in zip_longest(counts, own.counts, fillvalue=0)]

@@ -125,3 +125,21 @@ def test_few_rounds_tell_nothing_of_what_luck_is_worth() -> None:
     """Nine rounds of Pig: there is no coefficient, so there is no correction."""
     results = arena.run({**SPEC, "rounds": 9})
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
+
+
+def test_a_pairing_without_chance_events_has_no_luck_to_remove() -> None:
+    """Entry 0 gets 0.4 from entry 1 without chance, and 0.2 plus its luck from entry 2, so 0.3 on average without luck."""
+    found = MeanReturns(3, (-1.0, 1.0))
+    for round_ in range(20):
+        luck = 0.5 if round_ % 2 else -0.5
+        found.add(round_, (0, 1), (0.4, -0.4), (0.4, -0.4))
+        found.add(round_, (0, 2), (0.2 + luck, -0.2 - luck), (0.2, -0.2))
+    assert [found.adjusted(entry).mean for entry in range(3)] == pytest.approx([0.3, -0.4, -0.2])
+
+
+def test_a_board_without_any_luck_has_no_adjusted_returns() -> None:
+    """The returns are as they are."""
+    found = MeanReturns(2, (-1.0, 1.0))
+    for round_ in range(20):
+        found.add(round_, (0, 1), (0.4, -0.4), (0.4, -0.4))
+    assert found.adjusted(0).mean is None
