@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import floor
 from shlex import quote
 from time import monotonic
 from typing import IO, Any, NamedTuple
@@ -285,5 +286,5 @@ def row_of(board: Leaderboard, label: str) -> dict[str, Any]:
 
 
 def percent(share: float | None) -> str:
-    """Format a share as a percentage for a sentence."""
-    return figures.share(share, 0)
+    """Format a share as a percentage for a sentence. Halves are rounded up."""
+    return figures.share(None if share is None else floor(round(100 * share, 6) + 0.5) / 100, 0)

@@ -17,7 +17,7 @@ from arena import Disguise, Game, Puzzle, load_plugins
 from arena.plugins.registry import Registry
 from arena.testing import check_game
 from arena_check.finding import Violation
-from arena_check.trial_board import TrialBoard
+from arena_check.trial_board import TrialBoard, percent
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 
@@ -1113,3 +1113,9 @@ def test_rules_that_are_a_method_are_told_apart_from_short_ones(finding: Finding
     found = finding(lambda: check_game(ForgetsTheProperty, seed=7))
     assert found["what"] == "rules_text must describe the game to a reader"
     assert found["got"] == "a method; write @property above it"
+
+
+@pytest.mark.parametrize("halves", [1, 3, 57, 105, 155, 199])
+def test_half_a_percent_is_rounded_up(halves: int) -> None:
+    """`halves` of 200 are a half more than a whole number of percent."""
+    assert percent(halves / 200) == f"{(halves + 1) // 2} %"
