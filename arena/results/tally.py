@@ -402,7 +402,11 @@ class Tally:
 
     @property
     def distinct_games(self) -> int:
-        """The number of matches that differ in seats, position or actions."""
+        """The number of matches that differ in seats, position or actions; all matches in games with chance, where none counts as
+        a repeat.
+        """
+        if self.sheet.has_chance:
+            return self.games
         return len(self._plays) if self.distinct is None else self.distinct
 
     @property

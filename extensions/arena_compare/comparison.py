@@ -54,7 +54,7 @@ class GamesComparison:
     games: int = 0
     """The number of games, including repeated games and incomplete pairs."""
     distinct: int = 0
-    """The number of different games; games differ if their seats, positions or actions do."""
+    """The number of different games; games differ if their seats, positions or actions do. With chance, no game is a repeat."""
     lone: int = 0
     """The number of games without the other game of their pair, which is void, in another shard, or not played yet."""
     verdict: str | None = None
@@ -148,8 +148,9 @@ def _compare_games(
             worth = PairedGames.estimate_score(games) if tested is None else PairedGames.estimate_score(games, tested.chance)
             counts = PairedGames.count_pairs(games)
             lone = sum([not pair.is_whole for pair in pairs])
-            different = distinct[frozenset((i, j))]
-            found = replace(found, counts=counts, worth=worth, games=round(worth.games), distinct=different, lone=lone)
+            games_played = round(worth.games)
+            different = games_played if tally.sheet.has_chance else distinct[frozenset((i, j))]
+            found = replace(found, counts=counts, worth=worth, games=games_played, distinct=different, lone=lone)
         yield found
 
 

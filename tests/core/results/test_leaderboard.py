@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tabulate import tabulate_formats
 
-from arena import run
+from arena import play, run
+from arena.format import Pairing
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.results.tally import Facts, Tally
@@ -269,6 +270,18 @@ def test_deterministic_agents_that_repeat_themselves_are_noticed() -> None:
     board = Leaderboard.of_results(results)[0]
     assert (board.games, board.distinct_games) == (40, 2)
     assert "40 games, 2 different" in render(results, [board])
+
+
+@pytest.mark.parametrize(("has_chance", "distinct"), [(False, 1), (True, 4)])
+def test_no_match_is_a_repeat_in_a_game_with_chance(has_chance: bool, distinct: int) -> None:
+    """Each round draws its dice anew, even if a match ends before they are rolled, so four equal matches are four."""
+    tally = Tally(BoardInfo("dice", {}, "versus", ("one", "two"), 4, exact=True, has_chance=has_chance))
+    record = play("tic-tac-toe", ["random", "random"])
+    for round_ in range(4):
+        tally.add(round_, Pairing(round_, (0, 1)), record)
+    assert tally.distinct_games == distinct
+    (board,) = Leaderboard.of_tallies([tally], finished=False)
+    assert board.as_dict()["distinct_games"] == distinct
 
 
 def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
