@@ -15,7 +15,7 @@ from arena.api.cli import Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
 from arena.api.results import Leaderboard, TextTable, figures
 from arena_duel.decision_limits import describe_drawn, describe_plies
-from arena_pairings.sprt import Sprt, log_likelihood_ratio
+from arena_pairings.sprt import Sprt, Verdict, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_setup.options import limits_option
 from arena_tune.matches import AloneResult, PlayedTuning
@@ -54,6 +54,18 @@ class Confirmation:
     figures: dict[str, Any]
     hint: str = ""
     """Advice for a test that is undecided."""
+    verdict: Verdict | None = None
+    """The hypothesis that the sequential test has accepted; None if it is undecided."""
+
+    def explain(self) -> str:
+        """Return the result with the reason why it does not make the proposed options the better ones."""
+        if self.verdict is None:
+            return f"{self.words}, but the sequential test is not decided yet{self.hint}"
+        if self.verdict == "H0":
+            return f"{self.words}; the sequential test found that they are not better"
+        if "positions" in self.figures:
+            return f"{self.words}, but they solve fewer positions"
+        return f"{self.words}, but the sequential test does not show that they are better"
 
 
 @click.command()
@@ -210,7 +222,7 @@ class Tuning:
             verdict = self.test.verdict(llr)
             if verdict is not None or positions >= most or len(result.records) < positions // 2:
                 better = self.test.find_better(verdict, partial(log_likelihood_ratio, result.counts())) > 0
-                return _judge_alone(result, better, llr)
+                return _judge_alone(result, verdict, better, llr)
             positions = min(most, 2 * positions)
 
 
@@ -228,7 +240,7 @@ def _judge_pairs(state: SprtState, planned: int) -> Confirmation:
         "pairs": list(state.counts), "llr": state.llr, "lower": state.test.lower, "upper": state.test.upper,
         "hypothesis": state.verdict, "elo": lead.elo, "elo_low": lead.elo_low, "elo_high": lead.elo_high,
     }  # fmt: skip
-    return Confirmation(state.better > 0, pairs, words, listed, hint)
+    return Confirmation(state.better > 0, pairs, words, listed, hint, state.verdict)
 
 
 def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmation:
@@ -247,10 +259,10 @@ def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmatio
         "hypothesis": verdict, "elo": lead.elo, "elo_low": lead.low, "elo_high": lead.high,
     }  # fmt: skip
     hint = "" if verdict else MORE_MATCHES if positions >= planned else MORE_OPENINGS
-    return Confirmation(test.find_better(verdict, scores.ratio) > 0, positions, words, listed, hint)
+    return Confirmation(test.find_better(verdict, scores.ratio) > 0, positions, words, listed, hint, verdict)
 
 
-def _judge_alone(result: AloneResult, decided: bool, llr: float) -> Confirmation:
+def _judge_alone(result: AloneResult, verdict: Verdict | None, shown: bool, llr: float) -> Confirmation:
     means = result.means()
     solved = means.get("solved", (1.0, 1.0))
     parts = []
@@ -265,7 +277,8 @@ def _judge_alone(result: AloneResult, decided: bool, llr: float) -> Confirmation
         "positions": {"worse": counts[0], "equal": counts[2], "better": counts[4]}, "llr": llr,
         **{name: {"best": one, "default": other} for name, (one, other) in means.items()},
     }  # fmt: skip
-    return Confirmation(decided and solved[0] >= solved[1], len(result.records), words, listed)
+    better = shown and solved[0] >= solved[1]
+    return Confirmation(better, len(result.records), words, listed, verdict=verdict)
 
 
 def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | None, path: Path, style: str, out: IO[str]) -> None:
@@ -294,9 +307,7 @@ def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | Non
         return
     lines = [f"{sentence}."]
     if result is not None and not better:
-        lines.append(
-            f"The search proposed {describe_options(found.options)}; {result.words} do not prove that it is better{result.hint}."
-        )
+        lines.append(f"The search proposed {describe_options(found.options)}: {result.explain()}.")
     lines += [told] if (told := describe_drawn(terms.keys.get("limits") or {}, drawn)) else []
     lines.append(
         f"{figures.amount(len(trials), 'trial')} in {figures.amount(tuning.used, 'match')} of the search, kept in {path}."
