@@ -231,6 +231,7 @@ class Expectimax(FullWidthSearch):
 
     name = "expectimax"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    wants_heuristic = True
     certain = False
 
     def __init__(self, *, depth: Depth = 2) -> None:

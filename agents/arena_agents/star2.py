@@ -27,6 +27,7 @@ class Star2(Agent):
     name = "star2"
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    wants_heuristic: ClassVar[bool] = True
 
     def __init__(self, *, depth: Depth = 2) -> None:
         self.depth = depth

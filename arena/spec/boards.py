@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from typing import Any
 from unicodedata import normalize
 
+from arena.agent import Hints
 from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggest
@@ -24,7 +25,7 @@ from arena.spec.parameters import Parameters
 from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, drop_keys, format_path
 from arena.spec.source import list_organisers
-from arena.spec.unlimited import warn_unlimited
+from arena.spec.unlimited import needs_limit, warn_unlimited
 from arena.traits import Abilities
 
 SHARED_DEALS = "matches of a round have the same deals"
@@ -194,7 +195,7 @@ def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled],
 def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
     evaluation, chosen = entry.source.heuristic(entry.choices, rules)
-    if chosen is None and entry.agent.wants_heuristic:
+    if chosen is None and (entry.agent.wants_heuristic or _is_cut_off(entry, rules)):
         reading.note(f"{one.label} has no heuristic on {rules.name}: all unfinished states look equal to it")
     described = None if chosen is None else {"name": chosen.name, "parameters": chosen.parameters}
     own = None if chosen is None else {"name": chosen.name, "parameters": chosen.changed}
@@ -216,6 +217,17 @@ def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     options = entry.located(folder)
     program = Program(entry.name, options, described, plugins, str(folder), pondering=_ponders(reading), files=used)
     return replace(seat, isolation=entry.isolation, program=entry.source.program(program, rules.name))
+
+
+def _is_cut_off(entry: Entry, rules: Rules) -> bool:
+    """Return whether the agent is a search of a game that stops at a depth, and evaluates unfinished states there."""
+    if rules.alone or not gives(entry.agent, "needs_limit") or not Hints.of(entry.agent).uses_heuristic:
+        return False
+    try:
+        agent = entry.make()
+    except Exception:  # the fault is reported when the agent is made
+        return False
+    return not needs_limit(agent, replace(entry.limits, nodes=None, seconds=None, cpu_seconds=None))
 
 
 def _claims_optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:

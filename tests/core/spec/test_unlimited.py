@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+import yaml
 
 from arena import Limits, load_plugins
 from arena.plugins.registry import Registry
@@ -135,3 +136,45 @@ def test_the_commands_warn_and_go_on(command: list[str], tmp_path: Path) -> None
         assert done.stdout == "cup.yaml: no faults, 1 warning, 2 matches\n"
     else:
         assert "warning" not in arena(*command, "cup.yaml", "--plugin", "own.py", "--quiet").stderr
+
+
+PLAIN = """\
+import arena
+from arena_games.tic_tac_toe import TicTacToe
+
+
+class Plain(TicTacToe):
+    name = "plain"
+    default_heuristic = None
+
+
+@arena.hookimpl
+def arena_games():
+    return [Plain]
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "noted"),
+    [
+        ("{agent: alpha-beta, depth: 3}", True),
+        ("{agent: minimax, depth: 3}", True),
+        ("{agent: alpha-beta, limits: {depth: 3}}", True),
+        ("{agent: alpha-beta, depth: 3, limits: {nodes: 50}}", True),
+        ("star2", True),
+        ("expectimax", True),
+        ("lookahead", True),
+        ("alpha-beta", False),
+        ("minimax", False),
+        ("mcts", False),
+        ("random", False),
+    ],
+)
+def test_a_search_to_a_depth_without_a_heuristic_is_noted(entry: str, noted: bool, tmp_path: Path) -> None:
+    """It stops at unfinished states, and has nothing to tell them apart. A search to the end of the game never meets one."""
+    (tmp_path / "plain.py").write_text(PLAIN)
+    given = yaml.safe_load(entry)
+    spec = load_spec(
+        {"game": "plain", "agents": [given, {"agent": "random", "label": "other"}]}, plugins=[f"{tmp_path}/plain.py"]
+    )
+    assert any("all unfinished states look equal to it" in note for note in spec.notes) == noted
