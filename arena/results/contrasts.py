@@ -110,26 +110,33 @@ class RoundLeads(NamedTuple):
         return agree(bounds, decided=self.test.p_value <= chance, value=self.lead)
 
 
-def compare_values(one: RoundValues, other: RoundValues) -> RoundLeads | None:
-    """Compare the mean values of two entries; None if one has none. Repeated games count as in `compare_returns`.
+def compare_values(one: RoundValues, other: RoundValues, *, paired: bool = False) -> RoundLeads | None:
+    """Compare the mean values of two entries, see `compare_rounds`; None if one has none, or if they are `paired` and share no
+    round. Repeated games count as in `compare_returns`.
 
-    There is no test if games were repeated and the seats of values are unknown.
+    There is no test if games were repeated and the seats of values are unknown, or the values are `paired`.
     """
-    strata = (one.stratify(), other.stratify()) if one.has_repeats or other.has_repeats else None
-    found = _compare_strata(compare_rounds(one.by_round(), other.by_round()), strata)
+    found = compare_rounds(one.by_round(), other.by_round(), paired=paired)
+    if not (one.has_repeats or other.has_repeats) or found is None:
+        return found
+    if paired:
+        return found.untested()
+    found = _compare_strata(found, (one.stratify(), other.stratify()))
     return found.untested() if found is not None and (one.unknown or other.unknown) else found
 
 
-def compare_rounds(one: Mapping[int, float], other: Mapping[int, float]) -> RoundLeads | None:
-    """Compare the values of two entries by round; None if one has none.
+def compare_rounds(one: Mapping[int, float], other: Mapping[int, float], *, paired: bool = False) -> RoundLeads | None:
+    """Compare the values of two entries by round; None if one has none, or if they are `paired` and share no round.
 
     If they have played the same rounds, so with the same positions and dice, the values of each round are paired, and rounds that
     only one has played are left out. Otherwise, the means over all rounds are compared, with the covariance of shared rounds.
+    This needs values of all rounds that each has played. If a value is missing because of the result, for example the cost of a
+    position that was not solved, the means are of different positions: then the values must be `paired`.
     """
     shared, every = sorted(one.keys() & other.keys()), sorted(one.keys() | other.keys())
-    if not one or not other:
+    if not one or not other or (paired and not shared):
         return None
-    if len(shared) >= MIN_SHARED * len(every):
+    if paired or len(shared) >= MIN_SHARED * len(every):
         mine, theirs = [fmean([values[round_] for round_ in shared]) for values in (one, other)]
         leads = [subtract(one[round_], other[round_]) for round_ in shared]
         return RoundLeads(len(shared), mine, theirs, fmean(leads), test_differences(leads), leads)

@@ -19,7 +19,7 @@ from arena_compare.across import across_csv, across_document, across_text, flatt
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, choose, compare_entries, distinct_of
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
-from arena_compare.measures import compare_means, count_tests, gather_values
+from arena_compare.measures import compare_means, count_tests, find_partial, gather_values
 from arena_compare.methods import methods_text
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, summary_text
@@ -211,9 +211,11 @@ def _compare_boards(
             for number, tally in enumerate(tallies)
         ]
     values = gather_values(measure, store, tallies)
+    lacking = find_partial(store, values)
     found: list[Compared] = []
     for number, sheet in enumerate([tally.sheet for tally in tallies]):
-        every = compare_means([(name, values[number, entry]) for entry, name in enumerate(sheet.labels)])
+        entries = [(name, values[number, entry]) for entry, name in enumerate(sheet.labels)]
+        every = compare_means(entries, partial=[name for entry, name in enumerate(sheet.labels) if (number, entry) in lacking])
         means = choose(every, names)
         met = [entry for entry, name in enumerate(sheet.labels) if name in names and tallies[number].counts[entry].games]
         idle = [sheet.labels[entry] for entry in met if not values[number, entry].by_round()]

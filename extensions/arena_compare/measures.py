@@ -2,7 +2,7 @@
 the mean values of two entries.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite
@@ -99,8 +99,21 @@ def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -
     return found
 
 
-def compare_means(entries: Sequence[tuple[str, RoundValues]]) -> list[MeanComparison]:
-    """Compare every two entries that have values. Games that only repeat others are no further observations.
+def find_partial(store: Store, values: Mapping[tuple[int, int], RoundValues]) -> set[tuple[int, int]]:
+    """Return the entries without a value in some round that they played, for example because they did not solve its position.
+    The keys are those of `gather_values`.
+
+    Their means over different rounds must not be compared, because the result decides which rounds these are.
+    """
+    rounds = {place: found.by_round() for place, found in values.items()}
+    played = store.query(_COLUMNS.format("1", "1"))
+    places = ((board, entry, round_) for board, round_, seats, _ in played for entry in Store.seats_of(seats))
+    return {(board, entry) for board, entry, round_ in places if round_ not in rounds.get((board, entry), {})}
+
+
+def compare_means(entries: Sequence[tuple[str, RoundValues]], *, partial: Collection[str] = ()) -> list[MeanComparison]:
+    """Compare every two entries that have values. Games that only repeat others are no further observations. Entries in `partial`
+    lack the values of some rounds, see `find_partial`, so they are compared on the rounds that both have.
 
     P-values and intervals are corrected together for all tests, see `count_tests`.
     """
@@ -108,7 +121,7 @@ def compare_means(entries: Sequence[tuple[str, RoundValues]]) -> list[MeanCompar
     found = [
         (one, other, leads)
         for (one, mine), (other, theirs) in combinations(entries, 2)
-        if (leads := compare_values(mine, theirs)) is not None
+        if (leads := compare_values(mine, theirs, paired=one in partial or other in partial)) is not None
     ]
     return [
         replace(one, withheld=NO_SEATS) if values[one.one].unknown or values[one.other].unknown else one

@@ -10,7 +10,7 @@ from arena.api.games import Returns
 from arena.api.results import BoardInfo, Comparison, Measured, figures, tallies_of
 from arena.api.store import Store
 from arena_compare.comparison import choose
-from arena_compare.measures import MeanComparison, compare_means, gather_values
+from arena_compare.measures import MeanComparison, compare_means, find_partial, gather_values
 from arena_review.kept import Judged, Kept, place_of
 
 MAX_SHARE_WITHOUT = 0.2
@@ -131,6 +131,8 @@ def find_gaps(store: Store, board: int, sheet: BoardInfo) -> dict[int, MeanCompa
     if not pairs or not place_of(store.path).is_file():
         return {}
     values = gather_values(Comparison("loss", "", read_losses), store, tallies_of(store, store.last().boards))
-    compared = compare_means([(label, values[board, entry]) for entry, label in enumerate(sheet.labels)])
+    lacking = find_partial(store, values)
+    entries = [(label, values[board, entry]) for entry, label in enumerate(sheet.labels)]
+    compared = compare_means(entries, partial=[label for entry, label in enumerate(sheet.labels) if (board, entry) in lacking])
     found = {disguised: choose(compared, [sheet.labels[disguised], sheet.labels[plain]]) for disguised, plain in pairs.items()}
     return {entry: gaps[0] for entry, gaps in found.items() if gaps}

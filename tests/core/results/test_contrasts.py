@@ -158,6 +158,12 @@ def test_returns_are_tested_by_round() -> None:
     assert apart.lead == pytest.approx(sum(mine.values()) / 500 - sum(theirs.values()) / 500)
     assert apart.test.p_value == pytest.approx(expected.pvalue, rel=0.1)
     assert compare_rounds(mine, {}) is None
+    both = compare_rounds(mine, {round_ + 450: value for round_, value in theirs.items()}, paired=True)
+    assert both is not None
+    paired = stats.ttest_rel([mine[450 + number] for number in range(50)], [theirs[number] for number in range(50)])
+    assert both.rounds == 50
+    assert both.test.p_value == pytest.approx(paired.pvalue, rel=0.1)
+    assert compare_rounds(mine, {-1: 1.0}, paired=True) is None
 
 
 def test_one_repeated_pairing_leaves_the_tests_of_others() -> None:
