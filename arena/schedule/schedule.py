@@ -1,11 +1,14 @@
 """The schedule of a spec: which matches come next, their ids, and the matches that have not been handed out."""
 
+import random
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count, groupby
 from typing import ClassVar, NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
+from arena.identity import stream_seed
 from arena.match.match import match_id
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
 from arena.secret import Seed, seed_of_round
@@ -64,6 +67,10 @@ class Schedule:
     """The schedule of a spec, board after board. It depends only on the spec and on the results so far.
 
     Any thread may `take` matches and `tell` their results. If a format uses results, the schedule waits for them.
+
+    If agents play alone, the order in which they attempt a position is drawn from the seed. A decision takes longer just after
+    another agent has filled the caches of the processor, so in a fixed order, an agent would always pay for the one before it.
+    The order changes neither the numbers of matches nor their results.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -138,18 +145,33 @@ class Schedule:
             self.expected[place] = min(size, board.size)
 
     def _all(self) -> Iterator[Scheduled | None]:
-        number = 0
+        numbers = count()
         for place, board in enumerate(self._spec.boards):
-            for pairing in board.format.schedule(board.field, self._outcomes[place]):
-                if pairing is None:
-                    yield None
+            planned = self._plan_board(place, numbers)
+            alone = board.field.players == 1 and not board.format.follows_results
+            for scheduled in self._draw_order(place, planned) if alone else planned:
+                yield scheduled
+                if scheduled is None:
                     word = board.format.status(self._outcomes[place])
                     if word is not None:
                         self.status[place] = word
                     self._foretell(place)
-                    continue
-                yield Scheduled(number, place, pairing)
-                number += 1
+
+    def _plan_board(self, place: int, numbers: Iterator[int]) -> Iterator[Scheduled | None]:
+        board = self._spec.boards[place]
+        for pairing in board.format.schedule(board.field, self._outcomes[place]):
+            yield None if pairing is None else Scheduled(next(numbers), place, pairing)
+
+    def _draw_order(self, place: int, planned: Iterator[Scheduled | None]) -> Iterator[Scheduled | None]:
+        """Yield the matches of each round in an order that is drawn from the seed. In a rotation instead, most agents would still
+        follow the same one in most rounds.
+        """
+        for round_, attempts in groupby(planned, key=lambda one: None if one is None else one.pairing.round):
+            drawn = list(attempts)
+            if round_ is not None:
+                seed = seed_of_round(self._spec.seed, round_)
+                random.Random(stream_seed(f"{seed}/{place}/{round_}/order")).shuffle(drawn)
+            yield from drawn
 
 
 _END = Scheduled(-1, -1, Pairing(-1, ()))

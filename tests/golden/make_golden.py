@@ -47,7 +47,7 @@ def schedule() -> list[GoldenMatch]:
         spec = load_spec(FOLDER / name)
         seen: set[tuple[int, int]] = set()
         listed = [0] * len(spec.boards)
-        for match in Schedule(spec).take(spec.size):
+        for match in sorted(Schedule(spec).take(spec.size), key=lambda one: one.number):  # not in the order of play
             new = {(match.board, entry) for entry in match.pairing.seats} - seen
             if not new and listed[match.board] >= PLAIN_MATCHES_PER_BOARD:
                 continue
