@@ -40,12 +40,16 @@ def share_at(steps: Sequence[BudgetStep], budget: float) -> float:
 def par2(spent: Iterable[float | None], limit: float) -> float | None:
     """Return the penalised average runtime with factor 2 (PAR2, as in the SAT competitions); None without positions.
 
-    A position that was not solved (None), or not within `limit`, counts twice the limit. Raises ArenaError unless the limit is
-    above 0.
+    A position that was not solved (None) counts twice the limit. A position that was solved counts what was spent on it, even if
+    this is more than `limit` because the answer came in the time that is allowed after the limit; but never more than an
+    unsolved one. Raises ArenaError unless the limit is above 0.
+
+    >>> par2([10, None, 101], 100)
+    103.66666666666667
     """
     if limit <= 0:
         raise ArenaError(f"par2: expected a limit above 0, got {limit:g}")
-    costs = [2 * limit if cost is None or cost > limit else cost for cost in spent]
+    costs = [2 * limit if cost is None else min(cost, 2 * limit) for cost in spent]
     return fmean(costs) if costs else None
 
 

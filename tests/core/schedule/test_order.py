@@ -16,7 +16,8 @@ PUZZLE = {"game": "sliding-tiles", "rounds": 1200, "agents": AGENTS}
 
 def list_schedule(spec: dict[str, Any], size: int = 7) -> list[Scheduled]:
     """The matches in the order in which a schedule hands them out."""
-    schedule, found = Schedule(load_spec(spec)), []
+    schedule = Schedule(load_spec(spec))
+    found: list[Scheduled] = []
     while (batch := schedule.take(size)) is not Batch.OVER:
         found += batch
     return found

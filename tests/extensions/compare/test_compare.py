@@ -102,6 +102,14 @@ def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
     assert (found["par2_seconds"], found["limit_seconds"]) == (None, None)
 
 
+def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None:
+    """By hand: limits of 0.08 s accept answers for a while longer, so 0.1 s solved counts 0.1 s, and unsolved counts 0.16 s."""
+    one = {0: solver(10), 1: solver(4)}
+    other = {0: solver(8, solved=False), 1: solver(2)}
+    found = compare_attempts((("one", 0), ("other", 1)), (one, other), Contrasts({}, {}), {}, {"seconds": 0.08})
+    assert found.par2_seconds == pytest.approx(((0.1 + 0.04) / 2, (0.16 + 0.02) / 2))
+
+
 @pytest.mark.parametrize(
     ("ways", "named"),
     [(("plain", "plain"), None), (("compiled", "compiled"), None), (("compiled", "plain"), "two"), ((None, "plain"), "one")],

@@ -26,8 +26,9 @@ def test_the_share_at_a_budget_is_that_of_the_positions_within_it(spent: list[in
 
 
 def test_par2_by_hand() -> None:
-    """10, 2 x 100 for unsolved, 2 x 100 for too late."""
-    assert par2([10, None, 101], 100) == pytest.approx(410 / 3)
+    """10, 2 x 100 for unsolved, 101 for a solution just after the limit, and at most 2 x 100 for a solution."""
+    assert par2([10, None, 101], 100) == pytest.approx(311 / 3)
+    assert par2([10, 250], 100) == 105
     assert par2([], 100) is None
     with pytest.raises(ArenaError, match="limit above 0"):
         par2([1], 0)
