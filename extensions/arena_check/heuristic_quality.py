@@ -5,17 +5,17 @@ search.
 import json
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from math import inf, isfinite, isnan, sqrt
+from math import isfinite, isnan, sqrt
 from statistics import fmean
 from time import perf_counter
 from typing import Any
 
 import click
 
-from arena import ArenaError, Puzzle, State
+from arena import ArenaError, Puzzle, State, tell_progress
 from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_option, results_alone
 from arena.api.errors import call_foreign, describe
 from arena.api.games import Evaluation, bind
@@ -40,6 +40,7 @@ MAX_TIMED_CALLS = 5_000
 MAX_PASSES = 7
 """Calls are timed in this many passes over the states, and the fastest pass counts."""
 MAX_PASSES_SECONDS = 1.0
+STATES_PER_PROGRESS = 1_000
 MAX_GOAL_SEARCH_STATES = 300_000
 MAX_POSITIONS = 20
 """The number of random positions whose states are explored, because in some puzzles each position has a goal of its own."""
@@ -61,7 +62,9 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The figures for one heuristic. Dead ends, the states without a solution, have figures of their own."""
+    """The figures for one heuristic. Dead ends, the states without a solution, have figures of their own. A negative estimate
+    counts as 0, as in all searches.
+    """
 
     heuristic: str
     states: int
@@ -74,6 +77,10 @@ class Quality:
     """Pearson's correlation of estimates and distances; None if either is the same everywhere."""
     exact: float
     """The share of the states at which the estimate equals the distance."""
+    negative_estimates: int
+    """The number of states with a negative estimate, goals and dead ends included."""
+    negative: str | None
+    """A state with the lowest negative estimate."""
     overestimates: int
     overestimate: str | None
     """A state at which the estimate exceeds the distance by the most."""
@@ -210,7 +217,9 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     if not known:
         raise ArenaError("no position has a solution, so there are no distances; try another --seed")
     states = [*known, *sample.dead_ends]
-    values = [_estimate(puzzle, name, evaluate, state) for state in states]
+    given = [_estimate(puzzle, name, evaluate, state) for state in _show_progress(f"estimating by {name}", states)]
+    least = min(range(len(given)), key=given.__getitem__)
+    values = [max(0.0, value) for value in given]
     seconds = _time_calls(evaluate, states[:MAX_TIMED_CALLS])  # further passes are timed, because the first one may fill tables
     estimates = dict(zip(states, values, strict=True))
     open_states = [state for state in known if not puzzle.is_goal(state)]
@@ -223,7 +232,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     lost = [estimates[state] for state in sample.dead_ends]
     furthest = max(known.values())
     steps: list[tuple[float, State]] = []
-    for state in [*open_states, *sample.dead_ends]:
+    for state in _show_progress(f"checking the steps of {name}", [*open_states, *sample.dead_ends]):
         for action in puzzle.actions(state):
             successor = puzzle.result(state, action)
             if successor in estimates:
@@ -241,6 +250,8 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
         fmean(shares) if shares else None,
         _correlate(pairs) if finite else None,
         fmean([abs(value - distance) <= TOLERANCE for value, distance in pairs]),
+        sum([value < 0 for value in given]),
+        puzzle.format_state(states[least]) if given[least] < 0 else None,
         len(over),
         None if worst is None else puzzle.format_state(worst),
         len(steps),
@@ -254,8 +265,17 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     )
 
 
+def _show_progress(what: str, states: Sequence[State]) -> Iterator[State]:
+    """Yield all states, and report the progress."""
+    for number, state in enumerate(states):
+        if number % STATES_PER_PROGRESS == 0:
+            tell_progress(what, number, len(states))
+        yield state
+    tell_progress(what, len(states), len(states))
+
+
 def _estimate(puzzle: Puzzle, name: str, evaluate: Evaluation, state: State) -> float:
-    """Return an estimate, which may be infinite. Raises ArenaError if the heuristic fails or returns anything but a number."""
+    """Return an estimate, which may be infinite or negative. Raises ArenaError if the heuristic fails or returns no number."""
 
     def fault(reason: str) -> ArenaError:
         return ArenaError(f"heuristic {name} at {puzzle.format_state(state)}: {reason}")
@@ -263,7 +283,7 @@ def _estimate(puzzle: Puzzle, name: str, evaluate: Evaluation, state: State) -> 
     value: Any = call_foreign(lambda: evaluate(state), lambda error: fault(describe(error)))
     if isinstance(value, ArenaError):
         raise value
-    if not isinstance(value, (int, float)) or isnan(value) or value == -inf:
+    if not isinstance(value, (int, float)) or isnan(value):
         raise fault(f"expected a number of at least 0, or infinity for a dead end, got {value!r:.100}")
     return float(value)
 
@@ -397,6 +417,7 @@ def quality_text(
         f"The states include {' and '.join(ends)}. Error, share, correlation and exact estimates are about the other "
         f"{figures.amount(qualities[0].states, 'state')}."
     )
+    negative = ["States with a negative estimate", *[f"{one.negative_estimates:,}" for one in qualities]]
     rows = [
         ["Mean error (distance minus estimate)", *[figures.figure(one.mean_error) for one in qualities]],
         ["Estimate as a share of the distance", *[figures.share(one.mean_share) for one in qualities]],
@@ -405,6 +426,7 @@ def quality_text(
             *[figures.NONE if one.correlation is None else f"{one.correlation:.3f}" for one in qualities],
         ],
         ["Exact", *[figures.share(one.exact) for one in qualities]],
+        *([negative] if any(one.negative_estimates for one in qualities) else ()),
         ["States that it overestimates", *[f"{one.overestimates:,}" for one in qualities]],
         ["Steps that break consistency", *[f"{one.inconsistent_steps:,}" for one in qualities]],
         *(_dead_end_rows(qualities) if lost else ()),
@@ -417,6 +439,9 @@ def quality_text(
             f"not admissible, for example at {one.overestimate}" if one.overestimates else f"admissible at all states{extent}",
             f"not consistent, for example after {one.inconsistent}" if one.inconsistent_steps else f"consistent{extent}",
         ]
+        if one.negative is not None:
+            counted = "a search counts a negative estimate as 0, and so does this comparison"
+            blocks.append(f"{one.heuristic} is negative, for example at {one.negative}; {counted}.")
         blocks.append(f"{one.heuristic} is {'; '.join(claims)}.")
     blocks += _dominance(list(known), qualities, evaluations)
     for one in qualities:
@@ -447,7 +472,7 @@ def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
 def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluations: Mapping[str, Evaluation]) -> list[str]:
     """Return a sentence for every two heuristics on which of them has the larger estimates."""
     said = []
-    values = {name: [evaluate(state) for state in states] for name, evaluate in evaluations.items()}
+    values = {name: [max(0.0, evaluate(state)) for state in states] for name, evaluate in evaluations.items()}
     for (one, first), (other, second) in combinations(values.items(), 2):
         more = sum(mine > theirs + TOLERANCE for mine, theirs in zip(first, second, strict=True))
         less = sum(theirs > mine + TOLERANCE for mine, theirs in zip(first, second, strict=True))

@@ -18,6 +18,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from arena import ArenaError
 from arena.api.games import bind
 from arena.cli import cli
+from arena.tracking import listening
 from arena_check import heuristic_quality
 from arena_check.distances import near_goal
 from arena_check.heuristic_quality import Sample, measure_quality
@@ -366,14 +367,78 @@ def test_infinity_is_an_estimate_for_dead_ends(tmp_path: Path) -> None:
     assert (exact["detected_dead_ends"], exact["dead_end_estimates"], exact["inconsistent_steps"]) == (1, [None, None], 0)
     assert (gloomy["mean_error"], gloomy["mean_share"], gloomy["correlation"]) == (None, None, None)
     assert (gloomy["overestimates"], gloomy["overestimate"], gloomy["exact"]) == (1, "3", 0.8)
-    assert gloomy["inconsistent_steps"] == 6, "both steps from 3, and the falls from the four other states"
+    assert gloomy["inconsistent_steps"] == 5, "both steps from 3, and the falls from 2, 4 and 5: the estimate -1 counts as 0"
     text = called("exact", "gloomy", "half", *shared).output
-    assert re.search(r"Estimates at dead ends +infinite +-1 +7\n", text)
+    assert re.search(r"Estimates at dead ends +infinite +0 +7\n", text)
     assert "gloomy is not admissible, for example at 3" in text
     assert "exact dominates half: it is never smaller, and larger at 5 states." in text
     assert "gloomy is never smaller than exact, and larger at 1 state, but it overestimates." in text
     refused = str(called("broken", *shared).exception)
     assert re.fullmatch(r"heuristic broken at \d: expected a number of at least 0, or infinity for a dead end, got nan", refused)
+
+
+BELOW = """
+from arena import heuristic, hookimpl
+from arena_games.pancake import Gap
+
+@heuristic("below", game="pancake")
+class Below(Gap):
+    def __call__(self, state, player=0):
+        return -super().__call__(state, player)
+
+@heuristic("zero", game="pancake")
+def zero(game, state, player=0):
+    return 0
+
+@heuristic("lower", game="pancake", admissible=True, consistent=True)
+class Lower(Gap):
+    def __call__(self, state, player=0):
+        return super().__call__(state, player) - 2
+
+@heuristic("deep", game="pancake")
+def deep(game, state, player=0):
+    return float("-inf")
+
+@hookimpl
+def arena_heuristics():
+    return [Below, zero, Lower, deep]
+"""
+
+
+def test_a_negative_estimate_counts_as_0(tmp_path: Path) -> None:
+    """As in every search: an estimate that is nowhere above 0 has the figures of the estimate 0, also the nodes of IDA*."""
+    (tmp_path / "below.py").write_text(BELOW)
+    shared = ("--on", "pancake", "--set", "n=6", "--plugin", str(tmp_path / "below.py"))
+    below, zero, lower, deep = json.loads(called("below", "zero", "lower", "deep", *shared, "--format", "json").output)[
+        "heuristics"
+    ]
+    own = {"heuristic", "seconds_per_call", "negative", "negative_estimates"}
+    assert len(zero["predictions"]) > 1
+    for one in (below, deep):
+        assert {key: one[key] for key in one.keys() - own} == {key: zero[key] for key in zero.keys() - own}
+    puzzle = Pancake(n=6)
+    gaps = {state: (Gap(puzzle)(state), distance) for state, distance in distances(puzzle, puzzle.goal).items()}
+    counts = [sum(gap > 0 for gap, _ in gaps.values()), 0, sum(gap < 2 for gap, _ in gaps.values()), 720]
+    assert [one["negative_estimates"] for one in (below, zero, lower, deep)] == counts
+    assert zero["negative"] is None
+    known = [(max(0, gap - 2), distance) for gap, distance in gaps.values() if distance]
+    assert lower["mean_error"] == pytest.approx(fmean(distance - value for value, distance in known), rel=1e-9)
+    assert lower["correlation"] == pytest.approx(stats.pearsonr(*zip(*known, strict=True)).statistic, rel=1e-9)
+    text = called("below", "zero", *shared).output
+    assert re.search(rf"States with a negative estimate +{counts[0]} +0\n", text)
+    assert "a search counts a negative estimate as 0" in text
+    assert "below and zero agree at all 720 states with a solution." in text
+    assert "negative" not in called("gap", "top", "--on", "pancake", "--set", "n=5").output
+
+
+def test_progress_is_reported() -> None:
+    """For estimates and for steps, from 0 to all of the 720 states."""
+    heard: list[tuple[str, int, int]] = []
+    puzzle = Pancake(n=6)
+    sample = all_states(puzzle)
+    with listening(lambda what, done, total: heard.append((what, done, total))):
+        measure_quality(puzzle, "gap", Gap(puzzle), sample, rng=random.Random(1))
+    assert [one for one in heard if one[1]] == [("estimating by gap", 720, 720), ("checking the steps of gap", 719, 719)]
 
 
 def test_csv_has_a_row_for_each_heuristic(tmp_path: Path) -> None:
