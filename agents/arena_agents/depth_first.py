@@ -133,13 +133,14 @@ ROUNDING = 1 + 1e-12
 
 
 class IdaStar(Agent):
-    """Finds the same solutions as a-star, with or without a weight, but stores only the current path.
+    """Finds a cheapest solution if the heuristic never overestimates, as a-star does, but stores only the current path.
 
-    Also called IDA* or iterative deepening A*. A solution is cheapest if the heuristic never overestimates. A `weight` above 1
-    multiplies the heuristic and trades optimality for speed: a solution then costs at most `weight` times the cheapest. It gives
-    up after searching all paths. Paths do not visit a state twice, so it always ends; but if many paths lead to the same states,
-    this can take very long. It works best with integer step costs: each iteration raises the bound to the lowest cost that was
-    cut off. If all costs differ, an iteration adds only a few states. R. Korf, Depth-First Iterative-Deepening, 1985.
+    Also called IDA* or iterative deepening A*. A `weight` above 1 multiplies the heuristic and trades optimality for speed: a
+    solution then costs at most `weight` times the cheapest, and may have another cost than the solution of a-star with the same
+    weight. It gives up after searching all paths. Paths do not visit a state twice, so it always ends; but if many paths lead to
+    the same states, this can take very long. It works best with integer step costs: each iteration raises the bound to the lowest
+    cost that was cut off. If all costs differ, an iteration adds only a few states. R. Korf, Depth-First Iterative-Deepening,
+    1985.
     """
 
     name = "ida-star"

@@ -125,6 +125,26 @@ def test_weights_below_one_are_faults(agent: str, weight: float) -> None:
         run({"game": "sliding-tiles", "agents": [{"agent": agent, "weight": weight}]})
 
 
+def test_a_star_and_ida_star_have_equal_costs_only_without_a_weight() -> None:
+    """Bellman-Ford has the lowest cost. Both find it without a weight. With weight 2, they find at most twice as much, and their
+    costs may differ.
+    """
+    rng, differ = random.Random(7), 0
+    for _ in range(2 * GRAPHS):
+        edges, goals = random_graph(rng)
+        costs = cheapest(edges, goals)
+        if costs[0] == INFINITY:
+            continue
+        graph = Graph(edges=edges, goals=goals, estimates=_estimates("inconsistent", costs, rng))
+        assert solve(AStar(), graph).cost == solve(IdaStar(), graph).cost == costs[0]
+        one, other = solve(AStar(weight=2.0), graph).cost, solve(IdaStar(weight=2.0), graph).cost
+        assert one is not None
+        assert other is not None
+        assert max(one, other) <= 2 * costs[0]
+        differ += one != other
+    assert differ
+
+
 def test_ties_go_to_the_larger_g() -> None:
     """On an open grid from corner to corner every cell has the same f: A* walks straight to the goal.
 
