@@ -8,21 +8,11 @@ from itertools import combinations
 from math import isfinite
 
 from arena import ArenaError
-from arena.api.cli import say
-from arena.api.results import (
-    Comparison,
-    Measured,
-    RoundLeads,
-    RoundValues,
-    Tally,
-    compare_values,
-    describe_ways,
-    read_ways,
-    timed_way,
-)
+from arena.api.results import Comparison, Measured, RoundLeads, RoundValues, Tally, compare_values
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
 from arena_records.budgets import effective_branching_factor
+from arena_records.report_key import read_timed_entries
 
 NO_SEATS = "games were repeated, and the measure does not say from which games its values are (`Measured.seats`)."
 """The reason why there is no verdict by a measure of a plugin."""
@@ -212,19 +202,10 @@ def read_nodes(store: Store) -> Iterator[Measured]:
 
 
 def read_seconds(store: Store) -> Iterator[Measured]:
-    """Yield the number of seconds that each seat has used, for the entries of a board whose decisions ran the same way.
-
-    A note names the others. Raises ArenaError if the times of no two entries can be compared.
+    """Yield the number of seconds that each seat has used, for the entries of a board whose decisions ran the same way. See
+    `read_timed_entries`.
     """
-    sheets = store.last().boards
-    ways = read_ways(store, sheets)
-    timed = [{entry for entry, way in enumerate(board) if way == timed_way(board)} for board in ways]
-    for sheet, board in zip(sheets, ways, strict=True):
-        reason = describe_ways(dict(zip(sheet.labels, board, strict=True)))
-        if reason is not None and max(map(len, timed)) < 2:
-            raise ArenaError(reason)
-        if reason is not None:
-            say(f"note: {sheet.title}: {reason}")
+    timed = read_timed_entries(store)
     yield from (one for one in _read_effort(store, "nanoseconds", Store.NANOSECONDS) if one.entry in timed[one.board])
 
 

@@ -12,16 +12,29 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from arena import Record
+from arena import ArenaError, Record
+from arena.api.cli import say
 from arena.api.games import own_columns, ranks
-from arena.api.results import BoardColumn, BoardInfo, Comparison, Measured, RepeatedMatches, RoundValues
+from arena.api.results import (
+    BoardColumn,
+    BoardInfo,
+    Comparison,
+    Measured,
+    RepeatedMatches,
+    RoundValues,
+    Tally,
+    Way,
+    describe_ways,
+    read_ways,
+    timed_way,
+)
 from arena.api.run import Scheduled
 from arena.api.spec import Rules, SpecReader
 from arena.api.store import Run, Store
 from arena.stats import clustered_mean
 from arena_records.formula import Formula, FormulaFault
 from arena_records.report import KEPT, Report
-from arena_records.tidy import ALIASES, OWN, Matches, OptimalCosts, TidyTable, tidy_columns
+from arena_records.tidy import ALIASES, OWN, Matches, OptimalCosts, TidyTable, seat_names, tidy_columns
 
 MAX_COLUMNS = 20
 """The most columns that a spec may define."""
@@ -128,18 +141,57 @@ def measures_of(run: Run) -> dict[str, Comparison]:
     def measure(name: str, formula: Formula) -> Comparison:
         def read(store: Store) -> Iterator[Measured]:
             table = TidyTable(run.boards, 0, OptimalCosts.of_store(run.boards, store), report)
+            timed = read_timed_entries(store) if _uses_seconds(formula) else []
             for record, place in store.records(boards=True):
                 if place is None or record.termination == "void":
                     continue
                 row = table.plain_row(record, place)
                 for seat, entry in enumerate(place.pairing.seats):
                     value = formula.compute(table.numbers(row, record, place, seat))
-                    if value is not None:
+                    if value is not None and _is_timed(formula, place, seat, timed):
                         yield Measured(place.board, place.pairing.round, entry, value, place.pairing.seats)
 
         return Comparison(name.replace("_", "-"), f"The value of {formula.text}.", read)
 
     return {name: measure(name, formula) for name, formula in report.columns.items()}
+
+
+def read_timed_entries(store: Store) -> list[set[int]]:
+    """Return, for each board of the last run, the entries whose times can be compared, because their decisions ran the same way.
+
+    A note names the others. Raises ArenaError if the times of no two entries can be compared.
+    """
+    boards = store.last().boards
+    ways = read_ways(store, boards)
+    timed = list(map(_timed_entries, ways))
+    for board, found in zip(boards, ways, strict=True):
+        reason = describe_ways(dict(zip(board.labels, found, strict=True)))
+        if reason is not None and max(map(len, timed)) < 2:
+            raise ArenaError(reason)
+        if reason is not None:
+            say(f"note: {board.title}: {reason}")
+    return timed
+
+
+def _timed_entries(ways: Sequence[Way]) -> set[int]:
+    return {entry for entry, way in enumerate(ways) if way == timed_way(ways)}
+
+
+def _uses_seconds(formula: Formula) -> bool:
+    return any(name == "own_seconds" or name.split("_")[0] == "seconds" for name in formula.names)
+
+
+def _is_timed(formula: Formula, place: Scheduled, seat: int, timed: Sequence[set[int]]) -> bool:
+    """Return whether a formula for the agent of a seat uses only times that can be compared. `timed` has the entries with such
+    times, by board.
+    """
+    if not _uses_seconds(formula):
+        return True
+    seats = place.pairing.seats
+    used = {entry for name, entry in zip(seat_names(len(seats)), seats, strict=True) if f"seconds_{name}" in formula.names}
+    used |= {seats[seat]} if "own_seconds" in formula.names else set()
+    used |= {*seats} if "seconds" in formula.names else set()
+    return used <= timed[place.board]
 
 
 def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matches) -> tuple[list[BoardInfo], Mapping[int, int]]:
@@ -150,6 +202,13 @@ def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matc
     formulas = [*report.columns.values(), *([] if report.where is None else [report.where])]
     optimal = OptimalCosts.read(boards, matches) if any("optimal" in one.names for one in formulas) else OptimalCosts(boards)
     table = TidyTable(boards, 0, optimal, report)
+    timed: list[set[int]] = []
+    if any(map(_uses_seconds, report.columns.values())):
+        tallies = [Tally(board) for board in boards]
+        for record, place in matches():
+            if place is not None:
+                tallies[place.board].add_timing(place.pairing.seats, record.timing)
+        timed = [_timed_entries([count.way for count in tally.counts]) for tally in tallies]
     counts: Counts = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
     computed: dict[tuple[int, str, int], list[Measured]] = defaultdict(list)
     repeated = RepeatedMatches(boards)
@@ -173,7 +232,7 @@ def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matc
                 sums[1] += 1
             for name, formula in report.columns.items() if keeps else ():
                 value = formula.compute(table.numbers(row, record, place, seat))
-                if value is not None:
+                if value is not None and _is_timed(formula, place, seat, timed):
                     computed[place.board, name, entry].append(
                         Measured(place.board, place.pairing.round, entry, value, place.pairing.seats)
                     )

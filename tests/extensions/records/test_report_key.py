@@ -13,7 +13,9 @@ import arena
 from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import BoardInfo
+from arena.schedule.schedule import Scheduled
 from arena.spec import load_spec
+from arena_records.report_key import apply_report
 from arena_records.tidy import OptimalCosts
 from arena_web.live import Watcher
 
@@ -148,7 +150,7 @@ def test_a_changed_report_plays_nothing(tmp_path: Path) -> None:
     store = tmp_path / "cup.db"
     arena.run(PUZZLE, store=store)
     played: list[Any] = []
-    arena.run({**PUZZLE, "report": {"columns": {"rate": "nodes / seconds"}}}, store=store, observe=played.append)
+    arena.run({**PUZZLE, "report": {"columns": {"rate": "nodes / moves"}}}, store=store, observe=played.append)
     (board,) = Leaderboard.load(store)
     assert not played
     assert all(row["rate"] > 0 for row in board.rows)
@@ -319,3 +321,69 @@ def test_a_column_has_the_interval_of_the_board_if_one_pairing_repeats() -> None
         assert min(1.0, row["gain_high"]) == pytest.approx(row["return_high"])
     [alone] = Leaderboard.of_results(arena.run({**spec, "agents": agents[1:]}))
     assert [(row["gain_low"], row["gain_high"]) for row in alone.rows] == [(None, None)] * 2
+
+
+RATE = {"columns": {"rate": "nodes / seconds", "own_rate": "own_nodes / own_seconds", "size": "nodes + 1"}}
+
+
+@pytest.mark.parametrize("timings", [("compiled", "compiled", "plain"), ("plain", None, "compiled"), ("plain", "plain", "plain")])
+def test_times_that_cannot_be_compared_have_no_rate(timings: tuple[str | None, ...]) -> None:
+    """A board leaves out times of decisions that ran otherwise than others, or in two ways (None). So it has no rates of them."""
+    results = arena.run({**PUZZLE, "report": RATE})
+    labels = [seat.label for seat in results.spec.boards[0].seats]
+    ways = dict(zip(labels, timings, strict=True))
+
+    def matches() -> list[Any]:
+        found = []
+        for number, one in enumerate(results.played):
+            way = ways[one.record.labels[0]] or ("plain", "compiled")[number % 2]
+            place = Scheduled(one.number, one.board, one.pairing)
+            found.append((one.record._replace(timing={way: [1], f"{way}_seconds": [0.5]}), place))
+        return found
+
+    boards = [BoardInfo.of(board, results.spec.registry) for board in results.spec.boards]
+    (board,), _ = apply_report(RATE, boards, matches)
+    shown = {one.column.key: [cell.mean is not None for cell in one.cells or ()] for one in board.plugin_columns}
+    assert shown["size"] == [True] * 3
+    expected = [way == ("compiled" if "compiled" in timings else "plain") for way in timings]
+    assert shown["rate"] == shown["own_rate"] == expected
+
+
+def test_compare_leaves_out_rates_as_it_leaves_out_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--by seconds` and `--by` a column with seconds compare the same entries; other columns compare all."""
+    store = str(tmp_path / "rates.db")
+    arena.run({**PUZZLE, "report": RATE}, store=store)
+    monkeypatch.setattr("arena_records.report_key.read_ways", lambda *_: [["compiled", "compiled", "plain"]])
+    pairs = {}
+    for measure in ("seconds", "rate", "own_rate", "size"):
+        words = ["compare", store, "--by", measure, "--format", "json"]
+        (board,) = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
+        pairs[measure] = [(one["one"], one["other"]) for one in board["pairs"]]
+    assert pairs["seconds"] == pairs["rate"] == pairs["own_rate"] == [("a-star", "fast")]
+    assert len(pairs["size"]) == 3
+    monkeypatch.setattr("arena_records.report_key.read_ways", lambda *_: [["compiled", None, "plain"]])
+    for measure in ("seconds", "rate"):
+        error = CliRunner().invoke(cli, ["compare", store, "--by", measure], standalone_mode=False).exception
+        assert str(error).startswith("The times of fast are left out")
+
+
+def test_the_seconds_of_a_game_are_those_of_all_its_seats() -> None:
+    """A column counts a game only if the times of all seats in its formula can be compared."""
+    values = {"columns": {"whole": "seconds", "own": "own_seconds"}}
+    results = arena.run({**GAME, "report": values})
+    slow = 1  # greedy, the second entry
+    found = []
+    for one in results.played:
+        plain = [int(entry == slow) for entry in one.pairing.seats]
+        timing = {"plain": plain, "compiled": [1 - count for count in plain]}
+        found.append((one.record._replace(timing=timing), Scheduled(one.number, one.board, one.pairing)))
+    boards = [BoardInfo.of(board, results.spec.registry) for board in results.spec.boards]
+    (board,), _ = apply_report(values, boards, lambda: found)
+    cells = {one.column.key: [cell.mean for cell in one.cells or ()] for one in board.plugin_columns}
+    assert [mean is not None for mean in cells["own"]] == [True, False, True]
+    for entry in (0, 2):
+        other = 2 - entry
+        met = [record for record, place in found if {*place.pairing.seats} == {entry, other}]
+        expected = sum(sum(one.seconds for one in record.decisions) for record in met) / len(met)
+        assert cells["whole"][entry] == pytest.approx(expected)
+    assert cells["whole"][slow] is None
