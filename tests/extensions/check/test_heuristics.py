@@ -450,6 +450,16 @@ def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
     assert "LookupError: never seen" in found["got"]
 
 
+def test_a_value_at_goals_fails_one_check() -> None:
+    """One more than the distance is in range everywhere, and not 0 at the goal: by hand, one check fails."""
+    verdicts = {one.check: one for one in heuristic_verdicts(OffAtFarGoals, TILES, matches=2)}
+    assert verdicts["range"].reached
+    assert [name for name, one in verdicts.items() if not one.kept] == ["goals"]
+    violation = verdicts["goals"].violation
+    assert violation is not None
+    assert (violation.finding.expected, violation.finding.got) == ("0", "1")
+
+
 def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
     """Without a goal there is no distance to compare with, and no goal to be 0 at."""
 
