@@ -156,7 +156,8 @@ class Search:
     def evaluate(self, state: State, player: int = 0) -> float:
         """Return the value of `state` for `player`; higher is better.
 
-        In a puzzle, it is 0.0 at a goal, minus infinity at a dead end, and otherwise minus `cost_to_go`.
+        In a puzzle, it is 0.0 at a goal, minus infinity at a dead end, and otherwise minus `cost_to_go`. Raises GameError if the
+        heuristic returns nan or no number.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
@@ -168,26 +169,39 @@ class Search:
             return value if game.min_return == -1.0 and game.max_return == 1.0 else Returns(game).scale(value)
         if self._evaluation is None:
             return 0.0
-        return self._evaluation(state, player) if puzzle is None else -self._estimate(state)
+        if puzzle is not None:
+            return -self._estimate(state)
+        value = self._evaluation(state, player)
+        try:
+            if value <= inf:  # false for nan
+                return value
+        except TypeError:
+            pass
+        raise self._wrong_value(value, state, "a finite number")
 
     def cost_to_go(self, state: State) -> float:
         """Return the estimate of the heuristic of a puzzle: the cost from `state` to a goal; 0.0 without a heuristic.
 
-        A negative estimate counts as 0, because no cost is negative. Infinity means a dead end. Raises GameError for nan.
+        A negative estimate counts as 0, because no cost is negative. Infinity means a dead end. Raises GameError if the heuristic
+        returns nan or no number.
         """
         self._meter.evaluations += 1
         return 0.0 if self._evaluation is None else self._estimate(state)
 
     def _estimate(self, state: State) -> float:
         estimate: float = self._evaluation(state)  # type: ignore[misc]  # callers check that there is one
-        if estimate >= 0:
-            return estimate
-        if estimate < 0:
-            return 0.0
-        raise GameError(
-            f"{name_of(self._game)}: the heuristic returned {abbreviate(estimate)} at "
-            f"{cut(self._game.format_state(state))}; expected a number of at least 0, or infinity for a dead end"
-        )
+        try:
+            if estimate >= 0:
+                return estimate
+            if estimate < 0:
+                return 0.0
+        except TypeError:
+            pass
+        raise self._wrong_value(estimate, state, "a number of at least 0, or infinity for a dead end")
+
+    def _wrong_value(self, value: object, state: State, expected: str) -> GameError:
+        text = cut(self._game.format_state(state))
+        return GameError(f"{name_of(self._game)}: the heuristic returned {abbreviate(value)} at {text}; expected {expected}")
 
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
         """Return one of `items` with the highest `key`. Ties are broken by `rng`, which is used only if there is a tie.

@@ -9,10 +9,12 @@ import pytest
 
 import arena
 from arena import Agent, Puzzle
+from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
 from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
-from arena_agents.full_width import Lookahead
-from arena_agents.simple import Greedy
+from arena_agents.full_width import Lookahead, Minimax
+from arena_agents.mcts import MCTS
+from arena_agents.simple import Greedy, Random as RandomAgent
 
 
 class Walk(Puzzle):
@@ -90,3 +92,31 @@ def test_a_wrong_step_cost_is_refused(agent: Agent, cost: float) -> None:
     record = arena.play(CostlyWalk(cost), [agent], heuristics=estimate(lambda _: 0.0, "costly-walk"))
     assert not record.solved
     assert f"step_cost returned {cost} at (2,) for the action" in (record.message or "")
+
+
+@pytest.mark.parametrize("agent", INFORMED, ids=name)
+@pytest.mark.parametrize("given", ["9", None])
+def test_an_estimate_that_is_no_number_is_refused(agent: Agent, given: Any) -> None:
+    """The message has the state and the value, with quotes if it is text."""
+    record = arena.play(Walk(), [agent], heuristics=estimate(lambda _: given))
+    assert not record.solved
+    assert f"walk: the heuristic returned {given!r} at (" in (record.message or "")
+    assert "expected a number of at least 0, or infinity for a dead end" in (record.message or "")
+
+
+SEARCHES = [Minimax(depth=2), AlphaBeta(depth=2), Lookahead(depth=1), MCTS(rollouts=0), Greedy()]
+
+
+@pytest.mark.parametrize("agent", SEARCHES, ids=name)
+@pytest.mark.parametrize("given", [nan, "9", None])
+def test_a_value_of_a_game_that_is_no_number_is_refused(agent: Agent, given: Any) -> None:
+    """The agent loses by an exception, as in a puzzle, because nan has no place in any order of values."""
+
+    @arena.heuristic("tried", game="tic-tac-toe")
+    def tried(game: Any, state: Any, player: int = 0) -> Any:
+        return given
+
+    record = arena.play("tic-tac-toe", [agent, RandomAgent()], heuristics=[tried, None], limits={"nodes": 200, "depth": 3})
+    assert (record.termination, record.seat, record.returns) == ("exception", 0, (-1.0, 1.0))
+    assert f"tic-tac-toe: the heuristic returned {given!r} at " in (record.message or "")
+    assert "expected a finite number" in (record.message or "")

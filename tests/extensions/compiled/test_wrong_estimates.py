@@ -7,8 +7,12 @@ import pytest
 
 import arena
 from arena import Agent
+from arena.compiled import Estimate
+from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.depth_first import IdaStar
+from arena_agents.full_width import Minimax
+from arena_agents.mcts import MCTS
 from arena_compiled import seam
 from tests.agents.test_wrong_costs import CostlyWalk, Walk
 
@@ -50,6 +54,33 @@ def test_an_estimate_that_is_not_a_number_is_refused(compiling: None, agent: Age
     record = arena.play(Walk(), [agent], heuristics=nowhere)
     assert not record.solved
     assert "the heuristic returned nan at (2,)" in (record.message or "")
+
+
+@arena.heuristic("unknown", game="tic-tac-toe")
+def unknown(game: Any, state: Any, player: int = 0) -> float:
+    return nan if state[0] == 3 and state[1] == 32 else 0.0
+
+
+@unknown.compiled  # type: ignore[attr-defined]
+class Unknown(Estimate):
+    def __init__(self, game: Any, rules: Any) -> None:
+        self.huge = 1e308
+
+    def evaluate(self, state: Any, player: int) -> float:
+        return (self.huge * 10.0 - self.huge * 10.0) if state[0] == 3 and state[1] == 32 else 0.0
+
+
+SEARCHES = [Minimax(depth=3), AlphaBeta(depth=3), AlphaBeta(depth=4, order="heuristic", table="1MB"), MCTS(rollouts=5000)]
+
+
+@pytest.mark.parametrize("agent", SEARCHES, ids=name)
+def test_a_value_of_a_game_that_is_not_a_number_is_refused(compiling: None, agent: Agent) -> None:
+    """As in plain searches: the agent loses by an exception. Only states after three moves have the value nan, so the compiled
+    search meets it first.
+    """
+    record = arena.play("tic-tac-toe", [agent, agent], heuristics=unknown, limits={"depth": 3})
+    assert record.termination == "exception"
+    assert "tic-tac-toe: the heuristic returned nan at " in (record.message or "")
 
 
 @pytest.mark.parametrize("cost", [-5.0, nan, inf])
