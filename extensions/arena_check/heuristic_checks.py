@@ -7,6 +7,7 @@ from math import isfinite, isnan
 from typing import Any
 
 from arena import Action, Game, Puzzle, Refused, State, load_plugins
+from arena.api.errors import abbreviate
 from arena.api.games import Evaluation, HeuristicInfo, Returns, bind
 from arena.api.processes import user_interrupts
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES, Admissibility, Extent
@@ -239,12 +240,12 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
     if isinstance(game, Puzzle):
         number = isinstance(values[0], (int, float)) and not isnan(values[0])
         promise = f"h({text}) must be a number, or infinity at a dead end"
-        trial.expect(number, promise, "a number of at least 0, or infinity", values[0])
+        trial.expect(number, promise, "a number of at least 0, or infinity", abbreviate(values[0]))
         trial.expect(values[0] >= 0, f"h({text}) must be 0 or more", "0 or more", values[0])
         return
     for value in values:
         number = isinstance(value, (int, float)) and isfinite(value)
-        trial.expect(number, f"h({text}) must be a finite number", "a finite number", value)
+        trial.expect(number, f"h({text}) must be a finite number", "a finite number", abbreviate(value))
     least, most = Returns(game).range
     if isfinite(least) and isfinite(most):
         least, most = -BOUND, BOUND

@@ -450,6 +450,17 @@ def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
     assert "LookupError: never seen" in found["got"]
 
 
+def test_a_text_is_shown_with_quotes(finding: Finding) -> None:
+    """The text 9 is not the number 9."""
+
+    @heuristic("text", game="corridor")
+    def text(game: Game, state: Any, player: int = 0) -> Any:
+        return "9"
+
+    found = finding(lambda: check_heuristic(text, CORRIDOR))
+    assert (found["expected"], found["got"]) == ("a number of at least 0, or infinity", "'9'")
+
+
 def test_a_value_at_goals_fails_one_check() -> None:
     """One more than the distance is in range everywhere, and not 0 at the goal: by hand, one check fails."""
     verdicts = {one.check: one for one in heuristic_verdicts(OffAtFarGoals, TILES, matches=2)}
