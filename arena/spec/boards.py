@@ -152,15 +152,26 @@ def check_view(reading: SpecReader, boards: Sequence[Board], labelled: Sequence[
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
     own = [column for kind in formats for column in own_columns(kind)]
+    agents = {seat.agent for board in boards for seat in board.seats}
+    absent: dict[str, str] = {}
     for part in reading.registry.parts["column"].values():
-        own += with_interval(part.column) if part.amount is None else [part.column]
+        found = with_interval(part.column) if part.amount is None else (part.column,)
+        if boards and part.agents and not part.agents & agents:
+            absent |= dict.fromkeys([column.key for column in found], ", ".join(sorted(part.agents)))
+        else:
+            own += found
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
-    for number, column in enumerate(reading.values.get("columns") or ()):
-        if column not in known:
-            reading.faults.add(("columns", number), f"unknown column {column!r}; {suggest(column, known)}")
+    given: list[tuple[tuple[str | int, ...], str]] = [
+        (("columns", number), column) for number, column in enumerate(reading.values.get("columns") or ())
+    ]
     sort = reading.values.get("sort")
-    if sort is not None and sort.removeprefix("-") not in known:
-        reading.faults.add(("sort",), f"unknown column {sort!r}; {suggest(sort.removeprefix('-'), known)}")
+    given += [] if sort is None else [(("sort",), sort)]
+    for path, text in given:
+        name = text.removeprefix("-") if path == ("sort",) else text
+        if name in absent and name not in known:
+            reading.faults.add(path, f"the column {name!r} is only for {absent[name]}, which no entry plays")
+        elif name not in known:
+            reading.faults.add(path, f"unknown column {text!r}; {suggest(name, known)}")
     anchor = reading.values.get("anchor")
     anchor = normalize("NFC", anchor) if isinstance(anchor, str) else anchor
     labels = [seat.label for board in boards for seat in board.seats] if boards else [one.label for one in labelled]
