@@ -360,7 +360,7 @@ def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[s
     if void:
         with nullcontext() if results.store is None else Store.open(results.store) as store:
             for record in islice(results.void if store is None else store.void(), MAX_VOID_LISTED):
-                say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
+                say(f"void match {record.id} of {figures.listing(record.labels)}: {record.message}")
         if void > MAX_VOID_LISTED:
             say(f"and {void - MAX_VOID_LISTED:,} more")
     return 1 if void else 0

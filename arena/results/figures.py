@@ -3,6 +3,7 @@
 The functions `figure`, `worth` and `duration` of `extensions/arena_web/views/static/dom.js` return the same texts.
 """
 
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor
 
@@ -83,6 +84,15 @@ def amount(number: float, noun: str) -> str:
     if number != 1:
         noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{count(number)} {noun}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return names as people list them: with commas, and with "and" before the last one.
+
+    >>> listing(["bfs"]), listing(["bfs", "dfs"]), listing(["bfs", "dfs", "greedy"])
+    ('bfs', 'bfs and dfs', 'bfs, dfs and greedy')
+    """
+    return " and ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])
 
 
 def score(value: float | None) -> str:

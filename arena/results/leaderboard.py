@@ -303,7 +303,7 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         yield "Ranked by mean return."
     if contrasts is None or not any(row.get("level_with") for row in rows):
         return
-    tests = " and ".join(contrasts.names()) or "there are too few rounds that differ"
+    tests = figures.listing(contrasts.names()) or "there are too few rounds that differ"
     if not contrasts.names() and any(map(tally.matches.lacks_partners, range(len(tally.counts)))):
         tests = "the other games of pairs are missing"
     corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""

@@ -450,7 +450,7 @@ def quality_text(
             table = TextTable(["Bound", "Predicted nodes", "Counted nodes"], cells).text(style, width)
             blocks.append(f"Iterations of IDA* with {one.heuristic} (Korf, Reid and Edelkamp, 2001):\n\n{table}")
     for reason in dict.fromkeys([one.unpredicted for one in qualities if one.unpredicted is not None]):
-        names = " and ".join([one.heuristic for one in qualities if one.unpredicted == reason])
+        names = figures.listing([one.heuristic for one in qualities if one.unpredicted == reason])
         blocks.append(f"The nodes of IDA* with {names} are not predicted: {reason}.")
     return "\n\n".join(blocks)
 

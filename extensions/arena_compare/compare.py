@@ -82,7 +82,7 @@ def compare(
             boards = [one for one in found if one.pairs]
             if not boards:
                 lack = "have not met on any board yet" if measure is None else f"have no round with a value of {by} for both"
-                raise StoreError(f"{store}: {' and '.join(names)} {lack}, so there is nothing to compare")
+                raise StoreError(f"{store}: {figures.listing(names)} {lack}, so there is nothing to compare")
             if methods:
                 shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None)
                 text = methods_text(opened.runs(), shown, found, by)
@@ -159,7 +159,7 @@ def _compare_across(
         lack = "have no domain in common yet"
         if shared and measure is not None:
             lack = f"share {figures.amount(shared, 'domain')}, but no round of them has a value of {measure.name} for both"
-        raise StoreError(f"{store.path}: {' and '.join(names)} {lack}, so there is nothing to compare")
+        raise StoreError(f"{store.path}: {figures.listing(names)} {lack}, so there is nothing to compare")
     met = [name for name in names if any(name in (pair.one, pair.other) for pair in pairs)]
     attempts = attempts_of(store, [tally.sheet for tally in tallies])
     solvers: list[Solver] = []

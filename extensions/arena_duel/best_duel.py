@@ -247,7 +247,7 @@ def _describe(contest: PastContest) -> str:
     """Return the result of a contest as a sentence."""
     still = [one.name for one in contest.variants if one.still_in]
     if contest.answer is None:
-        return f"Undecided: {_join(still)} are still in the contest"
+        return f"Undecided: {figures.listing(still)} are still in the contest"
     risk = f" (at most {100 * contest.risk:g} % risk)"
     if not contest.ties:
         return f"{contest.answer} is the best of {len(contest.variants)}{risk}"
@@ -257,18 +257,14 @@ def _describe(contest: PastContest) -> str:
     perhaps = [name for name in contest.ties if name not in level]
     words = []
     if len(level) == 1 and not perhaps:
-        words.append(f"{_join([one for one in still if one in (answer.name, *level)])} are within {elo}")
+        words.append(f"{figures.listing([one for one in still if one in (answer.name, *level)])} are within {elo}")
     elif level:
-        words.append(f"{_join(level)} {'is' if len(level) == 1 else 'are'} within {elo} of {answer.name}")
+        words.append(f"{figures.listing(level)} {'is' if len(level) == 1 else 'are'} within {elo} of {answer.name}")
     if perhaps:
-        words.append(f"{answer.name} is better than {_join(perhaps)} or within {elo}")
+        words.append(f"{answer.name} is better than {figures.listing(perhaps)} or within {elo}")
     out = [one for one in contest.variants if not one.still_in]
     if out:
         known = all(set(still) <= set(one.worse_than) for one in out)
         both = "both" if len(still) == 2 else "all"
         words.append(f"{both} better than the rest" if known and not perhaps else "the rest is worse than one of these")
     return f"{', '.join(words)}{risk}"
-
-
-def _join(names: Sequence[str]) -> str:
-    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])

@@ -271,4 +271,4 @@ def read_exact_returns(spec: Spec, matches: Iterable[tuple[Record, Scheduled]]) 
             name, *others = [spec.boards[board].seats[entry].label for entry in (key[2], *sorted(key[1] - {key[2]}))]
             means = [figures.figure(fmean(found[key])) for found in (exact, sampled)]
             said = f"the exact mean return by their policies is {means[0]}; in the matches it was {means[1]}"
-            yield board, f"{name} against {' and '.join(others)}: {said}."
+            yield board, f"{name} against {figures.listing(others)}: {said}."

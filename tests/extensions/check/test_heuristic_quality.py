@@ -281,6 +281,12 @@ def test_what_cannot_be_measured_is_refused(arguments: tuple[str, ...], reason: 
         raise error
 
 
+def test_three_heuristics_are_listed_with_commas() -> None:
+    names = ("manhattan", "misplaced", "linear-conflict")
+    text = called(*names, "--on", "sliding-tiles", "--states", "50").output
+    assert "The nodes of IDA* with manhattan, misplaced and linear-conflict are not predicted: " in text
+
+
 def test_a_heuristic_with_parameters() -> None:
     """As an agent with options on the command line."""
     found = json.loads(
