@@ -229,7 +229,7 @@ def compare_domains(domains: Sequence[Domain], *, least: float | None = None, bo
 
     With `least`, values are compared by ratios, and smaller values count as `least`. `bounded` means that differences are from -1
     to 1. Otherwise, standard errors take into account how much leads typically deviate from their mean in a domain: the median of
-    the standard deviations.
+    the standard deviations above 0. With the others, it could be 0, so that equal leads would have no error.
     """
     typical = None
     if not bounded:

@@ -279,3 +279,13 @@ def test_an_overall_ratio_covers_its_true_value(
 def test_few_simulated_ratios_are_covered(deviation: float) -> None:
     """Of 100, as above."""
     assert cover_ratios(deviation, 5, 1.0, 100, seed=1) >= 0.88
+
+
+def test_domains_with_equal_leads_have_the_error_of_the_typical_domain() -> None:
+    """By hand: five domains without any spread, and three with the leads 0 and d, whose standard deviation is d / sqrt(2). Their
+    median, 2 / sqrt(2), divided by the two rounds, is the error of the five.
+    """
+    flat = [Domain(f"flat {number}", {0: 1.0, 1: 1.0}, {0: 0.0, 1: 0.0}) for number in range(5)]
+    steep = [Domain(f"steep {size}", {0: float(size), 1: 0.0}, {0: 0.0, 1: 0.0}) for size in (1, 2, 9)]
+    found = compare_domains([*flat, *steep], bounded=False)
+    assert [effect.error for effect in found[:5]] == pytest.approx([2 / sqrt(2) / 2] * 5)
