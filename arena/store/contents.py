@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from arena.errors import StoreDamaged, StoreError
 from arena.format import Pairing
 from arena.match.record import Record, find_loser
+from arena.processes.interrupts import user_interrupts
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
@@ -170,8 +171,18 @@ class StoreContents(Database):
             raise self._name_damage(fault)
 
     def find_fault(self, *, details: bool = True) -> str | None:
-        """Return a part that is damaged, or None. The message about it takes more time, because it names the matches."""
+        """Return a part that is damaged, or None. The message about it takes more time, because it names the matches.
 
+        Raises Interrupted if the user interrupts it. SQLite replaces an exception that a signal raises in `checksum` by an error
+        like that of a damaged text, so the signal itself is noted.
+        """
+        with user_interrupts() as interrupts:
+            try:
+                return self._find_fault(details=details)
+            finally:
+                interrupts.check()
+
+    def _find_fault(self, *, details: bool) -> str | None:
         def run(sql: str) -> sqlite3.Cursor:
             self._connection.deadline = monotonic() + self.query_seconds
             return self._connection.execute(sql)

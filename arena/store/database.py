@@ -96,13 +96,13 @@ def _open(place: Path, mode: str, ready: Callable[[Path, Connection], None]) -> 
     connection.deadline = monotonic() + OPENING_SECONDS
     try:
         ready(place, connection)
-    except DATABASE_ERRORS as error:
-        explained = explain_error(place, error, connection)
-        connection.close()
-        raise explained from error
-    except BaseException:
-        connection.close()
-        raise
+    except BaseException as error:
+        try:
+            if isinstance(error, DATABASE_ERRORS):
+                raise explain_error(place, error, connection) from error
+            raise
+        finally:
+            connection.close()
     connection.deadline = inf
     return connection
 

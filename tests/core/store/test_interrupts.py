@@ -1,0 +1,77 @@
+"""Ctrl-C at any moment: it ends a command as an interruption, and neither a store nor its lock suffers from it."""
+
+import signal
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena import cli
+from arena.errors import Interrupted
+from arena.processes.interrupts import user_interrupts
+from arena.results.leaderboard import Leaderboard
+from arena.store import Store
+from arena.store.schema import checksum
+
+SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 5, "seed": 3, "agents": ["random", "greedy"]}
+ROWS = 10 + 10
+"""The rows with a checksum: one for each match, and one for its place in the schedule."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "cup.db"
+    arena.run(SPEC, store=path)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by_arena", [True, False])
+def test_a_signal_while_a_store_is_read_is_no_damage(
+    store: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, by_arena: bool
+) -> None:
+    """SQLite turns an exception in one of its callbacks into an error of its own. The signal arrives in each of their calls."""
+    calls = 0
+
+    def checksum_and_interrupt(*cells: Any) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            signal.raise_signal(number)
+        return checksum(*cells)
+
+    monkeypatch.setattr("arena.store.database.checksum", checksum_and_interrupt)
+    for at in range(1, ROWS + 1):
+        calls = 0
+        with user_interrupts() if by_arena else nullcontext(), pytest.raises(Interrupted):
+            Leaderboard.load(store)
+        assert calls == at
+    at, calls = 0, 0
+    with Store.open(store) as opened:
+        assert opened.find_fault() is None
+    assert calls == ROWS
+
+
+@pytest.mark.parametrize("words", [["leaderboard"], ["compare"], ["check"], ["export"], ["run", "cup.yaml", "--store"]])
+def test_an_interrupted_command_reports_no_damage(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """The exit code is 130, as shells expect for SIGINT (128 + 2)."""
+
+    def interrupt(*_: Any) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return 0
+
+    monkeypatch.chdir(store.parent)
+    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 5\nseed: 3\nagents: [random, greedy]\n")
+    monkeypatch.setattr("arena.store.database.checksum", interrupt)
+    monkeypatch.setattr("sys.argv", ["arena", *words, "cup.db"])
+    assert cli._guarded() == 130
+    said = capsys.readouterr().err
+    assert said.endswith("interrupted\n")
+    assert "damage" not in said
+    monkeypatch.undo()
+    with Store.open(store) as opened:
+        assert (len(opened), opened.find_fault()) == (10, None)
