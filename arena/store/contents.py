@@ -189,8 +189,8 @@ class StoreContents(Database):
 
         try:
             for (found,) in run("PRAGMA integrity_check(1)"):
-                if found != "ok":
-                    return f"the file ({found})"
+                if found != "ok":  # for example `*** in database main ***`, and in the next line what is wrong
+                    return f"the file ({' '.join(found.removeprefix('*** in database main ***').split())})"
             for table, kinds_of in schema.TYPES.items():
                 types = " OR ".join([f"typeof({one}) NOT IN ({kinds})" for one, kinds in kinds_of.items()])
                 if run(f"SELECT 1 FROM {table} WHERE {types} LIMIT 1").fetchone():
@@ -275,9 +275,12 @@ class StoreContents(Database):
 
 def describe_damage(path: Path, names: Sequence[str]) -> StoreDamaged:
     """Return the error for a store in which these parts are damaged."""
-    what = ", ".join(names[:MAX_NAMED]) + (f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else "")
+    named = names[:MAX_NAMED] if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED:,} more"]
+    what = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+    several = len(named) > 1 or named[0].startswith("the counts")
+    fault = "have changed since they were written" if several else "has changed since it was written"
     name = shlex.quote(str(path))
     return StoreDamaged(
-        f"{path} is damaged: {what} has changed since it was written; "
+        f"{path} is damaged: {what} {fault}; "
         f"`arena check {name}` lists what is damaged, `arena export --sound {name}` writes the rest"
     )

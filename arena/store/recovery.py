@@ -249,9 +249,9 @@ class Recovery:
     connection: Connection
     """A temporary store with everything that is as it was written."""
     matches: list[str] = field(default_factory=list)
-    """The names of the matches that are lost, such as `match 0123...`."""
+    """The names of the matches that are lost, such as `match 0123...`; empty if the recovery is not `complete`."""
     parts: list[str] = field(default_factory=list)
-    """The names of other parts that are lost, such as `place 3 of match 0123...`."""
+    """The names of other parts that are lost, such as `place 3 of match 0123...`; empty if the recovery is not `complete`."""
     header: list[str] = field(default_factory=list)
     """What is wrong with the header of the file, from which its matches can be recovered."""
     complete: bool = True
@@ -415,7 +415,9 @@ class _Salvage:
         return self._names.get(number, f"record {number}")
 
     def recovery(self) -> Recovery:
-        """Return the temporary store, and what is lost."""
+        """Return the temporary store, and what is lost. If the time was up, nothing is named: pages not yet read are not lost."""
+        if not self._complete:
+            return Recovery(self.connection, complete=False)
         known = set(self.sound.values())
         lost = {number: self._name(number) for number in {*self._names, *self._ids} - {*self.sound}}
         matches = [name for _, name in sorted(lost.items()) if name.removeprefix("match ") not in known]

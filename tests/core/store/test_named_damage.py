@@ -1,0 +1,63 @@
+"""The message about a damaged store: it names no match that is whole."""
+
+import re
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.errors import StoreDamaged
+from arena.results.leaderboard import Leaderboard
+from arena.store import Store
+from arena.store.contents import describe_damage
+
+PAGE_BYTES = 4096
+ROUNDS = 60
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of which a page in the middle has another type. `PRAGMA integrity_check` and queries fail at it."""
+    path = tmp_path_factory.mktemp("damaged") / "cup.db"
+    arena.run({"game": "tic-tac-toe", "rounds": ROUNDS, "seed": 3, "agents": ["random", "greedy"]}, store=path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // PAGE_BYTES // 2 * PAGE_BYTES] ^= 0xFF
+    path.write_bytes(data)
+    return path
+
+
+def test_no_match_is_called_damaged_because_the_time_was_up(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time ends after each number of looks at the clock. The page hides no match from `arena export --sound`."""
+    with Store.open_sound(damaged) as store:
+        assert len({record.id for record, _ in store.records()}) == 2 * ROUNDS
+        assert store.lost_matches == []
+    page = len(damaged.read_bytes()) // PAGE_BYTES // 2 + 1
+    pages = len(damaged.read_bytes()) // PAGE_BYTES
+    for looks in range(1, pages + 2):
+        clock = count()
+        monkeypatch.setattr("arena.store.recovery.monotonic", lambda clock=clock: float(next(clock)))
+        monkeypatch.setattr("arena.store.contents.NAMING_SECONDS", float(looks))
+        with pytest.raises(StoreDamaged) as caught:
+            Leaderboard.load(damaged)
+        said = str(caught.value)
+        assert re.findall("[0-9a-f]{32}", said) == []
+        assert re.search(rf"(?i)\(.*page {page}\b.*\) is not as it was written; `arena check .*` lists what is damaged", said), (
+            said
+        )
+        assert "***" not in said
+        assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["match a"], "match a is not as it was written;"),
+        (["match a", "match b"], "match a and match b are not as they were written;"),
+        (["match a", "match b", "the run"], "match a, match b and the run are not as they were written;"),
+        (["match a"] * 632, "match a, match a, match a and 629 more are not as they were written;"),
+        (["the counts of match a"], "the counts of match a are not as they were written;"),
+    ],
+)
+def test_the_verb_agrees_with_the_number_of_parts(names: list[str], sentence: str) -> None:
+    assert sentence in str(describe_damage(Path("cup.db"), names))
