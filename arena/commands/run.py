@@ -17,7 +17,7 @@ from arena.commands.specs import find_owner
 from arena.console.notices import say, say_notes
 from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
-from arena.errors import ArenaError, Interrupted, PlayersLost, SpecError
+from arena.errors import ArenaError, Interrupted, PlayersLost, SpecError, StoreError
 from arena.parts import SeatUse
 from arena.plugins.sources import load_plugins
 from arena.results import figures
@@ -78,8 +78,8 @@ class RunOptions:
         if not self.quiet:
             say(f"note: {text}")
 
-    def again(self) -> str:
-        """The command that resumes an interrupted run."""
+    def again(self, *, begun: bool) -> str:
+        """Return the command that resumes an interrupted run, with options that have no effect until the run has `begun`."""
         words = ["arena", "run", self.spec]
         words += [] if self.workers is None else ["--workers", str(self.workers)]
         words += self.added
@@ -90,6 +90,9 @@ class RunOptions:
         words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
         words += [] if self.store is None else ["--store", self.store]
         words += [] if self.shard is None else ["--shard", f"{self.shard.number}/{self.shard.of}"]
+        if not begun:
+            words += ["--fresh"] if self.fresh else [word for agent in self.fresh_for for word in ("--fresh-for", agent)]
+            words += ["--accept-changed-plugins"] if self.accept else []
         return shlex.join(words)
 
 
@@ -187,13 +190,21 @@ def run(**asked: Any) -> int:
         return _run(options, asked, feeds)
     except (PlayersLost, Interrupted):
         if options.path is not None and options.path.exists():
-            kept = [f"{feed.held + feed.played:,} matches are in {options.path}; " for feed in feeds]
-            say(f"\n{''.join(kept)}continue with\n  {options.again()}")
+            say(f"\n{_count_stored(options.path)} in {options.path}; continue with\n  {options.again(begun=bool(feeds))}")
         raise
 
 
+def _count_stored(path: Path) -> str:
+    """Return how many matches a store has, with a verb. The queue of a run counts only those that it has looked up."""
+    try:
+        with Store.open(path) as store:
+            return f"{figures.amount(len(store), 'match')} {'is' if len(store) == 1 else 'are'}"
+    except StoreError:  # the run was interrupted while it made or opened the file
+        return "all finished matches are"
+
+
 def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue]) -> int:
-    """Play the tournament. The queue of its matches is added to `feeds`, so that an interruption can count them."""
+    """Play the tournament. The queue of its matches is added to `feeds` once the store is ready."""
     with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
             try:

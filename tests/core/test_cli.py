@@ -234,7 +234,10 @@ def test_ctrl_c_ends_with_130(tmp_path: Path, workers: str) -> None:
 
 @pytest.mark.parametrize("place", ["load_spec", "MatchQueue", "Leaderboard"])
 def test_an_interrupted_run_says_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """Before the first match, too, and with `--quiet`; without a store there is nothing to continue."""
+    """Before the first match, too, and with `--quiet`; without a store there is nothing to continue.
+
+    Two agents play each position twice, with the seats swapped, so a round has two matches.
+    """
 
     def interrupt(*_: object, **__: object) -> None:
         raise Interrupted
@@ -249,7 +252,52 @@ def test_an_interrupted_run_says_how_to_continue(tmp_path: Path, monkeypatch: py
         assert done.exit_code == 1  # click's own way to end; `arena` itself ends with 130
         command = " ".join(["arena run cup.yaml", *[word for word in ("--quiet",) if word in options]])
         command += " --store none.db" if "--store" in options else ""
-        assert (f"continue with\n  {command}\n" in done.stderr) == continues
+        count = (2 if place == "Leaderboard" else 0) if "--store" in options else 2
+        store = "none.db" if "--store" in options else "results/cup.db"
+        assert (f"\n{count} matches are in {store}; continue with\n  {command}\n" in done.stderr) == continues
+
+
+@pytest.mark.parametrize("place", ["load_spec", "check_code", "_play_here"])
+@pytest.mark.parametrize("option", [["--fresh"], ["--fresh-for", "random"], ["--accept-changed-plugins"]])
+def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, option: list[str]
+) -> None:
+    """Without `--fresh`, the printed command would go on with the old matches."""
+    monkeypatch.chdir(tmp_path)
+    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
+    module = import_module("arena.commands.run")
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, place, interrupt)
+        done = CliRunner().invoke(cli, ["run", "cup.yaml", *option])
+    kept = 0 if place != "load_spec" and option[0] != "--accept-changed-plugins" else 2
+    command = " ".join(["arena run cup.yaml", *(option if place != "_play_here" else [])])
+    assert f"\n{kept} matches are in results/cup.db; continue with\n  {command}\n" in done.stderr
+
+
+@pytest.mark.parametrize("looked_up", [0, 1, 500])
+def test_an_interrupted_run_counts_the_matches_in_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: int
+) -> None:
+    """300 rounds of two matches each, of which the second run has looked up a few when it is interrupted."""
+    monkeypatch.chdir(tmp_path)
+    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 300\nagents: [random, greedy]\n")
+    assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
+    seen = 0
+
+    def found(_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen > looked_up:
+            raise Interrupted
+
+    monkeypatch.setattr("arena.console.progress.Progress.found", found)
+    done = CliRunner().invoke(cli, ["run", "cup.yaml"])
+    assert "\n600 matches are in results/cup.db; continue with\n  arena run cup.yaml\n" in done.stderr
 
 
 def _children(pid: int) -> list[int]:
