@@ -178,8 +178,8 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
             interval = figures.elo_interval(adjusted.elo_low, adjusted.elo_high)
             lines.append(f"The test corrects the scores for luck: Elo {figures.elo(adjusted.elo, 1)}{interval}.")
         lines.append(
-            "A sequential test ended these games as soon as it could decide, so the score, the Elo and the likelihood exaggerate "
-            "the difference on average."
+            "A sequential test ended these games at the first look at which it could decide, so the score, the Elo and the "
+            "likelihood exaggerate the difference on average."
         )
     word = None if alone else advice(found)
     return "\n".join(lines if word is None else [*lines, word])

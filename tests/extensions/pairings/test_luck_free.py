@@ -98,7 +98,7 @@ def test_wrong_verdicts_are_as_rare_as_requested(
 
 
 def test_the_coefficient_of_a_pair_is_that_of_the_pairs_before_it() -> None:
-    """Which is why a test may stop at any pair; computed again with numpy, from the likelihoods of normal values."""
+    """Which is why a test may look after any pair; computed again with numpy, from the likelihoods of normal values."""
     rng = np.random.default_rng(4)
     luck = rng.normal(size=60)
     scores = np.clip(np.round(2 * (0.5 + 0.3 * luck + rng.normal(size=60) / 4)) / 2, 0, 1)

@@ -12,10 +12,12 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import brentq, minimize  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
+from arena.format import Field, Outcomes, Pairing
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
 from arena.stats.elo import expected_score
+from arena_pairings.head_to_head import HeadToHead
 from arena_pairings.sprt import Sprt, Verdict, effect_size, expected_pairs, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 
@@ -87,6 +89,21 @@ def test_a_match_that_one_side_wins_throughout_is_decided() -> None:
     assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 38), test)) == "H1"
     assert test.verdict(log_likelihood_ratio((38, 0, 0, 0, 0), test)) == "H0"
     assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 0), test)) is None
+
+
+def test_a_match_ends_at_the_first_look_at_which_it_can_be_decided() -> None:
+    """After every four pairs, as the manual says. Wins alone pass the bound before; scipy finds the pair."""
+    won = [np.array([0, 0, 0, 0, pairs]) for pairs in range(1, 20)]
+    ratios = [_largest(counts, Sprt(0, 100), 100) - _largest(counts, Sprt(0, 100), 0) for counts in won]
+    passed = next(pairs for pairs, ratio in enumerate(ratios, 1) if ratio >= log(0.95 / 0.05))
+    assert passed % 4 not in (0, 1)
+    outcomes = Outcomes()
+    for number in range(100):
+        outcomes.add(Pairing(number, (0, 1)), (1.0, -1.0))
+        outcomes.add(Pairing(number, (1, 0)), (-1.0, 1.0))
+    format_ = HeadToHead(test={"sprt": {"elo0": 0.0, "elo1": 100.0}})  # type: ignore[arg-type]
+    asked = list(format_.schedule(Field(entries=2, players=2, rounds=100, seed=1), outcomes))
+    assert asked.count(None) * 4 == (len(asked) - asked.count(None)) / 2 == passed + -passed % 4
 
 
 def test_bounds_are_walds() -> None:
