@@ -5,6 +5,7 @@ This file names the process that holds the store. The operating system releases 
 
 import os
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import Self
 
@@ -18,47 +19,57 @@ OWNER_BYTES = 32
 class Lock:
     """Holds `STORE.lock` until it is released. Raises StoreError, with the owner's process id, if another process has it."""
 
+    _file: FileIO | None = None
+    _held = False
+
     def __init__(self, store: Path) -> None:
         self._path = path_beside(store, ".lock")  # a store has the same lock under all its names
-        self._file = self._acquire(store)
         try:
-            os.ftruncate(self._file, 0)
-            os.write(self._file, f"{os.getpid()}\n".encode())
-        except OSError as error:
+            self._acquire(store)
+        except BaseException:
             self.release()
-            raise StoreFull(
-                f"{store} cannot be locked: {error.strerror} ({self._path}); make room and run the same command again"
-            ) from error
+            raise
 
-    def _acquire(self, store: Path) -> int:
+    def _acquire(self, store: Path) -> None:
         import fcntl
 
-        while True:
+        while not self._held:
             try:
-                file = open_side_file(self._path, os.O_RDWR | os.O_CREAT)
+                self._file = file = FileIO(open_side_file(self._path, os.O_RDWR | os.O_CREAT), "r+")
             except OSError as error:
                 raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path})") from error
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                owner = os.pread(file, OWNER_BYTES, 0).decode("ascii", "replace").strip() or "unknown"
-                os.close(file)
+                owner = os.pread(file.fileno(), OWNER_BYTES, 0).decode("ascii", "replace").strip() or "unknown"
                 raise StoreError(f"{store} is in use by process {owner}; wait for it to end, or name another store") from None
             except OSError as error:
-                os.close(file)
                 raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path}); name another place") from error
             with suppress(OSError):
-                if os.path.samestat(os.fstat(file), self._path.stat()):
-                    return file
-            os.close(file)  # its last owner has just removed it
+                self._held = os.path.samestat(os.fstat(file.fileno()), self._path.stat())
+            if not self._held:
+                file.close()  # its last owner has just removed it
+        try:
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n".encode())
+        except OSError as error:
+            raise StoreFull(
+                f"{store} cannot be locked: {error.strerror} ({self._path}); make room and run the same command again"
+            ) from error
 
     def release(self) -> None:
         """Release the lock. The file is removed while it is still locked, so that no process can lock a removed file."""
-        if self._file >= 0:
+        if self._held:
+            self._held = False
             with suppress(OSError):
                 self._path.unlink()
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+
+    def __del__(self) -> None:
+        """Release the lock if a signal has interrupted `release`. The file stays, as a forked process has this object, too."""
+        if self._file is not None:
+            self._file.close()
 
     def __enter__(self) -> Self:
         """Return itself."""

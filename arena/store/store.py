@@ -86,12 +86,14 @@ class Store(StoreContents):
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
             with _name_damage(place):
                 return cls(place, open_read_only(place), None, strict=strict)
-        lock = lock_store(place)
+        lock = None
         try:
+            lock = lock_store(place)
             with _name_damage(place):
                 return cls(place, open_writable(place), lock)
         except BaseException:
-            lock.release()
+            if lock is not None:
+                lock.release()
             raise
 
     @classmethod
@@ -136,15 +138,17 @@ class Store(StoreContents):
                     with self._writing() as write:
                         _replace_last(write, last)
         finally:
-            with self._guard:
-                self._stop_timer()
+            try:
+                with self._guard:
+                    self._stop_timer()
+                    if self._lock is not None:
+                        with suppress(sqlite3.Error):  # another process is reading: the two side files stay until the next run
+                            self._connection.execute("PRAGMA busy_timeout = 0")
+                            self._connection.execute("PRAGMA journal_mode = DELETE")
+                    self._connection.close()
+            finally:
                 if self._lock is not None:
-                    with suppress(sqlite3.Error):  # another process is reading: the two side files stay until the next run
-                        self._connection.execute("PRAGMA busy_timeout = 0")
-                        self._connection.execute("PRAGMA journal_mode = DELETE")
-                self._connection.close()
-            if self._lock is not None:
-                self._lock.release()
+                    self._lock.release()
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -1,8 +1,11 @@
 """Ctrl-C at any moment: it ends a command as an interruption, and neither a store nor its lock suffers from it."""
 
 import signal
+import sys
 from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -75,3 +78,43 @@ def test_an_interrupted_command_reports_no_damage(
     monkeypatch.undo()
     with Store.open(store) as opened:
         assert (len(opened), opened.find_fault()) == (10, None)
+
+
+def test_an_interruption_at_any_line_releases_the_lock(tmp_path: Path) -> None:
+    """A store is made and closed. Each line of the code of stores is interrupted once, and the store is then free again."""
+    interrupted = 0
+    for at in count(1):
+        path = tmp_path / f"{at}.db"
+        trace = _Trace(at)
+        before = sys.gettrace()
+        try:
+            sys.settrace(trace)
+            try:
+                with Store.open(path, write=True):
+                    pass
+            finally:
+                sys.settrace(before)
+            break
+        except Interrupted:
+            interrupted += 1
+        with Store.open(path, write=True) as opened:  # raises StoreError if the lock is still held
+            assert len(opened) == 0
+    assert interrupted > 100
+    assert not list(tmp_path.glob("*.lock"))
+
+
+class _Trace:
+    """Interrupts the code of stores when it has run a number of lines."""
+
+    def __init__(self, lines: int) -> None:
+        self.left = lines
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> "_Trace | None":
+        path = Path(frame.f_code.co_filename)
+        if path.parent.name != "store" or path.name == "schema.py" or frame.f_code.co_name == "__del__":
+            return None  # Python swallows exceptions in __del__
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise Interrupted
+        return self
