@@ -10,6 +10,8 @@ from arena.configured import name_of
 from arena.errors import GameError, abbreviate, cut
 from arena.game import Action, Game, Puzzle, State, gives
 
+MUST_ADD_UP = "zero_sum is True (the default), so they must add up to 0; if they need not, write zero_sum = False in the class"
+
 
 def is_number(given: Any) -> bool:
     """Return whether a value is a number. Infinity is a number; nan is not."""
@@ -87,7 +89,7 @@ class Returns:
             if not (low <= value <= high and isfinite(value)):
                 raise GameError(f"{name_of(game)}: returns returned {returns}; expected values in [{low:g}, {high:g}]")
         if game.zero_sum and abs(sum(returns)) > self.ZERO_SUM_TOLERANCE:
-            raise GameError(f"{name_of(game)}: returns returned {returns}; with zero_sum = True, the values must add up to 0")
+            raise GameError(f"{name_of(game)}: returns returned {returns}; {MUST_ADD_UP}")
         return returns
 
     def standing(self, state: State) -> tuple[float, ...]:
@@ -106,7 +108,7 @@ class Returns:
         if len(values) != game.players or not all(map(isfinite, values)):
             raise GameError(f"{name_of(game)}: standing returned {abbreviate(given)}; expected a finite number for each seat")
         if game.zero_sum and abs(sum(values)) > self.ZERO_SUM_TOLERANCE:
-            raise GameError(f"{name_of(game)}: standing returned {values}; with zero_sum = True, the values must add up to 0")
+            raise GameError(f"{name_of(game)}: standing returned {values}; {MUST_ADD_UP}")
         return values
 
     def of_loss(self, seat: int | None, state: State = None) -> tuple[float, ...]:

@@ -85,8 +85,8 @@ def _refuse_empty(place: Path, *, new: bool = False) -> None:
         )
     if not new:
         raise StoreError(
-            f"{place} is empty: it has 0 bytes, so there is nothing to recover; if it had matches, restore a copy of it, "
-            "otherwise run `arena run` again"
+            f"{place} has no matches yet: it is empty (0 bytes), because `arena run` ended before it made the store; "
+            "run it again, or restore a copy if the file had matches"
         )
 
 
@@ -112,7 +112,7 @@ def _check(place: Path, connection: Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     objects = connection.execute(READ_SCHEMA).fetchall()
     if not application and not objects:
-        raise StoreError(f"{place} is empty: it has no tables. `arena run` ended before it made the store; run it again")
+        raise StoreError(f"{place} has no matches yet: `arena run` ended before it made the tables of the store; run it again")
     fit = fit_schema(objects)
     if application != APPLICATION and fit.words:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")

@@ -37,6 +37,7 @@ from arena_setup.words import command_of
 
 @click.command()
 @click.argument("target", metavar="NAME|FILE|PROGRAM|STORE")
+@click.argument("more", metavar="[STORE]...", nargs=-1)
 @seed_option("Seed of the random play.")
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="Number of matches to play.")
 @click.option(
@@ -67,6 +68,7 @@ from arena_setup.words import command_of
 @plugin_option
 def check(
     target: str,
+    more: tuple[str, ...],
     watched: bool,
     replay: float,
     games: tuple[str, ...],
@@ -78,15 +80,26 @@ def check(
     """Test a game, an agent, a heuristic, an encoding or a whole plugin file against what it declares.
 
     For a program in another language (an executable file, or a command in quotes), test whether it follows the protocol. For a
-    store, test whether its records have changed.
+    store, or for several, test whether the records have changed.
     """
     as_json = style == "json"
-    is_store = Document.is_database(target) or (target.endswith(Document.DATABASE_SUFFIXES) and not Path(target).exists())
+    is_store = _is_store(target)
+    if more and not all(map(_is_store, [target, *more])):
+        raise click.UsageError("expected one name, file or program, or several stores")
     if as_json and (is_store or watched or positions is not None):
         raise click.UsageError("--format json is for plugins and programs, and cannot be used with --watch or --positions")
     if is_store:
         with results_alone() as out:
-            return check_store(target, replay, plugins, out)
+            codes = []
+            for store in (target, *more):
+                try:
+                    codes.append(check_store(store, replay, plugins, out))
+                except StoreError as error:
+                    if not more:
+                        raise
+                    say(str(error))
+                    codes.append(error.EXIT_CODE)
+            return max(codes)
     how = CheckOptions(**asked)
     words = [*how.command(target, games, plugins), *([] if positions is None else ["--positions", positions])]
     if watched:
@@ -100,8 +113,8 @@ def check(
     program = command_of(target)
     if program is not None:
         again, matches = shlex.join(["arena", *words]), max(1, how.matches // GAME_MATCHES_PER_AGENT_MATCH)
-        more: dict[str, Any] = {"seed": how.seed, "matches": matches, "patience": how.patience, "as_json": as_json}
-        return check_program(target, program, plugins, games, again=again, **more)
+        limits: dict[str, Any] = {"seed": how.seed, "matches": matches, "patience": how.patience, "as_json": as_json}
+        return check_program(target, program, plugins, games, again=again, **limits)
     exercises = None if positions is None else read_positions(positions)
     note = SharedNote.inherited()
     if note is None:
@@ -118,6 +131,10 @@ def check(
             loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
             failed += not report_positions(exercises, agents_of(found), registry, loaded, out)
     return 1 if failed else 0
+
+
+def _is_store(target: str) -> bool:
+    return Document.is_database(target) or (target.endswith(Document.DATABASE_SUFFIXES) and not Path(target).exists())
 
 
 def find_games(registry: Registry, names: Sequence[str], found: Sequence[tuple[tuple[str, ...], Any]], target: str) -> list[Game]:

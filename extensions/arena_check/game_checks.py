@@ -296,7 +296,8 @@ def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
         fine = isinstance(value, (int, float)) and low <= value <= high
         trial.expect(fine, "returns must be in range", f"numbers in [{low:g}, {high:g}]", returns)
     if game.zero_sum:
-        trial.expect(abs(sum(returns)) < 1e-9, "returns must add up to zero", 0, f"{sum(returns)} from {returns}")
+        expected = "0, or zero_sum = False in the class"
+        trial.expect(abs(sum(returns)) < 1e-9, "returns must add up to zero", expected, f"{sum(returns)} from {returns}")
     trial.check = before
     return returns
 

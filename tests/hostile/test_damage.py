@@ -275,7 +275,7 @@ def test_an_empty_store_is_called_empty(store: Path, arena: Arena, command: str)
     refused = arena(command, *words)
     assert (refused.returncode, refused.stdout) == (2, "")
     if command != "run":
-        assert refused.stderr.startswith("cup.db is empty: it has 0 bytes, so there is nothing to recover")
+        assert refused.stderr.startswith("cup.db has no matches yet: it is empty (0 bytes)")
     log = store.with_name("cup.db-wal")
     log.write_bytes(b"log")
     (store.parent / "cup.yaml").write_text(json.dumps(SPEC))

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 
 from arena import CHANCE, Agent, Game, Limits, Search, play
 from arena.counting import Meter, counting_view
+from arena.errors import GameError
 from arena.identity import Stream
 from arena.match.record import Record
 from arena.match.replay import Step
@@ -312,3 +313,15 @@ def made(game: Game, actions: tuple[str, ...]) -> Record:
         state = game.result(state, game.parse_action(state, text))
     start = game.format_state(game.initial(random.Random()))
     return SOME._replace(position=start, actions=actions, returns=tuple(game.returns(state)), decisions=())
+
+
+def test_a_wrong_sum_names_the_line_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game with three seats in which the winner takes one point: its class leaves out `zero_sum`, which is then True."""
+
+    class Race(TicTacToe):
+        players = 3
+
+    with pytest.raises(GameError, match=r"returned \(1.0, 0.0, 0.0\); .*write zero_sum = False in the class"):
+        Returns(Race()).check([1, 0, 0])
+    monkeypatch.setattr(Race, "zero_sum", False)
+    assert Returns(Race()).check([1, 0, 0]) == (1, 0, 0)

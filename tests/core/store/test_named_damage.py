@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena.errors import StoreDamaged
+from arena import cli
+from arena.errors import StoreDamaged, StoreError
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from arena.store.contents import describe_damage
@@ -61,3 +62,35 @@ def test_no_match_is_called_damaged_because_the_time_was_up(damaged: Path, monke
 )
 def test_the_verb_agrees_with_the_number_of_parts(names: list[str], sentence: str) -> None:
     assert sentence in str(describe_damage(Path("cup.db"), names))
+
+
+def test_a_store_without_bytes_has_no_matches_yet(tmp_path: Path) -> None:
+    """A run that is killed early leaves such a file, in which nothing was lost."""
+    (tmp_path / "new.db").touch()
+    with pytest.raises(StoreError, match=r"new.db has no matches yet: .* run it again"):
+        Store.open(tmp_path / "new.db")
+
+
+def test_several_stores_are_checked_in_one_call(
+    damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As by `arena check *.db`. The exit code is the worst: 0 for a sound store, 1 for a damaged one, 2 for an empty one."""
+    sound, empty = tmp_path / "sound.db", tmp_path / "empty.db"
+    arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=sound)
+    empty.touch()
+
+    def check(*stores: Path) -> int:
+        monkeypatch.setattr("sys.argv", ["arena", "check", *map(str, stores)])
+        return cli._guarded()
+
+    assert check(sound, sound) == 0
+    assert check(damaged, sound) == 1
+    capsys.readouterr()
+    assert check(empty, damaged, sound) == 2
+    said = capsys.readouterr()
+    assert [line for line in said.out.splitlines() if ".db: " in line] == [
+        f"{damaged}: {2 * ROUNDS} matches, 1 fault",
+        f"{sound}: 2 matches, 0 faults",
+    ]
+    assert said.err.startswith(f"{empty} has no matches yet")
+    assert check(sound, Path("greedy")) == 2
