@@ -616,6 +616,6 @@ def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_pat
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
-    with pytest.raises(StoreError, match="is empty"):
+    with pytest.raises(StoreError, match="has no matches yet"):
         Leaderboard.load(path)
     assert len(arena.run(SPEC, store=path).records) > 0
