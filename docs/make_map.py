@@ -105,11 +105,13 @@ def draw(graph: dict[str, set[str]]) -> Drawing:
     """Return the picture."""
     level = levels(graph)
     rows = [sorted(box for box in graph if level[box] == number) for number in range(max(level.values()), -1, -1)]
-    picture = Drawing(WIDTH, TOP + LEVEL * len(rows) + 40, "The packages of arena and their imports")
     wide = {box: 20 + 9 * len(box) for box in graph}
+    widths = [sum(wide[box] for box in row) + GAP * 4 * (len(row) - 1) for row in rows]
+    total = max(WIDTH, *[width + GAP * 4 for width in widths])
+    picture = Drawing(total, TOP + LEVEL * len(rows) + 40, "The packages of arena and their imports")
     place: dict[str, tuple[float, float]] = {}
-    for number, row in enumerate(rows):
-        x = (WIDTH - sum(wide[box] for box in row) - GAP * 4 * (len(row) - 1)) / 2
+    for number, (row, width) in enumerate(zip(rows, widths, strict=True)):
+        x = (total - width) / 2
         for box in row:
             place[box] = (x + wide[box] / 2, TOP + LEVEL * number)
             x += wide[box] + GAP * 4
