@@ -43,9 +43,9 @@ def test_no_match_is_called_damaged_because_the_time_was_up(damaged: Path, monke
             Leaderboard.load(damaged)
         said = str(caught.value)
         assert re.findall("[0-9a-f]{32}", said) == []
-        assert re.search(rf"(?i)\(.*page {page}\b.*\) is not as it was written; `arena check .*` lists what is damaged", said), (
-            said
-        )
+        assert re.search(
+            rf"(?i)\(.*page {page}\b.*\) has changed since it was written; `arena check .*` lists what is damaged", said
+        ), said
         assert "***" not in said
         assert "\n" not in said
 
@@ -53,11 +53,11 @@ def test_no_match_is_called_damaged_because_the_time_was_up(damaged: Path, monke
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        (["match a"], "match a is not as it was written;"),
-        (["match a", "match b"], "match a and match b are not as they were written;"),
-        (["match a", "match b", "the run"], "match a, match b and the run are not as they were written;"),
-        (["match a"] * 632, "match a, match a, match a and 629 more are not as they were written;"),
-        (["the counts of match a"], "the counts of match a are not as they were written;"),
+        (["match a"], "match a has changed since it was written;"),
+        (["match a", "match b"], "match a and match b have changed since they were written;"),
+        (["match a", "match b", "the run"], "match a, match b and the run have changed since they were written;"),
+        (["match a"] * 632, "match a, match a, match a and 629 more have changed since they were written;"),
+        (["the counts of match a"], "the counts of match a have changed since they were written;"),
     ],
 )
 def test_the_verb_agrees_with_the_number_of_parts(names: list[str], sentence: str) -> None:
