@@ -13,7 +13,7 @@ import pytest
 import arena
 from arena.errors import StoreDamaged, StoreError
 from arena.store import Store
-from arena.store.recovery import Pages, recover
+from arena.store.recovery import HEADER_BYTES, Pages, describe_header, recover
 from arena.store.schema import fit_schema
 
 HEARTS: dict[str, Any] = {
@@ -29,8 +29,6 @@ LONG: dict[str, Any] = {
     "agents": [{"agent": "random", "label": letter * 90} for letter in "abcdefghijkl"],
 }
 NOUGHTS: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 5, "seed": 3, "agents": ["random", "greedy"]}
-
-pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
@@ -240,3 +238,19 @@ def test_a_schema_is_that_of_arena(small: Path, words: str) -> None:
     changed = [(kind, name, table, sql and sql.replace("board INTEGER", "boarD INTEGER")) for kind, name, table, sql in objects]
     assert fit_schema(changed) == ("its table place is not as arena makes it", True)
     assert [fit_schema(objects[first:])[1] for first in (1, 2, 6, len(objects))] == [True, False, False, False]
+
+
+def test_a_header_is_sound_or_says_its_fault(small: Path) -> None:
+    """The offsets are those of SQLite's file format: size of pages at 16, number of pages at 28, version at 60, application at 68."""
+    data = small.read_bytes()
+    header, size = data[:HEADER_BYTES], len(data)
+    assert describe_header(header, size) == describe_header(header, None) == []
+    for offset in (0, 15, 17, 68, 71):
+        changed = bytearray(header)
+        changed[offset] ^= 0xFF
+        assert describe_header(bytes(changed), size) == ["the header of the file"], offset
+    assert describe_header(header[:-1], size) == ["the file, of which 99 bytes are left"]
+    (found,) = describe_header(header[:63] + b"\x63" + header[64:], size)
+    assert "the version in its header (99;" in found
+    (found,) = describe_header(header, size + 1)
+    assert f"({size + 1:,} bytes; its header says {size:,})" in found

@@ -1,0 +1,55 @@
+"""The terminal, as far as no terminal is needed: sizes, tables, and the line that shows a percentage."""
+
+import io
+import os
+
+import pytest
+
+from arena.console.output import Terminal
+from arena.console.progress import PercentLine
+from arena.results.layout import TextTable
+from arena.tracking import tell_progress
+
+
+class Screen(io.StringIO):
+    """A stream that calls itself a terminal of unknown size."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("variables", "size"),
+    [({}, (0, 0)), ({"COLUMNS": "70"}, (70, 0)), ({"COLUMNS": "wide", "LINES": "20"}, (0, 20)), ({"LINES": "-3"}, (0, 0))],
+)
+def test_columns_and_lines_replace_an_unknown_size(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], size: tuple[int, int]
+) -> None:
+    """A value that is not a number counts as missing."""
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert Terminal(Screen()).size == size
+    assert Terminal(Screen()).room == (size[0] or None)
+    assert Terminal(io.StringIO()).size == (0, 0)
+
+
+def test_a_percentage_is_shown_only_inside_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "TERM", "xterm")
+    screen = Screen()
+    with PercentLine(screen):
+        tell_progress("building tables", 1, 4)
+        inside = screen.getvalue()
+        assert "building tables: 25 %" in inside
+        tell_progress("building tables", 4, 4)
+    after = screen.getvalue()
+    tell_progress("building tables", 2, 4)
+    assert screen.getvalue() == after
+
+
+def test_a_label_that_looks_like_a_number_is_not_written_anew() -> None:
+    """1e5 would become 100000, and 007 would become 7."""
+    labels = ["1e5", "007", "0x1F", "1_000", "nan"]
+    lines = TextTable(("Agent", "Games"), [(label, 8) for label in labels]).text().splitlines()
+    assert [line.split()[0] for line in lines[2:]] == labels
