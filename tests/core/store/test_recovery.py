@@ -241,7 +241,7 @@ def test_a_schema_is_that_of_arena(small: Path, words: str) -> None:
 
 
 def test_a_header_is_sound_or_says_its_fault(small: Path) -> None:
-    """The offsets are those of SQLite's file format: size of pages at 16, number of pages at 28, version at 60, application at 68."""
+    """Offsets in SQLite's file format: size of pages at 16, number of pages at 28, version at 60, application at 68."""
     data = small.read_bytes()
     header, size = data[:HEADER_BYTES], len(data)
     assert describe_header(header, size) == describe_header(header, None) == []
