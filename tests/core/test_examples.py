@@ -10,8 +10,6 @@ import pytest
 
 import arena
 
-pytestmark = pytest.mark.process
-
 TOP = Path(__file__).parents[2]
 ROOTS = (TOP, *(TOP / folder for folder in ("agents", "bridges", "extensions", "games")))
 FLAGS = doctest.NORMALIZE_WHITESPACE

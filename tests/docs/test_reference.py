@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 TOP = Path(__file__).parents[2]
 REFERENCE = TOP / "docs" / "reference"
 

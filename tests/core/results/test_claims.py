@@ -12,8 +12,6 @@ from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 from arena.tournament.results import Results
 
-pytestmark = pytest.mark.process
-
 PLUGIN = '''
 from arena import Agent, Path, Puzzle, hookimpl
 

@@ -11,8 +11,6 @@ from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 
-pytestmark = pytest.mark.process
-
 PLUGIN = """
 from arena import Agent, hookimpl
 

@@ -16,8 +16,6 @@ from arena.cli import cli
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 
-pytestmark = pytest.mark.process
-
 PLUGIN = """
 from arena import Agent, hookimpl
 from arena.api.results import BoardColumn, Measured

@@ -18,8 +18,6 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.stats.paired import holm
 
-pytestmark = pytest.mark.process
-
 GAMES = """
 from arena import Agent, Game, hookimpl
 
@@ -106,6 +104,7 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
     assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
+@pytest.mark.process
 def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None:
     """The difference on the same positions, with all 2^12 combinations of signs by scipy."""
     results = arena.run(

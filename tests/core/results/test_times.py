@@ -17,8 +17,6 @@ from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.store import Store
 
-pytestmark = pytest.mark.process
-
 SPECS: dict[str, tuple[str, dict[str, Any]]] = {
     "puzzle": (
         "seconds_per_attempt",

@@ -16,8 +16,6 @@ from arena.store.run import Run
 from arena.tournament.code_check import clear_for
 from tests.conftest import Arena, arena_in
 
-pytestmark = pytest.mark.process
-
 AGENT = """
 from arena import Agent, hookimpl
 
@@ -105,6 +103,7 @@ def test_what_was_cleared_is_left_to_play_after_a_crash(arena: Arena, played: Pa
     assert len(rows(played)) == ROUND_ROBIN
 
 
+@pytest.mark.process
 def test_nothing_goes_before_the_copy_is_there(played: Path) -> None:
     """A copy that cannot be written leaves the store as it was."""
     spec = load_spec(played.parents[1] / "cup.yaml")

@@ -18,8 +18,6 @@ from arena_ladder.ledger import TABLES
 from tests.conftest import Arena, arena_in
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, verdict_on
 
-pytestmark = pytest.mark.process
-
 EMAIL, TOKEN, PERSON = "ada@uni-example.org", "sk-abcdefghijklmnopqrstuvwxyz0123", "lovelace"
 FAULTY = PLUGIN.replace(
     "        return game.actions(state)[-1]",
@@ -87,6 +85,7 @@ def test_without_code_a_bundle_has_the_hashes(made: Path, tmp_path: Path, capsys
     assert "not replayed: the bundle has no code" in verdict["not_shown"]
 
 
+@pytest.mark.process
 def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody could replay the matches with it."""
     store = play(tmp_path)

@@ -14,8 +14,6 @@ from arena_bundle.privacy import PLACES_IN_MESSAGES, Privacy, PrivateValue
 from tests.extensions.bundle.conftest import SPEC, call, pack, play, read, verdict_on
 from tests.extensions.bundle.test_bundle import EMAIL, TOKEN, assert_absent, make_ladder
 
-pytestmark = pytest.mark.process
-
 SECRETS = [
     "github~_pat_11ABCDEFG0aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "gl~pat-abcdefghijklmnopqrst",

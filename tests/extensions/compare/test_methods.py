@@ -11,8 +11,6 @@ import pytest
 import arena
 from tests.extensions.compare.test_compare import called
 
-pytestmark = pytest.mark.process
-
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TERMS = {
     "Student's t of the ratings": "Student's t of the ratings (Bradley and Terry 1952; variance clustered by round)",
@@ -62,6 +60,7 @@ def test_a_board_of_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert fact in text, fact
 
 
+@pytest.mark.process
 def test_a_board_of_puzzles_and_a_measure(tmp_path: Path) -> None:
     """Two heuristics are named beside their entries. With `--by`, the tests are those of the measure."""
     agents = [{"agent": "a-star", "heuristic": name, "label": name[:3]} for name in ("manhattan", "misplaced")]

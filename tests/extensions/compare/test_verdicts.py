@@ -25,8 +25,6 @@ from arena_compare.comparison import GamesComparison
 from arena_compare.texts import elo_words, score_words
 from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points, signed_points
 
-pytestmark = pytest.mark.process
-
 
 def called(*arguments: str) -> str:
     """What a command prints."""

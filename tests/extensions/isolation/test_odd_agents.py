@@ -15,8 +15,6 @@ from arena.store.run import Run
 from arena_cluster.wire import Reader, answer
 from tests.extensions.isolation.odd import CHOOSING, FILLING, WALKING
 
-pytestmark = pytest.mark.process
-
 ODD = str(Path(__file__).with_name("odd.py"))
 BOARDS: dict[str, dict[str, Any]] = {
     "choosing": {

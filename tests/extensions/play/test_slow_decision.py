@@ -10,7 +10,6 @@ from arena_play import slow_decision
 from arena_play.slow_decision import SlowDecision
 from tests.eventually import eventually
 
-pytestmark = pytest.mark.process
 [SEAT, _] = load_spec({"game": "tic-tac-toe", "agents": ["minimax", "random"]}).boards[0].seats
 
 

@@ -9,8 +9,6 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 
-pytestmark = pytest.mark.process
-
 pandas = pytest.importorskip("pandas")
 SPEC = {"name": "Cup", "game": "tic-tac-toe", "rounds": 12, "agents": ["random", "greedy", {"agent": "minimax", "depth": 2}],
         "openings": {"plies": 2}}  # fmt: skip

@@ -15,8 +15,6 @@ import arena
 from arena.cli import cli
 from arena.errors import ArenaError
 
-pytestmark = pytest.mark.process
-
 PLUGIN = '''
 from arena import Agent, Game, hookimpl
 

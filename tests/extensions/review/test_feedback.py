@@ -15,8 +15,6 @@ from arena_review.feedback import LatestReviewer
 from arena_review.kept import place_of
 from arena_web.api import CostlyDecision, Feedback
 
-pytestmark = pytest.mark.process
-
 ERRING = '''
 """Plays tic-tac-toe perfectly, but badly while there are more than three free squares."""
 

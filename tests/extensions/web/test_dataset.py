@@ -12,8 +12,6 @@ from arena.api.run import transcript_file
 from arena.cli import cli
 from tests.bridges.llm.stub import Reply, first, serving
 
-pytestmark = pytest.mark.process
-
 SECRET = "plain-words-of-a-secret"
 
 
@@ -26,6 +24,7 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.process
 def test_a_data_set_has_all_matches_decisions_and_transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row of a file has the same keys, as a table needs; the card names the files and the leaderboard."""
     monkeypatch.setenv("MODEL_API_KEY", SECRET)

@@ -14,8 +14,6 @@ from arena.stats import holm
 from arena_web.live import describe_board
 from arena_web.verdict import verdict
 
-pytestmark = pytest.mark.process
-
 TIC = {"game": "tic-tac-toe", "seed": 1}
 TWINS = [{"agent": "random", "label": f"twin {number}"} for number in range(7)]
 TILES = {"name": "sliding-tiles", "shuffle": 12}

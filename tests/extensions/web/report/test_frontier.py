@@ -12,8 +12,6 @@ from arena_web.report.evidence import read
 from arena_web.report.frontier import Priced, find_front
 from tests.bridges.llm.stub import Reply, legal, move, serving
 
-pytestmark = pytest.mark.process
-
 
 def test_the_front_is_what_its_definition_says() -> None:
     """An agent is on it if all others that are as strong or stronger cost more, by comparison of all pairs."""

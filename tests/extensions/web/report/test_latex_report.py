@@ -10,8 +10,6 @@ import arena
 from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 
-pytestmark = pytest.mark.process
-
 STRUCTURE = (
     "begin",
     "end",
