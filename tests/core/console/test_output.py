@@ -48,8 +48,8 @@ def test_a_percentage_is_shown_only_inside_the_block(monkeypatch: pytest.MonkeyP
     assert screen.getvalue() == after
 
 
-def test_a_label_that_looks_like_a_number_is_not_written_anew() -> None:
+@pytest.mark.parametrize("label", ["1e5", "007", "1.50", "0x1F", "1_000", "nan"])
+def test_a_label_that_looks_like_a_number_is_not_written_anew(label: str) -> None:
     """1e5 would become 100000, and 007 would become 7."""
-    labels = ["1e5", "007", "0x1F", "1_000", "nan"]
-    lines = TextTable(("Agent", "Games"), [(label, 8) for label in labels]).text().splitlines()
-    assert [line.split()[0] for line in lines[2:]] == labels
+    last = TextTable(("Agent", "Games"), [(label, 8)]).text().splitlines()[-1]
+    assert last.split() == [label, "8"]

@@ -98,12 +98,13 @@ def test_a_decision_without_the_flag_has_no_proven_value() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("spec", ["versus", "puzzle", "faults"])
+@pytest.mark.parametrize("spec", ["versus", "puzzle", "seats", "faults"])
 def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec: str) -> None:
     """The database sums up what counting one by one gives, for every key of every row."""
     values: dict[str, dict[str, Any]] = {
         "versus": SPEC,
         "puzzle": {"game": {"name": "sliding-tiles", "shuffle": 12}, "agents": ["random", "greedy", "a-star"], "rounds": 6},
+        "seats": {"game": "hearts", "agents": [{"agent": "random", "label": label} for label in "abcd"], "rounds": 1},
         "faults": {**SPEC, "plugins": [str(_faulty(tmp_path))], "agents": ["random", "faulty", "greedy"]},
     }
     path = tmp_path / "a.db"
