@@ -129,12 +129,37 @@ class _Crossings(NamedTuple):
     """For each of these results, the better and the other tier."""
     leads: Array
     """The lead within the mean ratings of the two tiers, in natural units."""
+    gradients: Array
+    """The derivatives of these leads by the ratings of all competitors in tiers of two or more, a column each."""
     weights: Array
     """The weights of the results. Those of two tiers add up to the number of their independent observations; in games with three
     or more seats, each choice has this weight by which all members of the better tier come before one of the other tier."""
     counts: Array
     """The number of observations, with a row for the better tier and a column for the other one. A single game without the other
     game of its pair is none."""
+
+
+class _Bounds(NamedTuple):
+    """The lower bounds of the leads of tiers over others. Matrices have a row for the better tier, a column for the other one."""
+
+    leads: Array
+    """The bounds of the leads of mean ratings, in natural units; -inf if there is none."""
+    counts: Array
+    """The number of observations that they come from."""
+    edges: Places
+    """For tiers that met, the row of `slopes`."""
+    stops: Places
+    """A tier in between if the bound is the sum of two others, otherwise -1."""
+    slopes: Array
+    """The derivatives of the bounds between tiers that met by the ratings of all competitors in tiers of two or more."""
+
+    def find_slope(self, tier: int, other: int) -> Array:
+        """Return the derivatives of the bound of the lead of a tier over another one."""
+        stop = int(self.stops[tier, other])
+        if stop < 0:
+            slope: Array = self.slopes[self.edges[tier, other]]
+            return slope
+        return self.find_slope(tier, stop) + self.find_slope(stop, other)
 
 
 class Ratings(Generic[Competitor]):
@@ -144,7 +169,7 @@ class Ratings(Generic[Competitor]):
         self.agents, self.anchor = agents, anchor
         self._places = {agent: k for k, agent in enumerate(agents)}
         self._paired, size = games.paired, len(agents)
-        self._bounds: dict[float, tuple[Array, Array]] = {}
+        self._bounds: dict[float, _Bounds] = {}
         width = max(map(len, games.rows), default=2)
         members = np.full((len(games.rows), width), size, dtype=np.intp)
         counts = [len(numbers) for numbers, _ in games.rows.values()]
@@ -164,6 +189,8 @@ class Ratings(Generic[Competitor]):
         reach = _close(took[:size, :size])
         tops, self._tiers = np.unique((reach & reach.T).argmax(axis=1) if size else [], return_inverse=True)
         self._sizes = np.bincount(self._tiers)
+        self._tied = np.flatnonzero(self._sizes[self._tiers] > 1)
+        """The indices of all competitors in tiers of two or more."""
         self._reach: Any = reach[np.ix_(tops, tops)]
         """For every two tiers, whether the first took points from the second, perhaps by way of others."""
         self._connected = _close(self._reach | self._reach.T).argmax(axis=1) if size else self._tiers
@@ -242,7 +269,7 @@ class Ratings(Generic[Competitor]):
         power of 1/2 at which the interval leaves out 0.
         """
         tiers = self._tiers[one], self._tiers[two]
-        counts = self._bounds_at(SIGNIFICANCE_LEVEL)[1]
+        counts = self._bounds_at(SIGNIFICANCE_LEVEL).counts
         count = float(max(counts[tiers], counts[tiers[::-1]]))
         found = self._lead(one, (two,))
         if found.low is None and found.high is None:
@@ -314,23 +341,30 @@ class Ratings(Generic[Competitor]):
         if not others or not related.all():
             return UNKNOWN
         if rest and not self._paired:
-            met = self._bounds_at(chance)[1]
+            met = self._bounds_at(chance).counts
             if np.maximum(met[own, rest], met[rest, own]).min() < MIN_SWEPT_RANKINGS:
                 return UNKNOWN
         elo = float(contrast @ self.strengths) * ELO
         named = [one, *others] if len(others) == 1 else [one]
         if min(self._round_counts[0][k] for k in named) < MIN_OUTCOMES:
             return Difference(elo, None, None, None)
-        below, above = self._reach_of(contrast, named, chance)
         if not rest:
+            below, above = self._reach_of(contrast, named, chance)
             return Difference(elo, None, None, None) if isnan(below) else Difference(elo, elo - below, elo + above, None)
-        leads, counts = self._bounds_at(chance)
-        middle = float(contrast @ self._within) * ELO
-        bound = [float(-masses[rest] @ found) * ELO for found in (leads[own, rest], leads[rest, own])]
-        if isnan(below) or max(bound) == -inf:
+        bounds = self._bounds_at(chance)
+        bound = [float(-masses[rest] @ found) * ELO for found in (bounds.leads[own, rest], bounds.leads[rest, own])]
+        if max(bound) == -inf:
             return Difference(elo, None, None, None)
         ahead = bound[0] > -inf
-        few = 2 ** (1 - float((counts[own, rest] if ahead else counts[rest, own]).min())) > chance  # by sign flips
+        middle = float(contrast @ self._within) * ELO
+        for tier in rest:  # a rating of which the bound depends may also be in the contrast; only the sum of the two is uncertain
+            slope = bounds.find_slope(own, tier) if ahead else -bounds.find_slope(tier, own)
+            contrast[self._tied] -= masses[tier] * slope
+        below, above = self._reach_of(contrast, named, chance)
+        if isnan(below):
+            return Difference(elo, None, None, None)
+        counts = bounds.counts[own, rest] if ahead else bounds.counts[rest, own]
+        few = 2 ** (1 - float(counts.min())) > chance  # by sign flips
         if ahead:
             low = min(elo, middle + bound[0] - below)
             return Difference(elo, min(low, 0.0) if few else low, None, None)
@@ -338,9 +372,13 @@ class Ratings(Generic[Competitor]):
         return Difference(elo, None, max(high, 0.0) if few else high, None)
 
     def _reach_of(self, contrast: Array, named: Sequence[int], chance: float) -> tuple[float, float]:
-        """Return how far the interval of a contrast reaches below and above it within tiers, in Elo; NaN if that is unknown."""
+        """Return how far the interval of a contrast reaches below and above it within tiers, in Elo; NaN if that is unknown.
+
+        The rounds within a tier are those of its members in `named`. If it has none, they are those of the members whose weights
+        differ from the most frequent one.
+        """
         below = above = 0.0
-        for tier in {self._tiers[k] for k in named}:
+        for tier in np.unique(self._tiers[np.flatnonzero(contrast)]):
             inside = np.flatnonzero(self._tiers == tier)
             weights = contrast[inside]
             if np.ptp(weights) < 1e-12:
@@ -353,7 +391,11 @@ class Ratings(Generic[Competitor]):
                 down, up = (found.elo - found.elo_low) * abs(share), (found.elo_high - found.elo) * abs(share)
                 down, up = (down, up) if share > 0 else (up, down)
             else:
-                rounds = float(min([self._round_counts[1][k] for k in named if self._tiers[k] == tier]))
+                members = [k for k in named if self._tiers[k] == tier]
+                if not members:
+                    values, sizes = np.unique(weights.round(12), return_counts=True)
+                    members = inside[np.abs(weights - values[sizes.argmax()]) > 1e-9].tolist()
+                rounds = float(min([self._round_counts[1][k] for k in members]))
                 if rounds < MIN_OUTCOMES:
                     return nan, nan
                 used, weights = inside[weights != 0], weights[weights != 0]
@@ -429,9 +471,13 @@ class Ratings(Generic[Competitor]):
         crossing = (self._members < size) & (self._inside.members == size)
         row, column = np.nonzero(crossing)
         logits = np.where(self._inside.members < size, np.append(self._within, 0.0)[self._inside.members], -np.inf)
-        leads = (
-            np.logaddexp.reduce(logits, axis=1, initial=-np.inf)[row] - np.append(self._within, 0.0)[self._members[row, column]]
-        )
+        strengths = np.logaddexp.reduce(logits, axis=1, initial=-np.inf)
+        leads = strengths[row] - np.append(self._within, 0.0)[self._members[row, column]]
+        columns = np.full(size + 1, len(self._tied))
+        columns[self._tied] = np.arange(len(self._tied))
+        gradients, crossed = np.zeros((len(row), len(self._tied) + 1)), np.arange(len(row))
+        np.add.at(gradients, (crossed[:, None], columns[self._inside.members[row]]), np.exp(logits - strengths[:, None])[row])
+        np.add.at(gradients, (crossed, columns[self._members[row, column]]), -1.0)
         codes = np.where(crossing, self._winners[:, None] * count + tiers[self._members], -1)
         keys = codes[row, column]
         weights = self._pair_counts[row] if self._paired else self._inside.points.sum(axis=1)[row]
@@ -444,7 +490,8 @@ class Ratings(Generic[Competitor]):
             weights = weights / counts[keys]
             counts = np.bincount(met // rounds, minlength=count**2).astype(float)
             weights *= counts[keys]
-        return _Crossings(np.stack([keys // count, keys % count], axis=1), leads, weights, counts.reshape(count, count))
+        pairs = np.stack([keys // count, keys % count], axis=1)
+        return _Crossings(pairs, leads, gradients[:, :-1], weights, counts.reshape(count, count))
 
     def _offsets(self) -> Array:
         """Return the mean ratings of tiers. One that took all points has an even chance of that."""
@@ -455,16 +502,15 @@ class Ratings(Generic[Competitor]):
         points = np.where(choices > 0, found.weights, 1.0)[:, None] * np.stack([share, 1 - share], axis=1)
         return _climb(_Choices(found.pairs, points, np.stack([found.leads, 0 * found.leads], axis=1)), self._connected)
 
-    def _bounds_at(self, chance: float) -> tuple[Array, Array]:
-        """Return the lower bounds of the leads of tiers over others, in natural units; -inf if there is none. The second matrix
-        has the number of observations that they come from.
+    def _bounds_at(self, chance: float) -> _Bounds:
+        """Return the lower bounds of the leads of tiers over others.
 
         A bound is the lead at which the probability of a clean sweep is `chance`. Bounds on a way from tier to tier are added up;
         the sum is wrong only if one of them is, and of several ways the highest sum counts, since every way was swept.
         """
         if chance in self._bounds:
             return self._bounds[chance]
-        pairs, leads, weights, counts = self._crossings
+        pairs, leads, gradients, weights, counts = self._crossings
         size = len(self._reach)
         codes = pairs[:, 0] * size + pairs[:, 1]
         total = np.bincount(codes, weights, size * size)
@@ -476,13 +522,22 @@ class Ratings(Generic[Competitor]):
             bounds += np.where(total > 0, step, 0.0)
             if np.abs(step[total > 0]).max(initial=0.0) < MAX_LAST_STEP:
                 break
+        shares = weights * np.exp(-np.logaddexp(0, leads + bounds[codes]))
+        shares /= np.maximum(np.bincount(codes, shares, size * size), 1e-300)[codes]
+        met, edge = np.unique(codes, return_inverse=True)
+        slopes = np.zeros((len(met), gradients.shape[1]))
+        np.add.at(slopes, edge, -shares[:, None] * gradients)
+        edges, stops = np.full(size * size, -1), np.full((size, size), -1)
+        edges[met] = np.arange(len(met))
         found = np.where(total > 0, bounds, -np.inf).reshape(size, size)
         counts = counts.copy()
         for tier in range(size):
-            found = np.maximum(found, found[:, tier, None] + found[None, tier])
+            sums = found[:, tier, None] + found[None, tier]
+            stops[sums > found] = tier
+            found = np.maximum(found, sums)
             counts = np.maximum(counts, np.minimum(counts[:, tier, None], counts[None, tier]))
-        self._bounds[chance] = found, counts
-        return found, counts
+        self._bounds[chance] = _Bounds(found, counts, edges.reshape(size, size), stops, slopes)
+        return self._bounds[chance]
 
 
 def _error(inverse: float, covariance: float, rounds: float) -> float:

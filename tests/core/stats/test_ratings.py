@@ -223,6 +223,45 @@ def test_bounds_add_up_along_a_chain() -> None:
     assert ratings.difference("c", "a").high == pytest.approx(-2 * clean_sweep(6), abs=1e-3)
 
 
+def test_a_third_agent_leaves_the_lead_of_a_sweep_alone() -> None:
+    """Of n pairs that are all won, sign flips give 2 to the power of 1 - n, and Clopper and Pearson the bound.
+
+    The lead of an agent that did not play these pairs also has the uncertainty of its own games: the interval of a match of two.
+    """
+    results = [2, 1, 1.5, 0.5, 2, 1, 2, 1.5, 1, 0.5, 2, 1]
+    ratings = rate(play([{("best", "worst"): 2, ("best", "third"): points} for points in results]))
+    swept, duel = ratings.difference("best", "worst"), lead(results)
+    assert swept.low == pytest.approx(clean_sweep(12))
+    assert (swept.p_value, swept.high) == (2**-11, None)
+    assert duel.high is not None
+    assert ratings.difference("third", "worst").low == pytest.approx(clean_sweep(12) - duel.high)
+    assert ratings.difference("worst", "third").high == pytest.approx(duel.high - clean_sweep(12))
+    [worst] = [row for row in ratings.rows if row.agent == "worst"]  # the zero is the mean of the other two
+    assert worst.high == pytest.approx(duel.high / 2 - clean_sweep(12))
+
+
+def test_in_a_tier_of_three_only_the_leads_among_its_members_are_uncertain() -> None:
+    """One of them won all pairs against the last. The others have the same bound, less the interval of their own games."""
+    rng = random.Random(7)
+    among = [{both: rng.choice(POINTS) for both in combinations("abc", 2)} for _ in range(12)]
+    alone = rate(play(among))
+    ratings = rate(play([{**found, ("a", "last"): 2} for found in among]))
+    assert ratings.difference("a", "last").low == pytest.approx(clean_sweep(12))
+    for other in "bc":
+        behind = alone.difference("a", other)
+        assert behind.high is not None
+        assert ratings.difference(other, "last").low == pytest.approx(clean_sweep(12) - behind.high)
+
+
+def test_a_chain_has_the_uncertainty_of_the_tier_in_between() -> None:
+    """The bound is the sum of two sweeps and of the lower bound of a match of two."""
+    results = [2, 1, 1.5, 0.5, 2, 1, 2, 1.5, 1, 0.5, 2, 1]
+    duel = lead(results)
+    assert duel.low is not None
+    ratings = rate(play([{("a", "b"): 2, ("b", "c"): points, ("c", "d"): 2} for points in results]))
+    assert ratings.difference("a", "d").low == pytest.approx(2 * clean_sweep(12) + duel.low)
+
+
 def test_those_who_never_met_have_no_difference() -> None:
     """Two groups apart, and two that beat the same third one."""
     apart = rate(play([{("a", "b"): 2 - k % 2, ("c", "d"): k % 3} for k in range(30)]))
