@@ -308,7 +308,8 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         tests = "the other games of pairs are missing"
     corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""
     if ranking is not None and ranking.placings is not None:
-        what = "the ratings do not tell this agent apart from another, or contradict the order of the two, so it may be chance"
+        figure = "ratings" if tally.sheet.kind == "versus" else "tests"
+        what = f"the {figure} do not tell this agent apart from another, or contradict the order of the two, so it may be chance"
     else:
         what = "cannot be told apart from another agent by the figures that rank the board, so their order may be due to chance"
     yield f"~ : {what} ({tests}{corrected})."

@@ -412,6 +412,8 @@ class Tally:
     @property
     def ranked_by(self) -> RankedBy:
         """How the board is ranked if its format has no ranking of its own."""
+        if self.sheet.ranked_by == "returns" and (self.outcomes is not None or self.sheet.ranking is not None):
+            return "score"  # stores of older versions say that the game asks for returns, although the format ranks the board
         if self._format is None or self.sheet.ranked_by == "returns":  # the spec or the game asks for this
             return self.sheet.ranked_by
         return self._format.ranked_by

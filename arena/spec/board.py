@@ -9,7 +9,7 @@ from typing import Any, Literal
 from arena.agent import Agent
 from arena.configured import name_of
 from arena.errors import SpecFault
-from arena.format import Field, Format, Kind, RankedBy
+from arena.format import Field, Format, Kind, RankedBy, ranks
 from arena.game import Game, Puzzle
 from arena.heuristics import Evaluation
 from arena.limits import Limits
@@ -61,8 +61,12 @@ class Board:
 
     @property
     def ranked_by(self) -> RankedBy:
-        """How its leaderboard is ranked, unless the format has its own ranking."""
-        if self.view.rank is None:  # a sequential test decides by wins and draws, and so does its board
+        """How its leaderboard is ranked, unless the format has its own ranking. Such a format never ranks by returns: agents are
+        told apart by their ratings.
+        """
+        if ranks(self.format):
+            by_returns = False
+        elif self.view.rank is None:  # a sequential test decides by wins and draws, and so does its board
             by_returns = not self.game.zero_sum and self.format.sequential_test is None
         else:
             by_returns = self.view.rank == "returns"

@@ -16,7 +16,7 @@ def verdict(board: Leaderboard) -> str | None:
         return None
     first, *others = rows
     is_first = f"{first['agent']} is first of {len(rows)}{' so far' if board.facts.get('finished') is False else ''}"
-    if board.kind == "score" or (board.kind == "versus" and board.sheet.ranked_by == "returns"):
+    if board.kind == "score" or board.ranked_by == "mean_return":
         bounded = first["return_low"] is not None or first["return_high"] is not None
     else:
         open_ended = first.get("rating_low") is None and first.get("rating_high") is None

@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
+from arena.stats.observations import GameResults
+from arena.stats.ratings import rate
 from tests.conftest import Arena, arena_in
 
 LEAGUE = Path(__file__).with_name("league.py")
@@ -203,6 +206,40 @@ def test_a_board_says_how_its_format_ranks_it(folder: Path, format_: Any, said: 
     assert ranked[0].startswith(said)
     (marks,) = [remark for remark in board.remarks if remark.startswith("~ : ")]
     assert marks.startswith("~ : the ratings do not tell this agent apart from another")
+
+
+@pytest.mark.parametrize(("format_", "rounds"), [("knockout", 12), ("swiss", 3)])
+def test_in_a_game_that_is_not_zero_sum_the_marks_are_those_of_the_ratings(format_: str, rounds: int) -> None:
+    """Two agents that always cooperate with each other are level in all their games, so nothing tells them apart.
+
+    Returns are means against different opponents. Two agents without a mark are those whose ratings differ in the order of the
+    board, by the test of the ratings of these games.
+    """
+    agents = [{"agent": "always", "action": action, "label": label} for action, label in (("D", "hawk"), ("C", "dove"))]
+    spec = {
+        "game": {"name": "prisoners-dilemma", "turns": 3},
+        "format": format_,
+        "rounds": rounds,
+        "agents": [agents[0], "tit-for-tat", agents[1], "random"],
+    }
+    results = arena.run(spec)
+    games: GameResults[str] = GameResults()
+    pairs: defaultdict[tuple[int, str, str], float] = defaultdict(float)
+    for _, _, pairing, record in results.played:
+        one, two = sorted(record.labels)
+        mine, theirs = (record.returns[record.labels.index(name)] for name in (one, two))
+        pairs[pairing.round, one, two] += (mine > theirs) + (mine == theirs) / 2
+    for (round_, one, two), points in pairs.items():
+        games.add_pair(round_, one, two, points)
+    ratings = rate(games)
+    (board,) = Leaderboard.of_results(results)
+    rows = {row["agent"]: row for row in board.rows}
+    assert "tit-for-tat" in rows["dove"]["level_with"]
+    for one, two in combinations(rows, 2):  # in the order of the board
+        found = ratings.difference(one, two)
+        if found.p_value > 0.05 or (found.elo or 0) < 0 or rows[one]["rank"] == rows[two]["rank"]:
+            assert two in rows[one]["level_with"]
+    assert not any("return" in remark for remark in board.remarks)
 
 
 def test_a_rating_that_contradicts_the_placing_tells_nobody_apart() -> None:
