@@ -319,7 +319,7 @@ def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float,
 
     Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes of an attempt. A format may ask for
     the mean seconds instead, which count if they can be compared. Among solvers that are equal in what comes before, a missing
-    amount is the last.
+    amount is the last. If only the final state of a puzzle counts, a solution has no cost, and its moves are those of the search.
     """
     count = tally.counts[entry]
     if tally.sheet.kind == "score" or tally.ranked_by == "returns":
@@ -328,10 +328,11 @@ def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float,
     if tally.sheet.kind == "versus":
         return (-round_off((count.score if rating is None else rating) or 0.0),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
+    length = 0.0 if not tally.sheet.path_matters else inf if mean is None else round_off(mean)
     by_seconds = effort_of_ranking(tally) == "seconds"
     return (
         -(per(count.solved, count.games) or 0.0),
-        inf if mean is None else round_off(mean),
+        length,
         per(count.seconds if by_seconds else count.nodes, count.games) or inf,  # none were counted
     )
 
@@ -355,6 +356,8 @@ def _contrast_puzzles(tally: Tally, played: Sequence[int]) -> Contrasts:
         timed = tally.counts[one].way is not None and tally.counts[one].way == tally.counts[other].way
         search = tally.counts[one].nodes > 0 and tally.counts[other].nodes > 0  # random moves do not search with few nodes
         for aspect, values in _leads(met, costs=costs):
+            if aspect in {"cost", "moves"} and not tally.sheet.path_matters:
+                continue
             if aspect == "seconds" and not timed:
                 untimed += bool(values)
             elif any(values) and (search or aspect != "nodes"):

@@ -298,7 +298,8 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         pass  # the format ranks them, which is said already
     elif tally.sheet.kind == "puzzle":
         cost = "cost" if any(count.cost_of for count in tally.counts) else "number of moves"
-        yield f"Ranked by solved positions, then by mean {cost} of solutions, then by {effort_of_ranking(tally)}."
+        length = f"then by mean {cost} of solutions, " if tally.sheet.path_matters else ""
+        yield f"Ranked by solved positions, {length}then by {effort_of_ranking(tally)}."
     elif tally.sheet.kind == "score":
         yield "Ranked by mean return."
     if contrasts is None or not any(row.get("level_with") for row in rows):

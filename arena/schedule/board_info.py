@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from arena.errors import call_foreign
 from arena.format import Kind, RankedBy, own_columns, own_criteria, ranks
-from arena.game import Game
+from arena.game import Game, Puzzle
 from arena.identity import canonical, key
 from arena.match.match import Seat
 from arena.plugins.registry import Registry
@@ -72,6 +72,8 @@ class BoardInfo:
     settings: tuple[dict[str, Any], ...] = ()
     """The settings of each entry, including defaults: `agent`, `options`, `heuristic` and `key`. The key is a part of ids; it
     identifies the entry and the game, and default values do not affect it."""
+    path_matters: bool = True
+    """Whether solutions are compared by their costs and moves; False for a puzzle in which only the final state counts."""
 
     @classmethod
     def of(cls, board: Board, registry: Registry | None = None) -> Self:
@@ -114,6 +116,7 @@ class BoardInfo:
             has_chance=board.has_chance,
             apart=tuple([seat.label for seat in board.seats if not seat.in_process]),
             has_openings=board.positions.plies > 0 or len(set(board.positions.texts or ())) > 1,
+            path_matters=not isinstance(board.game, Puzzle) or board.game.path_matters,
             settings=tuple(json.loads(canonical(settings))),  # a value that JSON does not have becomes the name of its type
         )
 
@@ -152,8 +155,11 @@ class BoardInfo:
         return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
-        return asdict(self)
+        """Return all fields as plain values. `path_matters` is left out if it is true, as in stores of older versions."""
+        values = asdict(self)
+        if self.path_matters:
+            del values["path_matters"]
+        return values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

@@ -95,7 +95,14 @@ def compare_entries(
         optima = find_optima(sheet, attempts)
         contrasts, limits = contrast(tally), par2_limits(sheet, attempts)
         pairs: list[Comparison] = [
-            compare_attempts(pair, (attempts.get(pair[0][1], {}), attempts.get(pair[1][1], {})), contrasts, optima, limits)
+            compare_attempts(
+                pair,
+                (attempts.get(pair[0][1], {}), attempts.get(pair[1][1], {})),
+                contrasts,
+                optima,
+                limits,
+                path_matters=sheet.path_matters,
+            )
             for pair in combinations(here, 2)
             if attempts.get(pair[0][1], {}).keys() & attempts.get(pair[1][1], {}).keys()
         ]

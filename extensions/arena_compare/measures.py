@@ -179,17 +179,21 @@ def read_solved(store: Store) -> Iterator[Measured]:
 
 
 def read_moves(store: Store) -> Iterator[Measured]:
-    """Yield the number of moves in each solution."""
-    return _read_first(store, "r.moves", "r.solved AND r.moves IS NOT NULL")
+    """Yield the number of moves in each solution that is a path."""
+    return _read_paths(store, _read_first(store, "r.moves", "r.solved AND r.moves IS NOT NULL"))
 
 
 def read_costs(store: Store) -> Iterator[Measured]:
-    """Yield the cost of each solution that has one."""
-    return _read_first(store, "r.cost", "r.solved AND r.cost IS NOT NULL")
+    """Yield the cost of each solution that is a path."""
+    return _read_paths(store, _read_first(store, "r.cost", "r.solved AND r.cost IS NOT NULL"))
 
 
 def read_branching(store: Store) -> Iterator[Measured]:
-    """Yield the effective branching factor of each solution with nodes and moves."""
+    """Yield the effective branching factor of each solution that is a path with nodes and moves."""
+    return _read_paths(store, _read_factors(store))
+
+
+def _read_factors(store: Store) -> Iterator[Measured]:
     for board, round_, seats, nodes, moves in store.query(_COLUMNS.format("r.nodes_0, r.moves", "r.solved AND r.moves > 0")):
         factor = effective_branching_factor(nodes, moves)
         if factor is not None:
@@ -207,6 +211,12 @@ def read_seconds(store: Store) -> Iterator[Measured]:
     """
     timed = read_timed_entries(store)
     yield from (one for one in _read_effort(store, "nanoseconds", Store.NANOSECONDS) if one.entry in timed[one.board])
+
+
+def _read_paths(store: Store, found: Iterator[Measured]) -> Iterator[Measured]:
+    """Yield the values of boards on which a solution is a path, and not only a final state."""
+    boards = store.last().boards
+    return (one for one in found if boards[one.board].path_matters)
 
 
 def _read_first(store: Store, value: str, condition: str) -> Iterator[Measured]:

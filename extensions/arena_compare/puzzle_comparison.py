@@ -148,11 +148,13 @@ def compare_attempts(
     contrasts: Contrasts,
     optima: Mapping[int, float],
     limits: Mapping[str, float],
+    *,
+    path_matters: bool = True,
 ) -> PuzzleComparison:
     """Compare two entries, given by their labels and numbers, by their attempts at each position.
 
     `contrasts` are those of the board. `optima` has the known lowest costs. `limits` are the limits for PAR2, with the keys
-    `nodes` and `seconds`, if there are any.
+    `nodes` and `seconds`, if there are any. Without `path_matters`, costs and moves of solutions are not compared.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     met = [(attempts[0][position], attempts[1][position]) for position in shared]
@@ -164,9 +166,10 @@ def compare_attempts(
     assert low is not None
     assert high is not None
     both = [(one, other) for one, other in met if one.solved and other.solved]
+    paths = both if path_matters else []
 
     def differ(aspect: Literal["moves", "cost"]) -> Means | None:
-        known = [(getattr(one, aspect), getattr(other, aspect)) for one, other in both]
+        known = [(getattr(one, aspect), getattr(other, aspect)) for one, other in paths]
         values = [(one, other) for one, other in known if one is not None and other is not None]
         return _means(values, fmean, [subtract(*pair) for pair in values], contrasts.get(*numbers, aspect))
 
@@ -183,7 +186,7 @@ def compare_attempts(
     idle = [name for name, mine in zip(names, attempts, strict=True) if not any(one.nodes for one in mine.values())]
     unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
     known = [position for position in shared if position in optima]
-    factors = [[effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for pair in both]
+    factors = [[effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for pair in paths]
     branching = [(one, other) for one, other in factors if one is not None and other is not None]
     return PuzzleComparison(
         *names,

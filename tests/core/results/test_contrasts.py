@@ -131,6 +131,34 @@ def test_six_searches_that_all_solve_all_are_ordered_by_nodes() -> None:
     assert "Ranked by solved positions, then by mean cost of solutions, then by nodes." in board.remarks
 
 
+def test_a_puzzle_in_which_only_the_final_state_counts_is_ranked_by_nodes() -> None:
+    """A sudoku has one solution, so no solver finds a shorter or cheaper one. Means of nodes are those of the records.
+
+    Steps of backtracking are search effort. They neither rank the board nor count as tests: of three pairs that solve everything,
+    only nodes and seconds are tested.
+    """
+    agents: list[Any] = ["backtracking", {"agent": "backtracking", "order": "first", "label": "first"}, "a-star"]
+    spec = {"game": {"name": "sudoku", "cell": "first"}, "rounds": 4, "agents": agents, "limits": {"nodes": 100_000}}
+    results = arena.run(spec)
+    nodes = dict.fromkeys(("backtracking", "first", "a-star"), 0)
+    for record in results.records:
+        assert record.solved
+        nodes[record.labels[0]] += sum([one.nodes for one in record.decisions])
+    [board] = Leaderboard.of_results(results)
+    assert [row["agent"] for row in board.rows] == sorted(nodes, key=lambda label: nodes[label])
+    assert board.rows[-1]["mean_moves"] != max([row["mean_moves"] for row in board.rows])
+    assert "Ranked by solved positions, then by nodes." in board.remarks
+    tally = Tally(board.sheet)
+    for _, _, pairing, record in results.played:
+        tally.add(pairing.round, pairing, record)
+    found = contrast(tally)
+    assert found.tests == 6
+    for one, other in combinations(range(3), 2):
+        assert (found.get(one, other, "moves"), found.get(one, other, "cost")) == (None, None)
+        deciding = found.deciding(one, other)
+        assert deciding is None or deciding == found.get(one, other, "nodes")
+
+
 def test_the_same_search_twice_is_level() -> None:
     """With each other and with nothing else; the remark names the test and the number of tests."""
     agents: list[Any] = [{"agent": "bfs", "label": "one"}, {"agent": "bfs", "label": "two"}, "a-star"]

@@ -110,6 +110,19 @@ def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None
     assert found.par2_seconds == pytest.approx(((0.1 + 0.04) / 2, (0.16 + 0.02) / 2))
 
 
+def test_solutions_that_are_states_have_no_length() -> None:
+    """Their moves are steps of the search, so only what was solved and the effort are compared."""
+    one, other = [{place: solver(place + more) for place in range(8)} for more in (1, 3)]
+    found = [
+        compare_attempts((("one", 0), ("two", 1)), (one, other), Contrasts({}, {}), {}, {}, path_matters=path_matters)
+        for path_matters in (True, False)
+    ]
+    assert [pair.moves is None for pair in found] == [False, True]
+    assert [pair.branching is None for pair in found] == [False, True]
+    assert found[0].nodes is not None
+    assert found[0].nodes == found[1].nodes
+
+
 @pytest.mark.parametrize(
     ("ways", "named"),
     [(("plain", "plain"), None), (("compiled", "compiled"), None), (("compiled", "plain"), "two"), ((None, "plain"), "one")],
