@@ -76,6 +76,8 @@ def review_entry(store: Store, label: str) -> dict[str, Any] | None:
         f"{figures.share(review.best)} were best, {review.grades[DECISIVE]:,} decisive mistakes; "
         f"{figures.share(review.without)} have no verdict."
     )
+    if not review.judged:
+        summary = f"None of {figures.amount(review.decisions, 'decision')} has a verdict; {review.estimated:,} have an estimate."
     positions = [
         {
             "position": one.position,

@@ -23,7 +23,12 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
     total = sum(review.decisions for review in reviews)
     for judge in kinds:
         count = sum(review.judges.get(judge.name, 0) for review in reviews)
-        if count:
+        if count and judge.name == "estimate":
+            yield (
+                f"The judge estimate has only estimates of {count:,} of {total:,} decisions. It {judge.description}. The tables "
+                "count these decisions as ones without a verdict; `arena review STORE MATCH` shows their estimated losses."
+            )
+        elif count:
             yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."
         count = sum(review.ungraded.get(judge.name, 0) for review in reviews)
         if count:

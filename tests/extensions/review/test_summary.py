@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from arena_review.api import DECISIVE
+from arena_review.api import BEST, DECISIVE
+from arena_review.judges import JUDGES
 from arena_review.kept import Judged
 from arena_review.summary import sum_up
-from arena_review.texts import groups_lines
+from arena_review.texts import agents_table, groups_lines, how_sure
 
 
 def decide(**changes: Any) -> Judged:
@@ -54,3 +55,18 @@ def test_openings_with_long_names_get_lines_of_their_own() -> None:
     found = sum_up(0, "one", [decide(number=0, opening=board), decide(number=1, opening="initial")], {})
     lines = list(groups_lines(found))
     assert lines[-3:] == ["one: loss per decision by opening:", f"  {board}: 1 (1)", "  initial: 1 (1)"]
+
+
+@pytest.mark.parametrize(("exact", "estimated"), [(0, 6), (2, 6)])
+def test_the_table_and_the_lines_below_it_agree_on_estimates(exact: int, estimated: int) -> None:
+    """A decision with only an estimate is not judged in either place. Counted by hand: all decisions but the exact ones."""
+    decisions = [decide(number=number, grade=BEST, loss=0.0) for number in range(exact)]
+    decisions += [decide(number=exact + number, grade=None, judge="estimate") for number in range(estimated)]
+    review = sum_up(0, "one", decisions, {})
+    table = agents_table([review], "plain", None)
+    assert f"{100 * estimated / (exact + estimated):.1f} %" in table.splitlines()[-1]
+    lines = list(how_sure([JUDGES["exact"], JUDGES["estimate"]], [review]))
+    judged = [line for line in lines if " judged " in line]
+    assert len(judged) == bool(exact)
+    assert all(line.startswith(f"The judge exact judged {exact} of {len(decisions)} decisions.") for line in judged)
+    assert f"only estimates of {estimated} of {len(decisions)} decisions" in lines[-1]
