@@ -32,6 +32,8 @@ COARSE_STEP = 0.25
 leads then are of one size, so that few p-values are possible.
 """
 ITERATIONS = 60
+MAX_PAIRINGS_NAMED = 3
+"""The maximum number of pairings that an error names."""
 
 
 class _PilotDone(Exception):
@@ -93,7 +95,10 @@ def plan(
 
 
 def read_pilot(tally: Tally) -> Pilot:
-    """Return the pairs of games of entries that are close to each other, or of the closest two if no entries are."""
+    """Return the pairs of games of entries that are close to each other, or of the closest two if no entries are.
+
+    Raises ArenaError if there are none, or if all of them ended level.
+    """
     counted = {entries: PairedGames.count_pairs(pairs) for entries, pairs in tally.matches.pairings().items()}
     scores = {
         entries: sum(count * score for count, score in zip(counts, EloEstimate.PAIR_SCORES, strict=True)) / sum(counts)
@@ -105,6 +110,19 @@ def read_pilot(tally: Tally) -> Pilot:
     close = [entries for entries, score in scores.items() if CLOSE_SCORES[0] <= score <= CLOSE_SCORES[1]]
     close = close or [min(scores, key=lambda entries: abs(scores[entries] - 0.5))]
     pooled = [sum(column) for column in zip(*[counted[entries] for entries in close], strict=True)]
+    pairs = sum(pooled)
+    if pooled[2] == pairs:
+        met = [
+            figures.listing([tally.sheet.labels[entry] for entry in sorted(entries)]) for entries in close[:MAX_PAIRINGS_NAMED]
+        ]
+        met += [figures.amount(len(close) - len(met), "more pairing")] if len(close) > len(met) else []
+        others = sum(map(sum, counted.values())) - pairs
+        apart = f" ({figures.amount(others, 'pair')} of games between entries that differ more do not count)" if others else ""
+        which = "the only pair" if pairs == 1 else f"all {pairs:,} pairs"
+        raise ArenaError(
+            f"{tally.sheet.title}: {which} of games between entries of similar strength ended level{apart}: {'; '.join(met)}. "
+            "So no number of rounds would show a difference; try openings, or a longer pilot"
+        )
     return Pilot(tuple([float(one + other) for one, other in zip(pooled, reversed(pooled), strict=True)]), tally.matches.folded)
 
 

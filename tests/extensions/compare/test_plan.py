@@ -15,9 +15,11 @@ from click.testing import CliRunner
 
 import arena
 from arena.cli import cli
+from arena.results.tally import Facts, Tally
+from arena.schedule.board_info import BoardInfo
 from arena.stats import GameResults, expected_score, flip_signs, holm, likeliest, rate
 from arena.stats.paired import test_differences
-from arena_compare.plan import rounds_needed
+from arena_compare.plan import read_pilot, rounds_needed
 
 WANTED = 0.8
 OUTCOMES = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -89,6 +91,41 @@ def test_what_makes_a_difference_harder_to_see() -> None:
     assert ceil(rounds_needed(800, (1, 2, 4, 2, 1))) == 6
     with pytest.raises(arena.ArenaError, match="all pairs of games ended level"):
         rounds_needed(20, (0, 0, 50, 0, 0))
+
+
+def board_of(labels: str, results: dict[tuple[int, int], list[float]]) -> Tally:
+    """A board on which the first entry of each pairing got these points in pairs of games."""
+    tally = Tally(BoardInfo("game", {"name": "game"}, "versus", tuple(labels), 1000, exact=True, has_chance=True))
+    number = 0
+    for (one, two), pairs in results.items():
+        for round_, points in enumerate(pairs):
+            for seats, got in (((one, two), min(points, 1.0)), ((two, one), max(points - 1.0, 0.0))):
+                first = 2 * got - 1 if seats == (one, two) else 1 - 2 * got
+                number += 1
+                tally.count(Facts(seats, (first, -first), "normal", None, None))
+                tally.add_game(round_, seats, (first, -first), number, drew=True, adjusted=None)
+    return tally
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ({(0, 1): [1.0] * 7}, r"game: all 7 pairs of games between entries of similar strength ended level: a and b\. So"),
+        ({(0, 1): [1.0]}, r"game: the only pair of games between entries of similar strength ended level: a and b\. So"),
+        (
+            {(0, 1): [1.0] * 7, (0, 2): [2.0] * 5, (1, 2): [2.0] * 4},
+            r"game: all 7 pairs .* ended level \(9 pairs of games between entries that differ more do not count\): a and b\. So",
+        ),
+        (
+            {pair: [1.0] * 2 for pair in combinations(range(4), 2)},
+            r"all 12 pairs .*: a and b; a and c; a and d; 3 more pairings\.",
+        ),
+    ],
+)
+def test_the_pairs_that_ended_level_are_named(results: dict[tuple[int, int], list[float]], told: str) -> None:
+    """The pairs are counted by hand. One-sided pairings do not show how games between nearly equal entries end."""
+    with pytest.raises(arena.ArenaError, match=told):
+        read_pilot(board_of("abcd", results))
 
 
 SPEC: dict[str, Any] = {
