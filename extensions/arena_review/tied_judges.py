@@ -26,17 +26,23 @@ class Iteration(NamedTuple):
 
 
 class EndsSearch(Agent):
-    """Deepens ply by ply, and keeps each iteration. A line that is cut off has the value of the heuristic."""
+    """Deepens ply by ply, and keeps each iteration. A line that is cut off has the value of the heuristic.
+
+    Without a heuristic, and after as many moves as a match may have, it has the result that the move limit gives there. A value
+    in the middle of the range would say more than is known: a draw need not lie in the middle.
+    """
 
     name = "ends"
 
-    def __init__(self) -> None:
+    def __init__(self, moves: int | None = None) -> None:
+        """`moves` is the move limit of a match; None if it is unknown."""
         self.iterations: list[Iteration] = []
+        self.moves = moves
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Search until the budget runs out, or until no line is cut off."""
         self.iterations, seats, returns = [], range(game.players), Returns(game)
-        cut_off = False
+        cut_off = to_limit = False
 
         def find(state: State, plies: int) -> Ends:
             nonlocal cut_off
@@ -49,13 +55,16 @@ class EndsSearch(Agent):
                 return Ends(*[[sum([odds * ends[side][seat] for odds, ends in outcomes]) for seat in seats] for side in (0, 1)])
             if plies == 0:
                 cut_off = True
-                values = [search.evaluate(state, seat) for seat in seats]
+                if to_limit or game.default_heuristic is None:
+                    values = [returns.scale(value) for value in returns.standing(state)]
+                else:
+                    values = [search.evaluate(state, seat) for seat in seats]
                 return Ends(values, values)
             return Ends.choose(mover, [find(game.result(state, action), plies - 1) for action in game.actions(state)])
 
         actions, mover = game.actions(state), game.to_move(state)
-        for depth in range(DEEPEST):
-            cut_off = False
+        for depth in range(DEEPEST if self.moves is None else max(1, min(DEEPEST, self.moves))):
+            cut_off, to_limit = False, self.moves is not None and depth + 1 >= self.moves
             found = [find(game.result(state, action), depth) for action in actions]
             lows, highs = [low[mover] for low, _ in found], [high[mover] for _, high in found]
             self.iterations.append(Iteration(search.nodes, lows, highs, not cut_off))
@@ -74,7 +83,7 @@ class TiedJudge:
         self.game = review.game
         self.nodes = review.nodes * review.effort
         self.effort = 2 * self.nodes
-        self.key = "ends of ties"
+        self.key = f"ends of ties to {review.moves} moves"
         self.word: str | None = None
         self._review = review
         self._scale, self._returns = Scale(review.game), Returns(review.game)
@@ -85,7 +94,7 @@ class TiedJudge:
 
     def answer(self, question: str) -> list[Iteration]:
         """Return the iterations that the budget allows."""
-        agent = EndsSearch()
+        agent = EndsSearch(self._review.moves)
         evaluation = seat_of(self._review, "expectimax").evaluation
         Climber(self.game, lambda: agent, evaluation).climb(self.game.parse_state(question), self.effort, question)
         return agent.iterations

@@ -98,6 +98,44 @@ def arena_games():
 '''
 
 
+RING = '''
+from arena import Game, hookimpl
+
+
+class Ring(Game):
+    """Whoever quits gets -1, and the other one 3. Nothing else ends the game."""
+
+    name, zero_sum, min_return, max_return, default_moves = "ring", False, -2.0, 5.0, 10
+
+    def initial(self, rng):
+        return (0, 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def actions(self, state):
+        return () if state[0] else ("wait", "quit")
+
+    def result(self, state, action):
+        return (int(action == "quit"), 1 - state[1])
+
+    def returns(self, state):
+        return (-1.0, 3.0) if state[1] == 1 else (3.0, -1.0)
+
+
+class Race(Ring):
+    """The same with a result so far, which counts at the move limit."""
+
+    name = "race"
+
+    def standing(self, state):
+        return (0.5, 0.25)
+
+
+@hookimpl
+def arena_games():
+    return [Ring, Race]
+'''
 TAKE = '''
 from arena import Game, hookimpl
 
@@ -156,6 +194,26 @@ def test_a_decisive_mistake_loses_three_tenths_of_the_range(taken: int, grade: s
     assert (verdict.grade, verdict.loss) == (grade, 9 - taken)
     (kind,) = JudgedBoard(Review(game, {"name": "take"}, [str(tmp_path / "take.py")], 1000, 10), "exact").kinds
     assert "three tenths of their range" in kind.description
+
+
+@pytest.mark.parametrize("moves", [None, 2, 7, 10, 1000])
+@pytest.mark.parametrize(("name", "ends"), [("ring", (0.0, 0.0)), ("race", (0.5, 0.25))])
+def test_an_endless_line_is_worth_what_the_move_limit_gives(
+    name: str, ends: tuple[float, float], moves: int | None, tmp_path: Path
+) -> None:
+    """By backward induction, both wait until the limit, because it gives more than -1. So to quit costs the result there and 1.
+
+    The middle of the range from -2 to 5 is 1.5, which no player can get.
+    """
+    (tmp_path / "ring.py").write_text(RING)
+    plugin = str(tmp_path / "ring.py")
+    asked = judge(load_plugins([plugin]).game(name)(), "search", plugin=plugin, moves=moves)
+    for seat in (0, 1):
+        ended, wait = asked((0, seat), "quit"), asked((0, seat), "wait")
+        assert ended is not None
+        assert (ended.best, ended.loss, ended.value, ended.best_value) == ("wait", ends[seat] + 1, -1, ends[seat])
+        assert wait is not None
+        assert (wait.grade, wait.loss) == (BEST, 0.0)
 
 
 @pytest.mark.parametrize("name", ["exact", "search"])
