@@ -97,7 +97,10 @@ class GameJudge:
         self.word: str | None = word
         self.nodes = review.nodes * review.effort
         self.effort = 2 * self.nodes
-        self.key = f"deepening {word}"
+        has_standing, self._zero = gives(game, "standing"), Returns(game).scale(0.0)
+        self._by_standing = game.default_heuristic is None and (has_standing or self._zero != 0.0)
+        """Whether lines that are cut off have the result that the move limit gives, because no heuristic values them."""
+        self.key = f"deepening {word}{' by standing' if self._by_standing else ''}"
         self._review = review
         self._climber: Climber | None = None
 
@@ -121,10 +124,11 @@ class GameJudge:
         if self._climber is None:
             seat = seat_of(self._review, self.word or "")
             evaluation, depth = seat.evaluation, None
+            returns = Returns(self.game)
             if self.word == SAMPLING:  # rollouts end at the move limit, with the result that the referee gives there
-                depth, returns = self._review.moves, Returns(self.game)
-                if gives(self.game, "standing"):
-                    evaluation = lambda state, player=0: returns.scale(returns.standing(state)[player])  # noqa: E731
+                depth = self._review.moves
+            if self._by_standing:
+                evaluation = lambda state, player=0: returns.scale(returns.standing(state)[player])  # noqa: E731
             self._climber = Climber(self.game, seat.make, evaluation, depth)
         return self._climber
 
@@ -224,12 +228,12 @@ class SearchJudge(GameJudge):
     def _cannot_tell(self, top: Rung, played: Rung) -> bool:
         """Return whether the search of a game without a heuristic has found no difference between actions.
 
-        Rollouts give slightly different values even to equal actions, unless all of them end alike. Other searches give 0 to
-        every action if they see no end of the game.
+        Rollouts give slightly different values even to equal actions, unless all of them end alike. Other searches give the
+        return 0 to every action if they see no end of the game.
         """
         if self.game.default_heuristic is not None or top.exact:
             return False
-        return abs(top.value - played.value) <= ALIKE and (self.word == SAMPLING or abs(top.value) <= ALIKE)
+        return abs(top.value - played.value) <= ALIKE and (self.word == SAMPLING or abs(top.value - self._zero) <= ALIKE)
 
 
 def _match(best: Sequence[Rung], played: Sequence[Rung]) -> tuple[Rung, Rung] | None:

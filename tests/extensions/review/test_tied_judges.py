@@ -132,9 +132,24 @@ class Race(Ring):
         return (0.5, 0.25)
 
 
+class Solo(Race):
+    """The same for one seat, which gets -1 if it quits."""
+
+    name, players = "solo", 1
+
+    def to_move(self, state):
+        return 0
+
+    def returns(self, state):
+        return (-1.0,)
+
+    def standing(self, state):
+        return (0.5,)
+
+
 @hookimpl
 def arena_games():
-    return [Ring, Race]
+    return [Ring, Race, Solo]
 '''
 TAKE = '''
 from arena import Game, hookimpl
@@ -197,9 +212,9 @@ def test_a_decisive_mistake_loses_three_tenths_of_the_range(taken: int, grade: s
 
 
 @pytest.mark.parametrize("moves", [None, 2, 7, 10, 1000])
-@pytest.mark.parametrize(("name", "ends"), [("ring", (0.0, 0.0)), ("race", (0.5, 0.25))])
+@pytest.mark.parametrize(("name", "ends"), [("ring", (0.0, 0.0)), ("race", (0.5, 0.25)), ("solo", (0.5,))])
 def test_an_endless_line_is_worth_what_the_move_limit_gives(
-    name: str, ends: tuple[float, float], moves: int | None, tmp_path: Path
+    name: str, ends: tuple[float, ...], moves: int | None, tmp_path: Path
 ) -> None:
     """By backward induction, both wait until the limit, because it gives more than -1. So to quit costs the result there and 1.
 
@@ -208,7 +223,7 @@ def test_an_endless_line_is_worth_what_the_move_limit_gives(
     (tmp_path / "ring.py").write_text(RING)
     plugin = str(tmp_path / "ring.py")
     asked = judge(load_plugins([plugin]).game(name)(), "search", plugin=plugin, moves=moves)
-    for seat in (0, 1):
+    for seat in range(len(ends)):
         ended, wait = asked((0, seat), "quit"), asked((0, seat), "wait")
         assert ended is not None
         assert (ended.best, ended.loss, ended.value, ended.best_value) == ("wait", ends[seat] + 1, -1, ends[seat])
