@@ -18,6 +18,7 @@ import click
 
 from arena import ArenaError, Puzzle, Registry
 from arena.api.cli import is_given, load, plugin_option, results_alone
+from arena.api.games import Traits, make_default
 from arena.api.spec import NAME
 from arena_check.new_course import write_course
 
@@ -77,12 +78,14 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
 
 
 class Opponent(NamedTuple):
-    """The game that a new agent plays, or the game of a new heuristic: its name, and whether it is a puzzle. For a new
-    game or puzzle, the name is empty.
-    """
+    """The game that a new agent plays, or the game of a new heuristic. For a new game or puzzle, the name is empty."""
 
     name: str
     puzzle: bool
+    duel: bool = True
+    """Whether it is a zero-sum game for two seats without chance and hidden information. Agents for other games have a
+    template of their own.
+    """
 
 
 class CannotWrite(ArenaError):
@@ -144,7 +147,10 @@ def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
     named = game or registry.find_first_game(puzzle=False)
     if named is None:
         raise ArenaError("there is no game to try an agent on; `arena plugins` shows the state of all plugins")
-    return Opponent(named, issubclass(registry.game(named), Puzzle))
+    rules = registry.game(named)
+    made = make_default(rules)  # None if the game needs parameters: then its traits are unknown
+    duel = made is None or (Traits.of(made) >= {"two-player", "zero-sum"} and not Traits.of(made) & set(Traits.COPED))
+    return Opponent(named, issubclass(rules, Puzzle), duel)
 
 
 @dataclass(frozen=True)
@@ -168,14 +174,16 @@ class FilePlan:
 
     @property
     def template(self) -> str:
-        """The name of the template. Agents for puzzles, heuristics for puzzles and every kind of game have templates of their
-        own.
+        """The name of the template. Agents and heuristics for puzzles, agents for games other than zero-sum games of two seats
+        without chance and hidden information, and every kind of game have templates of their own.
         """
         if "simultaneous" in self.features:
             return "game_simultaneous" if len(self.features) == 1 else "game_simultaneous_chance"
         if self.features:
             return "game_hidden" if "hidden" in self.features else "game_chance"
-        return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind) if self.opponent.puzzle else self.kind
+        if self.opponent.puzzle:
+            return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind)
+        return "player" if self.kind == "agent" and not self.opponent.duel else self.kind
 
     @cached_property
     def module_text(self) -> str:

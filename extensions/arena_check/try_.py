@@ -228,6 +228,12 @@ def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
             f"{percent(scores[order.index(other)])} against {name}" for other, name in zip(labels[1:], names[1:], strict=True)
         ]
         return f"{labels[0]} scores {', '.join(results)}."
+    if board.kind != "puzzle":
+        means = [
+            f"{figures.figure(row_of(board, label)['mean_return'])} with {name}"
+            for label, name in zip(labels, names, strict=True)
+        ]
+        return f"{agent} has a mean return of {', '.join(means)}."
     shares = []
     for label, name in zip(labels, names, strict=True):
         row = row_of(board, label)
@@ -293,10 +299,13 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
         failed = row_of(tried.board, label)["failures"]
         placed = f"{label} at {game.name}: {place(tried.board, label) if tried.rounds or failed else NO_ROUND}"
+        row = row_of(tried.board, label)
         if tried.board.kind == "versus":
             words = f"{placed}; it {against_each(tried, label)}."
+        elif tried.board.kind == "score":
+            mean = figures.figure(row["mean_return"])
+            words = f"{placed}; its mean return is {mean} in {figures.amount(row['attempts'], 'attempt')}."
         else:
-            row = row_of(tried.board, label)
             solved = f"it solves {percent(row['solved'])} of {row['attempts']}"
             nodes = "" if row["nodes_per_attempt"] is None else f", with {row['nodes_per_attempt']:,.0f} nodes each"
             words = f"{placed}; {solved}{nodes}."
@@ -307,7 +316,6 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         ]
         gap = "\n" if attempt.details or not places else ""
         attempt.say(f"{gap}{' '.join([words, *faults])}")
-        row = row_of(tried.board, label)
         plain = {key: value for key, value in row.items() if value is None or isinstance(value, (bool, int, float, str))}
         attempt.report(game=game.name, agent=label, entries=len(tried.board.rows), faults=faults, row=plain)
         places.append(placed)

@@ -23,6 +23,7 @@ Called = subprocess.CompletedProcess[str]
 KINDS = [
     ("agent", ()),
     ("agent", ("--game", "sliding-tiles")),
+    ("agent", ("--game", "hearts")),
     ("game", ()),
     ("game", ("--chance",)),
     ("game", ("--chance", "--hidden")),

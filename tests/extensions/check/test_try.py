@@ -336,6 +336,17 @@ def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> N
     assert {"a-star with near", "a-star with manhattan", "a-star with none"} <= set(re.findall(r"a-star with \S+", ended.stdout))
 
 
+def test_a_game_for_one_seat_is_tried(tmp_path: Path, inside: Inside) -> None:
+    """A game that is not a puzzle has returns instead of solutions. The sentence has the mean of the board's column."""
+    inside("new", "agent", "mine", "--game", "2048")
+    ended = inside("try", "mine.py", "--game", "2048", "--seconds", "0.1", "--details")
+    assert ended.returncode == 0, ended.stderr
+    said = re.search(r"^mine at 2048: .*; its mean return is ([\d.,]+) in (\d+) attempts?\.$", ended.stdout, re.MULTILINE)
+    assert said, ended.stdout
+    (row,) = [line.split() for line in ended.stdout.splitlines() if " mine " in line and "random" not in line and "  " in line]
+    assert said[1] in row
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
