@@ -163,7 +163,8 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     for obstacle, names in obstacles.items():
         attempt.say(_wrap(f"cannot play it ({obstacle}): {', '.join(names)}", attempt.width))
     rivals = attempt.registry.list_references(game)
-    if len(rivals) < game.players:
+    if (shortage := _describe_shortage(game, rivals)) is not None:
+        attempt.say(f"\n{game.name}: {shortage}")
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
     seated = ([row["agent"] for row in board.rows] * game.players)[: game.players]
@@ -174,6 +175,15 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"
     returns = ", ".join(map(figures.score, record.returns))
     attempt.say(f"\n{ending} after {figures.amount(len(record.actions), 'action')}, returns {returns}")
+
+
+def _describe_shortage(game: Game, labels: Sequence[str]) -> str | None:
+    """Return the reason why these entries cannot play a match; None if there is an entry for every seat."""
+    if len(labels) >= game.players:
+        return None
+    entries = f"{'is' if len(labels) == 1 else 'are'} only {figures.listing(labels)}" if labels else "is none"
+    hint = "in a spec, several entries can have the same agent if their labels differ"
+    return f"not played, because a match needs {game.players} entries and there {entries}; {hint}"
 
 
 def _wrap(text: str, width: int) -> str:
@@ -204,11 +214,17 @@ def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
     agents = [name for name in attempt.registry.list_references(game) if attempt.registry.agents[name].wants_heuristic]
+    if not agents:
+        attempt.say(f"\n{key[2]}: not played, because no built-in agent that uses heuristics can play {game.name}")
     for number, agent in enumerate(agents):
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
         names = [key[2], *rivals, NONE]
         entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names[:-1]]
         entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
+        shortage = _describe_shortage(game, [str(entry["label"]) for entry in entries])
+        if shortage is not None:
+            attempt.say(f"\n{agent} at {game.name}: {shortage}")
+            continue
         spec = attempt.spec(game, entries)
         seats = list(spec.boards[0].seats)
         bare = seats[-1]  # the agent without a heuristic, which a spec file cannot express
@@ -296,6 +312,9 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
             )
             break
         rivals = [name for name in attempt.registry.list_references(game) if name != label]
+        if (shortage := _describe_shortage(game, [label, *rivals])) is not None:
+            attempt.say(f"\n{label} at {game.name}: {shortage}")
+            continue
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
         failed = row_of(tried.board, label)["failures"]
         placed = f"{label} at {game.name}: {place(tried.board, label) if tried.rounds or failed else NO_ROUND}"

@@ -347,6 +347,80 @@ def test_a_game_for_one_seat_is_tried(tmp_path: Path, inside: Inside) -> None:
     assert said[1] in row
 
 
+THREE = """
+import arena
+
+
+class Three(arena.Game):
+    "Each of three seats says a number in turn; the highest one wins."
+    name = "three"
+    players = 3
+    zero_sum = False
+
+    def initial(self, rng): return ()
+    def to_move(self, state): return len(state) % 3
+    def actions(self, state): return range(3) if len(state) < 3 else ()
+    def result(self, state, action): return (*state, action)
+    def is_terminal(self, state): return len(state) == 3
+    def returns(self, state): return tuple([float(number == max(state)) for number in state])
+
+
+class High(arena.Agent):
+    "Says the highest number."
+    name = "high"
+    needs = frozenset({"multi-player"})
+
+    def choose(self, game, state, search): return 2
+
+
+class Other(High):
+    "Says the lowest number."
+    name = "other"
+
+    def choose(self, game, state, search): return 0
+
+
+@arena.heuristic("last", game="three")
+def last(game, state, player=0):
+    "The last number."
+    return state[-1] / 10 if state and len(state) < 3 else 0.0
+
+
+@arena.hookimpl
+def arena_games(): return [Three]
+
+
+@arena.hookimpl
+def arena_agents(): return [High, Other]
+
+
+@arena.hookimpl
+def arena_heuristics(): return [last]
+"""
+
+
+def test_a_game_with_too_few_agents_is_skipped(tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the built-in agents, only one that plays at random is left here. The rest of the file is tried all the same."""
+    monkeypatch.setattr(arena.Registry, "list_references", lambda _, game: ["random"])
+    (tmp_path / "three.py").write_text(THREE)
+    ended = inside("try", "three.py", "--seconds", "0.3")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    text = " ".join(ended.stdout.split())
+    assert "three: not played, because a match needs 3 entries and there is only random; in a spec, several entries" in text
+    assert "last: not played, because no built-in agent that uses heuristics can play three" in text
+    for name in ("high", "other"):
+        said = f"{name} at three: not played, because a match needs 3 entries and there are only {name} and random"
+        assert said in text
+
+
+def test_a_game_with_as_many_agents_as_seats_is_played(tmp_path: Path, inside: Inside) -> None:
+    """Random, greedy and the agent of the file are enough for three seats."""
+    (tmp_path / "three.py").write_text(THREE)
+    ended = inside("try", "three.py", "--seconds", "0.5", "--game", "three")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.search(r"^high at three: .*; it ", ended.stdout, re.MULTILINE), ended.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
