@@ -102,6 +102,25 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         """Return the number of matches that one trial plays at one position."""
         return 1 if self.terms.alone else 2 * max(1, len(self.terms.rivals))
 
+    def check_openings(self, first: int) -> None:
+        """Raise ArenaError if the first `first` openings, which the search may use, leave no other opening to confirm its result
+        on. No match is played for this.
+        """
+        terms = self.terms
+        if self._texts[1] or not terms.keys.get("openings"):
+            return
+        entries = [{**terms.labelled(terms.default), "label": label} for label in (DEFAULT, "best")]
+        spec = terms.load(f"{CONFIRM} {terms.name} {self.digest}", entries, {"name": HeldOut.name, "first": first}, {"rounds": 1})
+        positions = spec.boards[0].positions
+        seen = {positions[number].text for number in range(first)}
+        if positions[first].text in seen:
+            plies = f"{positions.plies:,} {'ply' if positions.plies == 1 else 'plies'}"
+            raise ArenaError(
+                f"{terms.game} has {figures.amount(len(seen), 'opening')} of {plies}, and the search would use all of them, so "
+                "none would be left to confirm its result; set more plies with --openings, or begin all games at the start with "
+                "--openings 0"
+            )
+
     def searched(self) -> tuple[int | None, float]:
         """Return the number of stages in a finished search (None before the confirmation has begun), and the seconds that the
         search has taken.
@@ -212,8 +231,6 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
             positions = spec.boards[0].positions
             seen = {positions[number].text for number in range(first)}
             fresh = next((number for number in range(pairs) if positions[first + number].text in seen), pairs)
-            if fresh == 0:
-                raise ArenaError("the search has used every opening; set more plies with --openings")
             if fresh < pairs:
                 spec = terms.load(name, entries, format_, {"rounds": fresh})
         return spec

@@ -177,6 +177,7 @@ class Tuning:
             self.terms.space, self.terms.default, play, pairs, self.terms.seed, rivals=bool(self.terms.rivals),
             stages=TIMED_STAGES if self.matches is None else None, positions=self.played.positions,
         )  # fmt: skip
+        self.played.check_openings(search.stages[-1])
         found = search.answer()
         for found in search.generations():
             self.used = (pairs - search.left) * pair + (max(len(one.scores) for one in found.trials) if self.terms.alone else 0)

@@ -1,11 +1,18 @@
 """The sentence about options that the confirmation of a tuning did not find better."""
 
+from pathlib import Path
+
 import pytest
 
+from arena.cli import cli
+from arena.errors import ArenaError
 from arena.results.pairs import PairedGames
 from arena.stats.observations import Pair
+from arena.store import Store
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
+from arena_tune.matches import PlayedTuning
+from arena_tune.terms import Asked, read_terms
 from arena_tune.tune import _judge_pairs
 
 
@@ -38,3 +45,25 @@ def test_a_result_that_is_not_better_names_the_state_of_the_test(won: int, split
         assert (state.lead.elo_low or 0.0) > 0
     else:
         assert state.llr < -2.94
+
+
+@pytest.mark.parametrize("budget", [("--matches", "400"), ("--minutes", "1")])
+def test_too_few_openings_are_refused_before_any_match(
+    budget: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After one ply, rock-paper-scissors has three openings: rock, paper and scissors. The search would play more than three."""
+    monkeypatch.chdir(tmp_path)
+    words = ("tune", "ismcts", "--game", "rock-paper-scissors", "--openings", "1", "--store", "t.db", *budget)
+    with pytest.raises(ArenaError, match="has 3 openings of 1 ply, and the search would use all of them"):
+        cli([*words], standalone_mode=False)
+    with Store.open("t.db") as store:
+        assert len(store) == 0
+
+
+def test_openings_that_are_left_are_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three plies, tic-tac-toe has far more openings than the 32 positions of a search: 9 * 8 * 7 sequences of moves."""
+    monkeypatch.chdir(tmp_path)
+    words = ("alpha-beta", None, "tic-tac-toe", (), None, 3, 0, ())
+    terms = read_terms(Asked(*words))
+    with PlayedTuning(terms, tmp_path / "t.db", "digest", 1, quiet=True) as played:
+        played.check_openings(32)
