@@ -86,6 +86,7 @@ class Opponent(NamedTuple):
     """Whether it is a zero-sum game for two seats without chance and hidden information. Agents for other games have a
     template of their own.
     """
+    seats: int = 2
 
 
 class CannotWrite(ArenaError):
@@ -150,7 +151,7 @@ def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
     rules = registry.game(named)
     made = make_default(rules)  # None if the game needs parameters: then its traits are unknown
     duel = made is None or (Traits.of(made) >= {"two-player", "zero-sum"} and not Traits.of(made) & set(Traits.COPED))
-    return Opponent(named, issubclass(rules, Puzzle), duel)
+    return Opponent(named, issubclass(rules, Puzzle), duel, 2 if made is None else made.players)
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,9 @@ class FilePlan:
 
     @property
     def template(self) -> str:
-        """The name of the template. Agents and heuristics for puzzles, agents for games other than zero-sum games of two seats
-        without chance and hidden information, and every kind of game have templates of their own.
+        """The name of the template. Agents and heuristics for puzzles, heuristics for games without exactly two seats, agents
+        for games other than zero-sum games of two seats without chance and hidden information, and every kind of game have
+        templates of their own.
         """
         if "simultaneous" in self.features:
             return "game_simultaneous" if len(self.features) == 1 else "game_simultaneous_chance"
@@ -183,6 +185,8 @@ class FilePlan:
             return "game_hidden" if "hidden" in self.features else "game_chance"
         if self.opponent.puzzle:
             return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind)
+        if self.kind == "heuristic" and self.opponent.seats != 2:
+            return "heuristic_seats"
         return "player" if self.kind == "agent" and not self.opponent.duel else self.kind
 
     @cached_property

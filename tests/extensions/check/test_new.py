@@ -32,6 +32,7 @@ KINDS = [
     ("puzzle", ()),
     ("heuristic", ("--game", "sliding-tiles")),
     ("heuristic", ("--game", "connect-four")),
+    ("heuristic", ("--game", "hearts")),
 ]
 PACKAGES = [(kind, words) for kind, words in KINDS if kind != "game" or len(words) in (0, 3)]
 """One game of several seats at once stands for all whose packages have the same tests."""
