@@ -353,7 +353,7 @@ class Unsolvable:
         if not every:
             return []
         whole = [entry for entry, rounds in proven.items() if rounds == every] or list(proven)
-        names = " and ".join([self._sheet.labels[entry] for entry in whole])
+        names = figures.listing([self._sheet.labels[entry] for entry in whole])
         have = "has" if len(every) == 1 else "have"
         return [f"{names} proved that {figures.amount(len(every), 'position')} {have} no solution."]
 
@@ -589,7 +589,8 @@ class Tally:
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
             server = "the server of an agent did not answer or its budget was spent; the game and arena are not at fault"
-            why = f"the game or arena failed or, in {self.unavailable:,} of them, the server of an agent"
+            why = "the game or arena failed"
+            why += f" or, in {self.unavailable:,} of them, the server of an agent" if self.unavailable else ""
             void = f"{figures.amount(self.void, 'match')} {'is' if self.void == 1 else 'are'}"
             yield f"{void} void and not scored, because {server if self.unavailable == self.void else why}."
             often = [

@@ -58,7 +58,8 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool
 
 def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) -> Iterator[str]:
     yield " ".join(key)
-    yield paragraph(summary(value), width, hanging="  ")
+    if text := summary(value):
+        yield paragraph(text, width, hanging="  ")
     if isclass(value) and issubclass(value, Game):
         yield from _game_lines(registry, key[1], value, width)
     if isclass(value) and issubclass(value, Agent):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
 from arena.api.games import Returns, gives, name_of
@@ -291,10 +291,13 @@ def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
     before, trial.check = trial.check, "returns"
     returns = trial.list_values("returns", game.returns, state)
     trial.expect(len(returns) == game.players, "returns must have a value for every seat", f"{game.players} values", returns)
+    least = game.min_return
+    finite = not isinstance(least, float) or isfinite(least)
+    trial.expect(finite, "min_return must be finite", "a finite number, because a seat that commits a fault gets it", least)
     low, high = Returns(game).range
     for value in returns:
-        fine = isinstance(value, (int, float)) and low <= value <= high
-        trial.expect(fine, "returns must be in range", f"numbers in [{low:g}, {high:g}]", returns)
+        fine = isinstance(value, (int, float)) and abs(value) < inf and low <= value <= high
+        trial.expect(fine, "returns must be in range", f"finite numbers in [{low:g}, {high:g}]", returns)
     if game.zero_sum:
         expected = "0, or zero_sum = False in the class"
         trial.expect(abs(sum(returns)) < 1e-9, "returns must add up to zero", expected, f"{sum(returns)} from {returns}")

@@ -10,6 +10,7 @@ from typing import Any
 from arena import ArenaError, Game, Refused, Registry, UnknownName
 from arena.api.errors import describe, suggest
 from arena.api.games import Abilities, Traits
+from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace
 from arena_duel.duel_history import past_duels
 from arena_duel.version_folder import KeptVersion, VersionFolder
@@ -152,7 +153,8 @@ def game_of(
             ) from error
         reason = Abilities(kind).find_refusal(game)
         if reason is not None or game.players != 2:
-            raise Refused(reason or f"a duel needs a game for two, and {asked} has {game.players} seats; {suggest('', fitting)}")
+            seats = figures.amount(game.players, "seat")
+            raise Refused(reason or f"a duel needs a game for two, and {asked} has {seats}; {suggest('', fitting)}")
         return {"name": asked, **parameters}, []
     if not fitting:
         raise Refused(

@@ -316,5 +316,6 @@ class Session:
             self._screen.say(f"\n{told}: {counted} is the limit; --limits moves=N allows more", "bold")
 
     def _result(self, returns: Sequence[float], loser: int | None = None) -> str:
-        points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""
+        telling = len(returns) > 2 or (len(returns) == 2 and not self._game.zero_sum)  # the winner does not tell the returns
+        points = f" ({', '.join(map(figures.score, returns))})" if telling else ""
         return result([seat.label for seat in self.match.seats], put_last(returns, loser)) + points

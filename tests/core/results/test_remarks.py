@@ -50,6 +50,14 @@ def test_a_circle_is_named_with_its_scores() -> None:
     assert all(65 <= share <= 85 for share in scores)
 
 
+def test_void_matches_name_a_server_only_if_one_did_not_answer() -> None:
+    """Both matches are void because of the game."""
+    tally = Tally(BoardInfo("broken", {}, "versus", ("one", "two"), 2, exact=True))
+    for seats in ((0, 1), (1, 0)):
+        tally.count(Facts(seats, (0.0, 0.0), "void", None, None))
+    assert next(tally.describe()) == "2 matches are void and not scored, because the game or arena failed."
+
+
 def test_hidden_ratings_are_named_in_json() -> None:
     """Two rounds tell nothing: the board shows `?`, and the keys with the numbers are flagged."""
     [board] = Leaderboard.of_results(arena.run({"game": "connect-four", "agents": ["random", "greedy"], "rounds": 2}))

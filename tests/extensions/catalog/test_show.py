@@ -70,6 +70,12 @@ def test_a_description_is_the_whole_first_paragraph(tmp_path: Path) -> None:
     assert re.search(r"^blind .* Plays the first action\.$", listed, re.MULTILINE)
 
 
+def test_a_part_without_a_docstring_leaves_no_empty_line(tmp_path: Path) -> None:
+    """The lines after its name begin at once."""
+    (tmp_path / "eyes.py").write_text(PLUGIN.replace('"Plays the first action."', "pass"))
+    assert re.match(r"agent blind\n  \S", shown("blind", "--plugin", str(tmp_path / "eyes.py")))
+
+
 def test_the_traits_are_listed_with_those_who_need_them(tmp_path: Path) -> None:
     """Each with what gives it; agents of plugins are among those that need it."""
     (tmp_path / "eyes.py").write_text(PLUGIN.replace('name = "blind"', 'name = "blind"\n    needs = frozenset({"genetic"})'))

@@ -534,6 +534,17 @@ class NotANumber(Nim):
         return (float("nan"), float("nan"))
 
 
+class Bottomless(Nim):
+    min_return = float("-inf")
+
+
+class Boundless(Nim):
+    max_return = float("inf")
+
+    def returns(self, state: Any) -> Any:
+        return [value * float("inf") for value in super().returns(state)]
+
+
 class OneForBoth(Nim):
     def returns(self, state: Any) -> Any:
         return (1.0,)
@@ -721,6 +732,8 @@ GAMES: list[tuple[type[Game], str]] = [
     (ThirdSeat, "to_move must return a seat"),
     (Jackpot, "returns must be in range"),
     (NotANumber, "returns must be in range"),
+    (Boundless, "returns must be in range"),
+    (Bottomless, "min_return must be finite"),
     (OneForBoth, "returns must have a value for every seat"),
     (ReturnsNothing, "returns must return a list"),
     (BothWin, "returns must add up to zero"),
@@ -1004,6 +1017,11 @@ def played(found: dict[str, str]) -> list[str]:
     """The actions of a message."""
     actions = re.sub(r" \(\d+ actions?, shortened from .*", "", found["actions"])
     return [] if actions == "none" else actions.split(", ")
+
+
+def test_returns_must_be_finite_even_without_bounds(finding: Finding) -> None:
+    """The expectation says so, because infinity lies within bounds that are infinite."""
+    assert finding(lambda: check_game(Boundless, seed=7))["expected"] == "finite numbers in [-1, inf]"
 
 
 @pytest.mark.parametrize(("game", "what"), [pytest.param(*row, id=row[0].__name__) for row in GAMES + PUZZLES])

@@ -213,7 +213,7 @@ def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
     stores = sorted(store.name for store in (tmp_path / "duel-edge").glob("*.db"))
     assert stores == ["001-v3-v2.db", "002-v4-v3.db", "003-v4-v3.db"]
     monkeypatch.chdir(tmp_path)
-    assert "a duel needs a game for two, and sudoku has" in refuse("edge.py", "--game", "sudoku")
+    assert "a duel needs a game for two, and sudoku has 1 seat;" in refuse("edge.py", "--game", "sudoku")
 
 
 @pytest.mark.process

@@ -375,6 +375,12 @@ def test_a_wide_board_is_played_without_its_spaces(terminal: Open) -> None:
     assert game.end() == 0
 
 
+def test_the_result_has_the_returns_of_a_game_that_is_not_zero_sum() -> None:
+    """Two that always cooperate get the reward R = 3 in every turn, by the payoffs of Axelrod (1980)."""
+    ended = CliRunner().invoke(cli, ["play", "prisoners-dilemma", "tit-for-tat", "always", "--set", "turns=3"])
+    assert "a draw (3, 3), after 6 moves" in ended.stdout, ended.output
+
+
 def test_chance_is_told_and_undo_does_not_deal_anew() -> None:
     """The same throws come after a move was taken back, and a person sees what he observes until the end."""
     plugin = str(Path(__file__).parents[2] / "core" / "match" / "chancy.py")
