@@ -254,7 +254,7 @@ class Leaderboard:
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
         remarks += [
-            *tally.unsolvable.describe(),
+            *tally.unsolvable.describe(tally.attempts),
             *[told for one in sheet.plugin_columns for told in one.remarks],
         ]
         remarks += [

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from math import inf, nan
+from math import inf, isclose, isnan, nan
 from typing import Any, Literal
 
 from arena.errors import Unavailable
@@ -346,9 +346,31 @@ class Unsolvable:
         elif entry in self.complete and not self._sheet.was_stopped(entry, "gave-up", decisions, nodes, seconds):
             self._given_up[entry].add(round_)
 
-    def describe(self) -> list[str]:
-        """Return a remark for the board, if there are such positions."""
-        proven = {entry: found for entry, rounds in sorted(self._given_up.items()) if (found := rounds - self._solved)}
+    def describe(self, attempts: Sequence["Attempts"]) -> list[str]:
+        """Return a remark for the board, if there are such positions. `attempts` has the attempts of each entry.
+
+        An entry whose claim is refuted proves nothing: it gave up a position that has a solution, or another entry has found a
+        cheaper solution of some position.
+        """
+        if not self._given_up:
+            return []
+        costs = [
+            {
+                round_: cost
+                for round_, solved, cost in zip(one.rounds, one.solved, one.cost, strict=True)
+                if solved and not isnan(cost)
+            }
+            for one in attempts
+        ]
+        lowest: dict[int, float] = {}
+        for round_, cost in [one for found in costs for one in found.items()]:
+            lowest[round_] = min(cost, lowest.get(round_, cost))
+        trusted = {
+            entry
+            for entry, rounds in self._given_up.items()
+            if not rounds & self._solved and all(isclose(cost, lowest[round_]) for round_, cost in costs[entry].items())
+        }
+        proven = {entry: self._given_up[entry] for entry in sorted(trusted)}
         every = set().union(*proven.values())
         if not every:
             return []

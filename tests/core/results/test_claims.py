@@ -61,6 +61,26 @@ class Sure(Straight):
     optimal = "cost"
 
 
+class Hasty(Sure):
+    """Claims the same, and gives up at once in the other direction."""
+
+    name = "hasty"
+
+    def solve(self, game, state, search):
+        return Path(("straight",)) if state > 0 else None
+
+
+class Blind(Agent):
+    """Claims that its solutions are cheapest, but gives up everywhere."""
+
+    name = "blind"
+    needs = frozenset({"single-player", "path"})
+    optimal = "cost"
+
+    def solve(self, game, state, search):
+        return None
+
+
 @hookimpl
 def arena_games():
     return [Toll]
@@ -68,7 +88,7 @@ def arena_games():
 
 @hookimpl
 def arena_agents():
-    return [Straight, Sure]
+    return [Straight, Sure, Hasty, Blind]
 '''
 PLACES = [5, 1, 2, 3, 7, 0]
 """Going straight costs 3; step by step costs 1 and 2 from the second and the third. At the last nothing is asked."""
@@ -129,5 +149,27 @@ def test_positions_without_a_solution_are_named(agents: list[Any], remark: str |
     """
     spec = {"game": "toll", "positions": ["5", "-1", "-4"], "agents": agents, "plugins": [str(plugin)]}
     results = arena.run({"limits": {"nodes": 100}, **spec}, store=tmp_path / "toll.db", workers=1)
+    for board in (board_of(results), Leaderboard.load(tmp_path / "toll.db")[0]):
+        assert [one for one in board.remarks if "no solution" in one] == ([] if remark is None else [remark])
+
+
+@pytest.mark.parametrize(
+    ("agents", "positions", "remark"),
+    [
+        (["hasty"], ["1", "-1"], "hasty proved that 1 position has no solution."),
+        (["hasty", {"agent": "best-first", "heuristic": None}], ["1", "-1"], None),
+        (["blind"], ["5", "-1"], "blind proved that 2 positions have no solution."),
+        (["blind", "straight"], ["5", "-1"], None),
+        (["blind", "uniform-cost"], ["5", "-1"], "uniform-cost proved that 1 position has no solution."),
+    ],
+)
+def test_a_refuted_claim_is_no_proof(
+    agents: list[Any], positions: list[str], remark: str | None, plugin: Path, tmp_path: Path
+) -> None:
+    """A claim is refuted by a cheaper solution of any position (step by step, 1 costs 1 instead of 3), and by any solution of a
+    position that the entry gave up.
+    """
+    spec = {"game": "toll", "positions": positions, "agents": agents, "plugins": [str(plugin)], "limits": {"nodes": 100}}
+    results = arena.run(spec, store=tmp_path / "toll.db", workers=1)
     for board in (board_of(results), Leaderboard.load(tmp_path / "toll.db")[0]):
         assert [one for one in board.remarks if "no solution" in one] == ([] if remark is None else [remark])
