@@ -224,15 +224,19 @@ def holm_chances(p_values: Sequence[float]) -> list[float]:
     """Return the significance level at which Holm's method tests each p-value, in the same order.
 
     Those that it does not reach are tested at the level of the first that fails. An interval at this level contains 0 exactly if
-    the test fails (R. C. Serlin, Confidence intervals and the scientific method: a case for Holm on the range, 1993).
+    the test fails (R. C. Serlin, Confidence intervals and the scientific method: a case for Holm on the range, 1993). Equal
+    p-values share the level of the first of them, so that their order does not matter.
 
     >>> [round(chance, 4) for chance in holm_chances([0.01, 0.04, 0.03])]
     [0.0167, 0.025, 0.025]
+    >>> [round(chance, 4) for chance in holm_chances([0.01, 0.01, 0.03])]
+    [0.0167, 0.0167, 0.05]
     """
     chances = [SIGNIFICANCE_LEVEL] * len(p_values)
-    failed: float | None = None
+    level, first, failed = SIGNIFICANCE_LEVEL, -1.0, False
     for rank, k in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        chances[k] = SIGNIFICANCE_LEVEL / (len(p_values) - rank) if failed is None else failed
-        if failed is None and p_values[k] > chances[k]:
-            failed = chances[k]
+        if not failed and not isclose(p_values[k], first, rel_tol=1e-9):
+            level, first = SIGNIFICANCE_LEVEL / (len(p_values) - rank), p_values[k]
+        chances[k] = level
+        failed = failed or p_values[k] > level
     return chances

@@ -1,7 +1,7 @@
 """Tests of paired differences: recomputed by all combinations of signs and by scipy, and how often a claim is false."""
 
 import random
-from itertools import product
+from itertools import permutations, product
 from math import log, sqrt
 
 import numpy as np
@@ -113,6 +113,25 @@ def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
     assert holm([0.9, 0.8]) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("p_values", "divisors"),
+    [
+        ((0.01, 0.01, 0.04), (3, 3, 1)),
+        ((0.001, 0.001, 0.001, 0.02, 0.02), (5, 5, 5, 2, 2)),
+        ((0.001, 0.03, 0.03, 0.04), (4, 3, 3, 3)),
+        ((0.1 + 0.2, 0.3), (2, 2)),
+        ((0.01 * 3, 0.03, 0.002), (2, 2, 3)),
+    ],
+)
+def test_tests_with_equal_p_values_have_one_level(p_values: tuple[float, ...], divisors: tuple[int, ...]) -> None:
+    """Holm 1979: a test has the level 0.05 / m, if m tests have no smaller p-value; tests after a failure have its level. So the
+    order of the tests cannot matter.
+    """
+    for order in permutations(range(len(p_values))):
+        levels = holm_chances([p_values[k] for k in order])
+        assert levels == pytest.approx([0.05 / divisors[k] for k in order])
 
 
 @given(st.lists(st.floats(1e-6, 1), max_size=12))
