@@ -178,7 +178,7 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     means_of = [f"{name} (geometric mean)" if pair.ratio else name for name in (pair.one, pair.other)]
     headings = ["Domain", "Rounds", *means_of, unit, "95 % interval"]
     blocks = [TextTable(headings, rows).text(style, width)]
-    blocks.append(TOO_FEW if pair.overall is None else _verdict(pair, pair.p_value, several=False))
+    blocks.append(f"{TOO_FEW}{_disagreement(pair)}" if pair.overall is None else _verdict(pair, pair.p_value, several=False))
     if pair.overall is not None:
         tests = f"{p_value_text(pair.wilcoxon_p_value)}; sign test: {p_value_text(pair.sign_p_value)}"
         blocks[-1] += f"\nOther tests over domains, which decide nothing here: Wilcoxon's signed-rank test: {tests}."
@@ -208,9 +208,19 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
         text = f"Over all domains, {ahead} is better than {behind}: {pair.one} has {said}."
     else:
         text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else _less(pair)}{more} than {pair.other}: {said}."
-    if not pair.domains_disagree:
-        return text
-    spread = f"x {figures.figure(exp(found.spread))}" if pair.ratio else f"{write(found.spread).lstrip('+')}{unit}"
+    return f"{text}{_disagreement(pair)}"
+
+
+def _disagreement(pair: AcrossComparison) -> str:
+    """Return a line about domains that disagree, after a line break; an empty string if they do not."""
+    if not pair.domains_disagree or pair.spread_p_value is None:
+        return ""
+    write, more = _amount(pair), f" {pair.by}" if pair.by not in SHARES else ""
+    spread = ""
+    if pair.overall is not None:
+        spread = f"x {figures.figure(exp(pair.overall.spread))}" if pair.ratio else write(pair.overall.spread).lstrip("+")
+        unit = " points" if pair.by in SHARES else ""
+        spread = f": the true differences spread by {spread}{unit} (standard deviation)"
     differ = "differ in the size of the difference" if pair.one_sided else "disagree"
     sides = [
         f"{name} has more{more} in {', '.join(leads)}"
@@ -221,8 +231,8 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
         if leads
     ]
     return (
-        f"{text}\nThe domains {differ} ({p_value_text(found.spread_p_value)}): the true differences spread by {spread} "
-        f"(standard deviation). Beyond noise, {'; '.join(sides) or 'none leads in a single domain'}."
+        f"\nThe domains {differ} ({p_value_text(pair.spread_p_value)}){spread}. "
+        f"Beyond noise, {'; '.join(sides) or 'none leads in a single domain'}."
     )
 
 
@@ -239,7 +249,7 @@ def _pair_rows(corrected: Sequence[tuple[AcrossComparison, float, float, float]]
                 *([figures.NONE] * 3 if found is None else [write(found.value), _interval(write, found), round_p_value(p_value)]),
                 round_p_value(wilcoxon),
                 round_p_value(sign),
-                "no" if not pair.domains_disagree else "in size" if pair.one_sided else "yes",
+                {None: figures.NONE, False: "no", True: "in size" if pair.one_sided else "yes"}[pair.domains_disagree],
             ]
         )
     return rows

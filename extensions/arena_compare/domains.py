@@ -87,9 +87,18 @@ class AcrossComparison:
         return 1.0 if self.overall is None else self.overall.p_value
 
     @property
-    def domains_disagree(self) -> bool:
-        """Whether the effects of the domains differ beyond chance, in their sign or only in their size."""
-        return self.overall is not None and self.overall.spread_p_value <= SIGNIFICANCE_LEVEL
+    def spread_p_value(self) -> float | None:
+        """The p-value of Cochran's test for the hypothesis that all domains have the same effect; None for a single domain."""
+        if len(self.domains) < 2:
+            return None
+        return combine([effect.value for effect in self.domains], [effect.error for effect in self.domains]).spread_p_value
+
+    @property
+    def domains_disagree(self) -> bool | None:
+        """Whether the effects of the domains differ beyond chance, in their sign or only in their size; None for a single
+        domain.
+        """
+        return None if self.spread_p_value is None else self.spread_p_value <= SIGNIFICANCE_LEVEL
 
     @property
     def one_sided(self) -> bool:

@@ -1,13 +1,16 @@
 """The sentences and headings of `arena compare --across`, from values that are made up."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
 from arena.errors import ArenaError
-from arena_compare.across import across_text
+from arena_compare.across import across_document, across_text
 from arena_compare.domains import AMOUNTS, AcrossComparison, Domain, combine_domains, compare_domains
 
 NAMES = ("strong", "weak")
@@ -55,6 +58,32 @@ def test_domains_that_agree_in_sign_only_differ_in_size(last: float, words: str)
     assert "Beyond noise, strong has more nodes in d0, d1, d2, d3" in text
     assert ("weak has more nodes in d4" in text) == (last < 1)
     assert "strong (geometric mean)    weak (geometric mean)" in text
+
+
+@pytest.mark.parametrize(("last", "word"), [(0.5, "yes"), (2.0, "in size"), (8.0, "no")])
+def test_few_domains_can_disagree(last: float, word: str) -> None:
+    """Cochran's Q by hand: the squared deviations from the mean that is weighted by the inverse variances, whose tail is that of
+    chi-squared in scipy. The test needs two domains, and no overall answer.
+    """
+    sizes = [100.0 + 10 * number for number in range(10)]
+    domains = [
+        ([size * factor * (1 + 0.1 * (-1) ** place) for place, size in enumerate(sizes)], sizes) for factor in (8.0, 8.0, last)
+    ]
+    pair = compare("nodes", *domains)
+    values, weights = [one.value for one in pair.domains], [one.error**-2 for one in pair.domains]
+    mean = np.average(values, weights=weights)
+    q = sum(weight * (value - mean) ** 2 for value, weight in zip(values, weights, strict=True))
+    assert pair.overall is None
+    assert pair.spread_p_value == pytest.approx(stats.chi2.sf(q, 2))
+    assert pair.domains_disagree is (word != "no")
+    alone = compare("nodes", domains[0])
+    assert (alone.spread_p_value, alone.domains_disagree) == (None, None)
+    pairs = [pair, replace(alone, other="third")]
+    lines = across_text((*NAMES, "third"), pairs, [], "simple", None).splitlines()
+    rows = [line for line in lines if line.startswith("strong ")]
+    assert [row.rpartition("  ")[2] for row in rows] == [word, "-"]
+    assert [one["domains_disagree"] for one in across_document((*NAMES, "third"), pairs, [])["pairs"]] == [word != "no", None]
+    assert ("The domains" in tell(pair)) == (word != "no")
 
 
 @pytest.mark.process
