@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.api.results import TextTable, figures, tallies_of
 from arena.api.store import Store
-from arena.stats import SIGNIFICANCE_LEVEL, holm
+from arena.stats import SIGNIFICANCE_LEVEL
 from arena_compare.domains import (
     AMOUNTS,
     BOUNDED,
@@ -39,7 +39,6 @@ def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], sol
     """Return the comparisons as plain values. If values are compared by ratios, effects are written as ratios, and not as
     logarithms.
     """
-    tests = zip(pairs, *_corrected(pairs), strict=True)
     means, groups = group_entries(names, pairs)
     ranks = rank_entries(names, pairs)
     return {
@@ -53,12 +52,14 @@ def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], sol
                 "by": pair.by,
                 "ratio": pair.ratio,
                 "domains": [_plain(pair, asdict(effect)) for effect in pair.domains],
-                "overall": None if pair.overall is None else {**_plain(pair, asdict(pair.overall)), "p_value_holm": overall},
+                "overall": None
+                if pair.overall is None
+                else {**_plain(pair, asdict(pair.overall)), "p_value_holm": pair.p_value_holm},
                 "domains_disagree": pair.domains_disagree,
-                "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": wilcoxon},
-                "sign": {"p_value": pair.sign_p_value, "p_value_holm": sign},
+                "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": pair.wilcoxon_holm},
+                "sign": {"p_value": pair.sign_p_value, "p_value_holm": pair.sign_holm},
             }
-            for pair, overall, wilcoxon, sign in tests
+            for pair in pairs
         ],
         "solvers": [asdict(solver) for solver in solvers],
     }
@@ -107,14 +108,6 @@ def _plain(pair: AcrossComparison, values: dict[str, Any]) -> dict[str, Any]:
     return {name: exp(value) if name in shown and value is not None else value for name, value in values.items()}
 
 
-def _corrected(pairs: Sequence[AcrossComparison]) -> list[list[float]]:
-    """Return three lists of p-values for the pairs: from the overall results, from Wilcoxon's test, and from the sign test. Each
-    list is corrected by Holm's method.
-    """
-    raw = [[one.p_value, one.wilcoxon_p_value, one.sign_p_value] for one in pairs]
-    return [holm([values[test] for values in raw]) for test in range(3)]
-
-
 def across_text(
     names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver], style: str, width: int | None
 ) -> str:
@@ -129,12 +122,11 @@ def across_text(
     counted = figures.amount(len(titles), "domain")
     blocks = [f"{' and '.join(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
     blocks += _solver_tables(solvers, style, width)
-    corrected = list(zip(pairs, *_corrected(pairs), strict=True))
     if len(pairs) == 1:
         blocks += _pair_blocks(pairs[0], style, width)
     else:
-        blocks.append(TextTable(PAIR_HEADINGS, _pair_rows(corrected)).text(style, width))
-        blocks += [_verdict(pair, p_value, several=True) for pair, p_value, _, _ in corrected if pair.overall is not None]
+        blocks.append(TextTable(PAIR_HEADINGS, _pair_rows(pairs)).text(style, width))
+        blocks += [_verdict(pair) for pair in pairs if pair.overall is not None]
         if all(pair.overall is None for pair in pairs):
             blocks.append(TOO_FEW)
         blocks.append(_entries_table(names, pairs, style, width))
@@ -178,9 +170,9 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     means_of = [f"{name} (geometric mean)" if pair.ratio else name for name in (pair.one, pair.other)]
     headings = ["Domain", "Rounds", *means_of, unit, "95 % interval"]
     blocks = [TextTable(headings, rows).text(style, width)]
-    blocks.append(f"{TOO_FEW}{_disagreement(pair)}" if pair.overall is None else _verdict(pair, pair.p_value, several=False))
+    blocks.append(f"{TOO_FEW}{_disagreement(pair)}" if pair.overall is None else _verdict(pair))
     if pair.overall is not None:
-        tests = f"{p_value_text(pair.wilcoxon_p_value)}; sign test: {p_value_text(pair.sign_p_value)}"
+        tests = f"{p_value_text(pair.wilcoxon_holm)}; sign test: {p_value_text(pair.sign_holm)}"
         blocks[-1] += f"\nOther tests over domains, which decide nothing here: Wilcoxon's signed-rank test: {tests}."
     return blocks
 
@@ -190,7 +182,7 @@ def _less(pair: AcrossComparison) -> str:
     return "fewer" if pair.by in AMOUNTS and pair.by != "cost" else "less"
 
 
-def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
+def _verdict(pair: AcrossComparison) -> str:
     """Return sentences about the overall result, and about whether the domains disagree."""
     assert pair.overall is not None
     found, write = pair.overall, _amount(pair)
@@ -199,9 +191,9 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
     if found.low is not None:
         interval = f"95 % interval {_interval(write, found)}"
     more = f" {pair.by}" if pair.by not in SHARES else ""
-    corrected = " after correction for several comparisons" if several else ""
-    said = f"{write(found.value)}{unit} ({interval}), {p_value_text(p_value)}{corrected}"
-    if p_value > SIGNIFICANCE_LEVEL:
+    corrected = f" after correction for {pair.tests} tests" if pair.tests > 1 and pair.differ else ""
+    said = f"{write(found.value)}{unit} ({interval}), {p_value_text(pair.p_value_holm)}{corrected}"
+    if pair.p_value_holm > SIGNIFICANCE_LEVEL:
         text = f"Over all domains, {pair.one} and {pair.other} cannot be told apart: {said}."
     elif pair.by in SHARES:
         ahead, behind = (pair.one, pair.other) if found.value > 0 else (pair.other, pair.one)
@@ -236,19 +228,23 @@ def _disagreement(pair: AcrossComparison) -> str:
     )
 
 
-def _pair_rows(corrected: Sequence[tuple[AcrossComparison, float, float, float]]) -> list[list[str]]:
+def _pair_rows(pairs: Sequence[AcrossComparison]) -> list[list[str]]:
     """Return a row for each pair, with the columns PAIR_HEADINGS. All p-values are corrected."""
     rows = []
-    for pair, p_value, wilcoxon, sign in corrected:
+    for pair in pairs:
         write, found = _amount(pair), pair.overall
         rows.append(
             [
                 pair.one,
                 pair.other,
                 f"{len(pair.domains)}",
-                *([figures.NONE] * 3 if found is None else [write(found.value), _interval(write, found), round_p_value(p_value)]),
-                round_p_value(wilcoxon),
-                round_p_value(sign),
+                *(
+                    [figures.NONE] * 3
+                    if found is None
+                    else [write(found.value), _interval(write, found), round_p_value(pair.p_value_holm)]
+                ),
+                round_p_value(pair.wilcoxon_holm),
+                round_p_value(pair.sign_holm),
                 {None: figures.NONE, False: "no", True: "in size" if pair.one_sided else "yes"}[pair.domains_disagree],
             ]
         )
@@ -314,5 +310,5 @@ def summarise_store(store: Store) -> list[dict[str, str]] | None:
         return None
     names = list(dict.fromkeys([label for sheet in boards for label in sheet.labels]))
     pairs = compare_across(store, tallies_of(store, boards), names, None)
-    corrected = [row for row in zip(pairs, *_corrected(pairs), strict=True) if row[0].overall is not None]
-    return [dict(zip(PAIR_HEADINGS, cells, strict=True)) for cells in _pair_rows(corrected)] or None
+    rows = _pair_rows([pair for pair in pairs if pair.overall is not None])
+    return [dict(zip(PAIR_HEADINGS, cells, strict=True)) for cells in rows] or None

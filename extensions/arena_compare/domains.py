@@ -10,7 +10,7 @@ from statistics import fmean, geometric_mean, median, stdev
 
 from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally
 from arena.api.store import Store
-from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances, student_quantile
+from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
@@ -76,6 +76,14 @@ class AcrossComparison:
     sign_p_value: float
     lower_is_better: bool = False
     """Whether the entry with the lower values is the better one, such as by nodes."""
+    differ: bool = True
+    """Whether the two entries differ in any round. Otherwise there is nothing to test, so the pair does not count as a test."""
+    tests: int = 1
+    """The number of overall results for which p-values are corrected, see `correct`."""
+    p_value_holm: float = 1.0
+    """The p-value of the overall result after Holm's correction, like those of the next two; 1 without a test."""
+    wilcoxon_holm: float = 1.0
+    sign_holm: float = 1.0
 
     def find_lead(self, value: float) -> float:
         """Return by how much `one` is better, given the difference of the values or the logarithm of their ratio."""
@@ -141,15 +149,16 @@ def compare_across(
     store: Store, tallies: Sequence[Tally], names: Sequence[str], measure: Comparison | None
 ) -> list[AcrossComparison]:
     """Compare every two of the named entries over the boards that both have played. If `measure` is None, they are compared by
-    success (see `AcrossComparison.by`).
+    success (see `AcrossComparison.by`). Tests are corrected for all pairs of the store, whichever entries are named.
     """
     sheets = [tally.sheet for tally in tallies]
+    every = list(dict.fromkeys([*names, *[label for sheet in sheets for label in sheet.labels]]))
     titles = name_domains(sheets)
     values = _read_values(store, tallies, measure)
     ratio = measure is not None and measure.name in AMOUNTS
     found = []
     least = AMOUNTS[measure.name] if measure is not None and ratio else None
-    for one, other in combinations(names, 2):
+    for one, other in combinations(every, 2):
         domains: list[Domain] = []
         for number, sheet in enumerate(sheets):
             if one in sheet.labels and other in sheet.labels:
@@ -160,23 +169,32 @@ def compare_across(
         effects = compare_domains(domains, least=least, bounded=bounded)
         if effects:
             by, lower = (None, False) if measure is None else (measure.name, measure.lower_is_better)
-            found.append(combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower))
-    return correct_intervals(found)
+            compared = combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower)
+            found.append(replace(compared, differ=any(any(domain.find_leads(least)) for domain in domains)))
+    return [pair for pair in correct(found) if {pair.one, pair.other} <= {*names}]
 
 
-def correct_intervals(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
-    """Widen the intervals of overall results to the levels at which Holm's method tests them, so that they agree with it.
+def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
+    """Correct the p-values of all pairs of a store by Holm's method, and widen the intervals of overall results to the levels at
+    which it tests them, so that both agree. Pairs that do not differ in any round are no tests.
 
     Differences of shares have no bound beyond -1 and 1.
     """
-    known = [pair for pair in pairs if pair.overall is not None]
-    chances = dict(zip(map(id, known), holm_chances([pair.p_value for pair in known]), strict=True))
+    tested = [number for number, pair in enumerate(pairs) if pair.differ]
+    overall = [number for number in tested if pairs[number].overall is not None]
+    raw = [pairs[number].p_value for number in overall]
+    p_values, chances = [dict(zip(overall, method(raw), strict=True)) for method in (holm, holm_chances)]
+    wilcoxon = dict(zip(tested, holm([pairs[number].wilcoxon_p_value for number in tested]), strict=True))
+    sign = dict(zip(tested, holm([pairs[number].sign_p_value for number in tested]), strict=True))
     corrected = []
-    for pair in pairs:
-        overall = None if pair.overall is None else pair.overall.widened(chances[id(pair)], len(pair.domains))
-        if overall is not None and overall.low is not None and overall.high is not None and pair.by in (None, *BOUNDED):
-            overall = replace(overall, low=max(-1.0, overall.low), high=min(1.0, overall.high))
-        corrected.append(replace(pair, overall=overall))
+    for number, pair in enumerate(pairs):
+        found = pair.overall
+        if found is not None:
+            found = found.widened(chances.get(number, SIGNIFICANCE_LEVEL), len(pair.domains))
+            if found.low is not None and found.high is not None and pair.by in (None, *BOUNDED):
+                found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+        one = replace(pair, overall=found, tests=len(overall), p_value_holm=p_values.get(number, 1.0))
+        corrected.append(replace(one, wilcoxon_holm=wilcoxon.get(number, 1.0), sign_holm=sign.get(number, 1.0)))
     return corrected
 
 
@@ -228,7 +246,7 @@ class Domain:
         leads = []
         for number in sorted(self.one.keys() & self.other.keys()):
             mine, theirs = self.one[number], self.other[number]
-            lead = mine - theirs if least is None else round(log(max(mine, least) / max(theirs, least)), ROUNDING_DIGITS)
+            lead = subtract(mine, theirs) if least is None else round(log(max(mine, least) / max(theirs, least)), ROUNDING_DIGITS)
             leads.append(float(lead > 0) - float(lead < 0) if self.by_sign else lead)
         return leads
 
@@ -286,7 +304,9 @@ def combine_domains(
     ratio: bool = False,
     lower_is_better: bool = False,
 ) -> AcrossComparison:
-    """Return the comparison of two entries, including the overall result, from the effects in each domain."""
+    """Return the comparison of two entries, including the overall result, from the effects in each domain. Its p-values are not
+    corrected yet, see `correct`.
+    """
     values = [effect.value for effect in effects]
     overall = combine(values, [effect.error for effect in effects]) if len(effects) >= MIN_DOMAINS else None
     if overall is not None and max(effect.error for effect in effects) <= MIN_DEVIATION and max(values) == min(values):
@@ -308,14 +328,15 @@ def name_domains(sheets: Sequence[BoardInfo]) -> list[str]:
 
 
 def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dict[str, int]:
-    """Return the rank of each entry: 1 plus the number of entries that are significantly better on shared domains.
+    """Return the rank of each entry: 1 plus the number of entries that are significantly better on shared domains, from pairs
+    that `correct` returned.
 
     Two entries are compared only on the domains that they share. An entry that plays on more boards may meet a better one there,
     and each further pair makes Holm's correction stronger. So its rank may change although its other comparisons stay the same.
     """
     ahead = dict.fromkeys(names, 0)
-    for pair, p_value in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True):
-        if pair.overall is not None and p_value <= SIGNIFICANCE_LEVEL:
+    for pair in pairs:
+        if pair.overall is not None and pair.p_value_holm <= SIGNIFICANCE_LEVEL:
             ahead[pair.other if pair.find_lead(pair.overall.value) > 0 else pair.one] += 1
     return {name: 1 + count for name, count in ahead.items()}
 
@@ -323,8 +344,8 @@ def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dic
 def tell_apart(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dict[str, set[str]]:
     """Return for each entry the others that are significantly better or worse: the one decision behind ranks and groups."""
     apart: dict[str, set[str]] = {name: set() for name in names}
-    for pair, p_value in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True):
-        if pair.overall is not None and p_value <= SIGNIFICANCE_LEVEL:
+    for pair in pairs:
+        if pair.overall is not None and pair.p_value_holm <= SIGNIFICANCE_LEVEL:
             apart[pair.one].add(pair.other)
             apart[pair.other].add(pair.one)
     return apart

@@ -23,6 +23,7 @@ from arena_compare.domains import (
     AcrossComparison,
     DomainEffect,
     combine_domains,
+    correct,
     describe_solvers,
     group_entries,
     rank_entries,
@@ -314,11 +315,13 @@ def test_ranks_marks_and_groups_are_one_decision() -> None:
         return combine_domains(one, other, found)
 
     names = ["best", "same", "worse"]
-    pairs = [
-        compare("best", "same", effects["same"], errors["same"]),
-        compare("best", "worse", effects["worse"], errors["worse"]),
-        compare("same", "worse", effects["worse"], errors["worse"]),
-    ]
+    pairs = correct(
+        [
+            compare("best", "same", effects["same"], errors["same"]),
+            compare("best", "worse", effects["worse"], errors["worse"]),
+            compare("same", "worse", effects["worse"], errors["worse"]),
+        ]
+    )
     assert min(pair.wilcoxon_p_value for pair in pairs) > 0.05
     assert rank_entries(names, pairs) == {"best": 1, "same": 1, "worse": 3}
     assert group_entries(names, pairs)[1] == [["best", "same"]]
@@ -337,7 +340,7 @@ def test_the_entry_with_fewer_of_an_amount_ranks_first(by: str) -> None:
             for number in range(6)
         ]
         lower = {one.name: one.lower_is_better for one in arena_comparisons()}[by]
-        pair = combine_domains(names[0], names[1], effects, by=by, ratio=by != "solved", lower_is_better=lower)
+        [pair] = correct([combine_domains(names[0], names[1], effects, by=by, ratio=by != "solved", lower_is_better=lower)])
         document = across_document(names, [pair], [])
         for entry in document["entries"]:
             ranks[entry["agent"]].add((entry["rank"], entry["mean_rank"]))
@@ -366,6 +369,34 @@ def test_mean_ranks_by_amounts_are_those_of_scipy(played: tuple[str, pd.DataFram
     text = called(path, "--across", "--by", by).output
     words = {"nodes": "have fewer nodes", "cost": "have less cost"}[by]
     assert f"number of entries that {words} beyond noise" in text
+
+
+def test_tests_are_those_of_all_pairs_that_differ(tmp_path: Path) -> None:
+    """Two of three entries find the cheapest solutions, so their costs never differ: two tests are left. Both have the same
+    p-value, so Holm's method doubles it. It does so whichever entries are named.
+    """
+    agents = [{"agent": "a-star", "label": "one"}, {"agent": "uniform-cost", "label": "two"}, "best-first"]
+    games = [{"name": "pancake", "n": number, "burnt": burnt} for number in (5, 6) for burnt in (False, True)]
+    games += [{"name": "pancake", "n": 7}, {"name": "top-spin", "n": 6, "k": 4, "shuffle": 20}]
+    store = str(tmp_path / "cost.db")
+    arena.run({"name": "cost", "games": games, "rounds": 8, "agents": agents}, store=store)
+
+    def compare(*named: str) -> list[dict[str, Any]]:
+        found: dict[str, Any] = json.loads(called(store, *named, "--across", "--by", "cost", "--format", "json").output)
+        return found["pairs"]  # type: ignore[no-any-return]
+
+    equal, *tested = compare()
+    assert (equal["one"], equal["other"], equal["overall"]["p_value_holm"]) == ("one", "two", 1)
+    for pair in tested:
+        assert pair["overall"]["p_value_holm"] == pytest.approx(2 * pair["overall"]["p_value"])
+        for test in ("wilcoxon", "sign"):
+            assert pair[test]["p_value_holm"] == pytest.approx(2 * pair[test]["p_value"])
+        values = [log(one["value"]) for one in pair["domains"]]
+        assert pair["wilcoxon"]["p_value"] == pytest.approx(stats.wilcoxon(values).pvalue)
+    assert compare("two", "best-first") == [tested[1]]
+    assert compare("one", "best-first") == [tested[0]]
+    assert "after correction for 2 tests" in called(store, "two", "best-first", "--across", "--by", "cost").output
+    assert "(everywhere), p = 1.\n" in called(store, "one", "two", "--across", "--by", "cost").output
 
 
 def test_the_heading_names_what_the_domains_are(tmp_path: Path) -> None:

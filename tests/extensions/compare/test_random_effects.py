@@ -15,6 +15,7 @@ from arena_compare.domains import (
     combine_domains,
     compare_domain,
     compare_domains,
+    correct,
     group_entries,
     rank_entries,
 )
@@ -170,9 +171,9 @@ def test_boards_that_an_entry_does_not_play_leave_it_behind_the_same_entries() -
     """B loses to c on boards that a does not play: b gets a worse rank, and is not behind a."""
     close = [0.2, 0.25, 0.22, 0.18, 0.21, 0.2]
     alone = [combine_domains("b", "a", make_pair("b", "a", close))]
-    assert rank_entries(["a", "b"], alone) == {"a": 2, "b": 1}
+    assert rank_entries(["a", "b"], correct(alone)) == {"a": 2, "b": 1}
     more = [*alone, combine_domains("b", "c", make_pair("b", "c", [-0.3] * 6, first=6))]
-    ranks = rank_entries(["a", "b", "c"], more)
+    ranks = rank_entries(["a", "b", "c"], correct(more))
     assert ranks == {"a": 2, "b": 2, "c": 1}
 
 
@@ -187,7 +188,7 @@ def test_groups_are_runs_that_no_test_tells_apart() -> None:
         for k, one in enumerate(names)
         for other in names[k + 1 :]
     ]
-    means, groups = group_entries(names, pairs)
+    means, groups = group_entries(names, correct(pairs))
     ranks = stats.rankdata([[-row[name] for name in names] for row in values], axis=1).mean(axis=0)
     assert [means[name] for name in names] == pytest.approx(list(ranks))
     assert [sorted(group) for group in groups] == [["b", "c"]]
