@@ -4,12 +4,16 @@ All of it is read from a store, and nothing is measured again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from arena.api.results import BoardInfo, Leaderboard
+from arena import Agent, Hints, load_plugins
+from arena.api.results import BoardInfo, Leaderboard, figures
+from arena.api.spec import Parameters
 from arena.api.store import Run
 from arena.stats import SIGNIFICANCE_LEVEL
 from arena_compare.comparison import Compared, Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
+from arena_compare.puzzle_comparison import PuzzleComparison
 from arena_pairings.sprt import Sprt
 
 TESTS = {
@@ -20,6 +24,7 @@ TESTS = {
 }
 """The tests as a paper names them, by the names that comparisons give."""
 UNITS = {"nodes": "generated nodes", "seconds": "seconds", "depth": "plies"}
+OF_SOLUTIONS = " of solutions"
 PARTS = {"python": "Python", "arena": "fairarena"}
 
 
@@ -30,10 +35,14 @@ def methods_text(
     `measure` is the name that was given with `--by`.
     """
     last = runs[-1]
+    values, agents = last.spec["values"], load_plugins(strict=False).agents
     sentences = [
-        sentence for board, compared in zip(boards, found, strict=True) for sentence in _describe_board(board, compared, measure)
+        sentence
+        for board, compared in zip(boards, found, strict=True)
+        for sentence in (*_describe_board(board, agents), *_describe_tests(board.sheet, compared, measure))
     ]
-    values = last.spec["values"]
+    if moves := (values.get("limits") or {}).get("moves"):
+        sentences.append(f"Each match was limited to {figures.amount(moves, 'move')}.")
     starts = [f"{key}: {_write(values[key])}" for key in ("openings", "positions") if values.get(key)]
     if starts:
         sentences.append(f"The starting positions come from {' and '.join(starts)}.")
@@ -52,86 +61,116 @@ def methods_text(
     return " ".join(sentences)
 
 
-def _describe_board(board: Leaderboard, compared: Compared, measure: str | None) -> Iterator[str]:
+def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> Iterator[str]:
     sheet = board.sheet
     parameters = ", ".join([f"{name} = {_write(value)}" for name, value in board.game.items() if name != "name"])
-    heuristics = [str((one["heuristic"] or {}).get("name", "")) for one in sheet.settings]
-    named = len({*heuristics} - {""}) > 1
+    heuristics = {
+        label: _describe_heuristic(one, agents.get(one["agent"])) for label, one in zip(sheet.labels, sheet.settings, strict=True)
+    }
+    users = {label: heuristic for label, heuristic in heuristics.items() if heuristic}
+    named = len(set(users.values())) > 1
     entries = []
-    for label, one, heuristic in zip(sheet.labels, sheet.settings, heuristics, strict=True):
-        details = [] if one["agent"] in label else [one["agent"]]
-        details += [f"heuristic {heuristic}"] if named and heuristic and heuristic not in label else []
+    for label, one in zip(sheet.labels, sheet.settings, strict=True):
+        details = [] if label == one["agent"] or label.startswith(f"{one['agent']}(") else [one["agent"]]
+        details += [text for text in _describe_options(one, agents.get(one["agent"])) if text.replace(" = ", "=") not in label]
+        details += [f"heuristic {users[label]}"] if named and label in users else []
         entries.append(f"{label} [{', '.join(details)}]" if details else label)
     game = f"{board.game['name']}{f' ({parameters})' if parameters else ''}"
     counted = f"{board.games:,} {'attempts at' if sheet.kind == 'puzzle' else 'games of'} {game}"
     counted += f", {board.distinct_games:,} of them different" if board.distinct_games < board.games else ""
     yield f"{len(entries)} entries ({', '.join(entries)}) played {counted}, in the format {sheet.format}."
-    if any(heuristics) and not named:
-        yield f"The heuristic was {max(heuristics)}."
+    if users and not named:
+        of = "" if len(users) == len(heuristics) else f" of {figures.listing(list(users))}"
+        yield f"The heuristic{of} was {max(users.values())}."
     if board.void:
         yield f"Void matches are left out ({board.void:,})."
     limits = {
         label: " and ".join([f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
-        or "nothing"
         for entry, label in enumerate(sheet.labels)
     }
-    if len(set(limits.values())) == 1:
+    if not sheet.limits:
+        pass
+    elif len(set(limits.values())) == 1:
         yield f"Each decision was limited to {limits[sheet.labels[0]]}."
     else:
-        yield f"Decisions were limited: {', '.join([f'{label} to {limit}' for label, limit in limits.items()])}."
+        each = [f"{label} to {limit}" if limit else f"{label} not at all" for label, limit in limits.items()]
+        yield f"Decisions were limited: {', '.join(each)}."
     ranked = next((remark for remark in board.remarks if remark.startswith("Ranked by")), None)
     if ranked is not None:
         yield f"Entries are ranked by{ranked.removeprefix('Ranked by').partition('. ')[0].rstrip('.')}."
-    if compared.pairs:
-        yield from _describe_tests(sheet, compared, measure)
+
+
+def _describe_heuristic(settings: Mapping[str, Any], agent: type[Agent] | None) -> str:
+    """Return the heuristic that an entry uses, with its parameters; an empty string if its agent uses none. Settings have the
+    default heuristic of the game for every agent. An agent whose class is unknown counts as one that uses it.
+    """
+    heuristic = settings["heuristic"]
+    if not heuristic or (agent is not None and not (agent.wants_heuristic or Hints.of(agent).uses_heuristic)):
+        return ""
+    parameters = ", ".join([f"{name} = {_write(value)}" for name, value in heuristic["parameters"].items()])
+    return f"{heuristic['name']}{f' ({parameters})' if parameters else ''}"
+
+
+def _describe_options(settings: Mapping[str, Any], agent: type[Agent] | None) -> list[str]:
+    """Return the options of an entry that differ from their defaults; all options if the class of its agent is unknown."""
+    options = settings["options"] if agent is None else Parameters(agent).drop_defaults(settings["options"])
+    return [f"{name} = {_write(value)}" for name, value in options.items()]
 
 
 def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -> Iterator[str]:
-    tests: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
+    sizes: dict[str, list[int]] = {}
     for pair in compared.pairs:
-        for aspect, test in _list_tests(sheet, pair, measure):
+        for aspect, test, size in _list_tests(sheet, pair, measure):
             if test:
-                tests.setdefault(aspect, [])
-                tests[aspect] += [] if test in tests[aspect] else [test]
-    by_test: dict[str, list[str]] = {}
-    for aspect, names in tests.items():
-        by_test.setdefault(" or ".join([TESTS.get(name, name) for name in names]), []).append(aspect)
-    said = [f"{' and '.join(aspects)} by {names}" for names, aspects in by_test.items()]
-    sizes = []
-    for pair in compared.pairs:
-        if isinstance(pair, GamesComparison):
-            sizes += [sum(pair.counts)] if pair.counts else []
-        else:
-            sizes.append(pair.rounds if isinstance(pair, MeanComparison) else pair.solved.positions)
+                names.setdefault(aspect, [])
+                names[aspect] += [] if test in names[aspect] else [test]
+                sizes.setdefault(aspect, []).extend([] if size is None else [size])
     unit = {"puzzle": "positions"}.get(sheet.kind, "rounds")
-    if isinstance(compared.pairs[0], GamesComparison):
+    if compared.pairs and isinstance(compared.pairs[0], GamesComparison):
         unit = "pairs of games, which start from the same position with the seats exchanged"
-    if said and sizes:
-        number = f"{min(sizes):,}" if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,}"
-        yield f"For every two entries, we compared {', '.join(said)}, two-sided, with n = {number} {unit}."
+    by_test: dict[tuple[str, str], list[str]] = {}
+    for aspect, tests in names.items():
+        text = " or ".join([TESTS.get(name, name) for name in tests])
+        least, most = min(sizes[aspect], default=0), max(sizes[aspect], default=0)
+        number = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        solved = " that both solved" if aspect.endswith(OF_SOLUTIONS) else ""
+        by_test.setdefault((text, f"n = {number} {unit}{solved}" if most else ""), []).append(aspect)
+    said = [(f"{figures.listing(aspects)} by {text}", size) for (text, size), aspects in by_test.items()]
+    if said:
+        sided = "" if sheet.test is not None and measure is None else ", two-sided"
+        if len({size for _, size in said}) == 1:
+            texts, number = ", ".join([text for text, _ in said]), said[0][1]
+            yield f"For every two entries, we compared {texts}{sided}{number and f', with {number}'}."
+        else:
+            parts = "; ".join([f"{text}{number and f', with {number}'}" for text, number in said])
+            yield f"For every two entries, we compared {parts}{sided and '; all tests are two-sided'}."
     if compared.tests > 1:
+        untimed = [pair for pair in compared.pairs if isinstance(pair, PuzzleComparison) and pair.untimed and pair.moves]
+        seconds = ", which include tests of seconds that could not be made," if untimed else ""
         yield (
-            f"P-values and intervals are corrected for all {compared.tests:,} tests by Holm's method (Holm 1979), so the "
-            f"family-wise error rate is at most {100 * SIGNIFICANCE_LEVEL:g} %."
+            f"P-values and intervals are corrected for all {compared.tests:,} tests{seconds} by Holm's method (Holm 1979), so "
+            f"the family-wise error rate is at most {100 * SIGNIFICANCE_LEVEL:g} %."
         )
 
 
-def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the aspects of two entries that are tested, each with the name of its test."""
+def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iterator[tuple[str, str, int | None]]:
+    """Yield the aspects of two entries that are tested, each with the name of its test and the number of observations."""
     if isinstance(pair, MeanComparison):
-        yield f"the mean {measure or 'return'}", pair.test
+        yield f"the mean {measure or 'return'}", pair.test, pair.rounds
     elif isinstance(pair, GamesComparison):
+        size = sum(pair.counts) if pair.counts else None
         if sheet.test is not None:
             test = Sprt(**sheet.test)
-            yield "the score", f"a sequential test of {test.describe()} (alpha {test.alpha:g}, beta {test.beta:g})"
+            yield "the score", f"a sequential test of {test.describe()} (alpha {test.alpha:g}, beta {test.beta:g})", size
             return
-        yield "the ratings", pair.test
-        yield "the games between the two", "" if pair.direct is None else pair.direct.test
+        yield "the ratings", pair.test, size
+        yield "the games between the two", "" if pair.direct is None else pair.direct.test, size
     else:
-        yield "the solved positions", pair.test
+        yield "the solved positions", pair.test, pair.solved.positions
         for aspect in ("cost", "moves", "nodes", "seconds"):
             means = getattr(pair, aspect)
-            yield f"the {aspect} of solutions", "" if means is None or means.test is None else means.test.test
+            yield f"the {aspect}{OF_SOLUTIONS}", "" if means is None or means.test is None else means.test.test, pair.solved.both
 
 
 def _write(value: object) -> str:

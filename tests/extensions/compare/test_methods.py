@@ -3,6 +3,7 @@
 import json
 import platform
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ def test_a_board_of_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     pairs = {sum(pair["counts"]) for pair in board["pairs"]}
     size = f"{min(pairs)} to {max(pairs)}" if len(pairs) > 1 else f"{min(pairs)}"
     for fact in (
-        "3 entries (random, greedy, lookahead) played 72 games of tic-tac-toe (rows = 3, columns = 4, in_a_row = 3)",
-        "The heuristic was open-lanes.",
+        "3 entries (random, greedy, lookahead [depth = 1]) played 72 games of tic-tac-toe (rows = 3, columns = 4, in_a_row = 3)",
+        "The heuristic of greedy and lookahead was open-lanes.",
         "limited: random to 3,000 generated nodes, greedy to 3,000 generated nodes, lookahead to 500 generated nodes.",
         "Entries are ranked by score.",
         *[TERMS[pair["test"]] for pair in board["pairs"]],
@@ -85,9 +86,47 @@ def test_a_sequential_test_is_named(tmp_path: Path) -> None:
         "rounds": 100,
     }
     arena.run(spec, store=tmp_path / "t.db")
-    assert "the score by a sequential test of H0: 0, H1: +200 normalised Elo (alpha 0.05, beta 0.05)" in methods(
-        tmp_path / "t.db"
-    )
+    text = methods(tmp_path / "t.db")
+    assert "the score by a sequential test of H0: 0, H1: +200 normalised Elo (alpha 0.05, beta 0.05), with n = " in text
+    assert "two-sided" not in text, "the alternative of the test has one side"
+
+
+def test_entries_and_tests_are_those_of_the_spec_and_the_records(tmp_path: Path) -> None:
+    """Entries with parameters of heuristics and with options, one without a heuristic, a limit of moves alone. Nodes are compared
+    on the positions that both solved, which pandas counts.
+    """
+    search = {"agent": "a-star", "heuristic": {"name": "pattern-db", "tokens": 2}}
+    agents = [
+        {**search, "label": "small"},
+        {**search, "label": "heavy", "weight": 2},
+        {"agent": "a-star", "label": "big", "heuristic": {"name": "pattern-db", "tokens": 3}, "limits": {"nodes": 40}},
+        "bfs",
+    ]
+    keys = {"game": {"name": "top-spin", "n": 7, "k": 4}, "rounds": 8, "agents": agents}
+    arena.run({**keys, "limits": {"moves": 80}}, store=tmp_path / "t.db")
+    text = methods(tmp_path / "t.db")
+    for entry in (
+        "small [a-star, heuristic pattern-db (tokens = 2)], heavy [a-star, weight = 2.0, heuristic pattern-db (tokens = 2)]",
+        "big [a-star, heuristic pattern-db (tokens = 3)], bfs) played",
+    ):
+        assert entry in text
+    assert "Decisions were limited: small not at all, heavy not at all, big to 40 generated nodes, bfs not at all." in text
+    assert "Each match was limited to 80 moves." in text
+    frame = arena.open_store(tmp_path / "t.db").to_dataframe()
+    solved = frame.pivot_table(index="round", columns="agent", values="solved").astype(bool)
+    both = [int((solved[one] & solved[other]).sum()) for one, other in combinations(solved, 2)]
+    assert 0 < min(both) < max(both) == 8, "the limit of big is too small for some positions"
+    assert f"with n = {min(both)} to 8 positions that both solved" in text
+    assert "McNemar's exact test (McNemar 1947), with n = 8 positions; " in text
+    (board,) = json.loads(called("compare", str(tmp_path / "t.db"), "--format", "json").output)
+    untimed = all(pair["untimed"] for pair in board["pairs"])
+    assert ("tests of seconds that could not be made" in text) == untimed
+    assert ("the seconds of solutions" in text) != untimed
+    free = {**keys, "agents": ["bfs", "dfs"], "rounds": 2}
+    arena.run({**free, "limits": {"moves": 80}}, store=tmp_path / "free.db")
+    assert "imited to 80 moves." in methods(tmp_path / "free.db")
+    assert "nothing" not in methods(tmp_path / "free.db")
+    assert "heuristic" not in methods(tmp_path / "free.db")
 
 
 @pytest.mark.parametrize("more", [("--across",), ("-o", "x.html"), ("--format", "json")])
