@@ -16,8 +16,13 @@ SIGNIFICANCE_LEVEL = 0.05
 """The significance level of every claim: the probability of a false one, if there is no difference."""
 MAX_FLIPPED = 400
 """The largest number of differences whose signs are flipped. With more, the test is Student's t."""
-LEVELS = 20000
-"""The number of steps of the grid to which differences are rounded before their signs are flipped, divided by their number."""
+LEVELS = 200_000
+"""The number of steps of the grid to which differences are rounded before their signs are flipped, divided by their number. With
+it, p-values above 0.0001 deviate by less than 1 % from those without a grid for up to 100 differences, and by less than 3 % for
+more.
+"""
+BOUND_LEVELS = 20_000
+"""The same for the many tests that a bound needs, because a bound hardly depends on the grid."""
 MIN_LEVELS = 64
 MIN_EXACT_LEVELS = 1000
 """Values that are at most this number of common units are tested without rounding, however many there are."""
@@ -80,13 +85,17 @@ def flip_signs(values: Iterable[float]) -> float:
     >>> round(flip_signs([2] * 8 + [0, 0]), 9)
     0.0078125
     """
+    return _flip_signs(values, LEVELS)
+
+
+def _flip_signs(values: Iterable[float], steps_in_all: int) -> float:
     counted = {value: times for value, times in Counter(values).items() if value}
     sizes = {abs(value) for value in counted}
     number = sum(counted.values())
     if len(sizes) < 2:
         fewer = min([sum([times for value, times in counted.items() if (value > 0) == side]) for side in (True, False)])
         return min(1.0, 2 * binomial_cdf(fewer, number, 0.5)) if number else 1.0
-    largest, levels = max(sizes), max(MIN_LEVELS, LEVELS // number)
+    largest, levels = max(sizes), max(MIN_LEVELS, steps_in_all // number)
     common = _common_unit(sizes)
     unit = common if common is not None and largest <= max(levels, MIN_EXACT_LEVELS) * common else largest / levels
     steps: Counter[int] = Counter()
@@ -177,7 +186,7 @@ def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
     mean = sum(values) / len(values)
 
     def refutes(value: float) -> bool:
-        return flip_signs([one - value for one in values]) <= chance
+        return _flip_signs([one - value for one in values], BOUND_LEVELS) <= chance
 
     def find_bound(outside: float) -> float:
         inside = mean

@@ -36,6 +36,25 @@ def test_all_signs_are_flipped(values: list[float]) -> None:
     assert least - 1e-9 <= flip_signs(values) <= most + 1e-9
 
 
+@pytest.mark.parametrize("number", [16, 20, 24])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
+    """Logarithms of ratios of nodes have no common unit. The exact share counts, for each sum of one half, the sums of the other
+    half that are far enough from 0 (meet in the middle).
+    """
+    rng = random.Random(seed)
+    values = [1 + log(rng.randint(20, 2000) / rng.randint(20, 2000)) for _ in range(number)]
+
+    def sums(some: list[float]) -> np.ndarray:
+        return np.sort(np.array([*product((1, -1), repeat=len(some))]) @ np.array(some))
+
+    one, other = sums(values[: number // 2]), sums(values[number // 2 :])
+    far = abs(sum(values)) * (1 - 1e-12)
+    count = (len(one) - np.searchsorted(one, far - other, "left")).sum() + np.searchsorted(one, -far - other, "right").sum()
+    exact = count / 2**number
+    assert flip_signs(values) == pytest.approx(exact, rel=0.003, abs=1e-6)
+
+
 @settings(max_examples=60)
 @given(st.integers(1, 60), st.lists(st.integers(-12, 12), max_size=11))
 def test_equal_sums_of_fractions_are_equal(parts: int, sums: list[int]) -> None:
