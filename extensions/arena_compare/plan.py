@@ -180,7 +180,10 @@ def _check(board: Board) -> None:
     """Raise ArenaError if the board does not compare entries by the Elo of games for two in a fixed number of rounds."""
     fixed = board.format.name in FORMATS and board.format.sequential_test is None
     if board.game.players != 2 or not fixed or board.ranked_by == "returns":
-        what = f"{board.game.players} seats, the format {board.format.name}, ranked by {board.ranked_by}"
+        ranked = "solved positions" if board.kind == "puzzle" else board.ranked_by
+        tested = "" if board.format.sequential_test is None else " with a sequential test"
+        seats = figures.amount(board.game.players, "seat")
+        what = f"{seats}, the format {board.format.name}{tested}, ranked by {ranked}"
         raise ArenaError(
             f"{board.title}: expected a game for two that is won, drawn or lost, with the format {' or '.join(FORMATS)} and "
             f"without a sequential test; got {what}"
@@ -208,6 +211,18 @@ def _play_pilot(spec: Any, seconds: float) -> tuple[Tally, float]:
     return tally, (times[-1] - times[0]) / max(1, len(times) - 1)
 
 
+def describe_duration(seconds: float) -> str:
+    """Return an estimated time with two digits, from 100 seconds on in minutes, hours or days.
+
+    >>> describe_duration(20.7), describe_duration(5400), describe_duration(1e6)
+    ('21 s', '1.5 hours', '12 days')
+    """
+    units = (("minutes", 60, 100), ("hours", 3600, 5400), ("days", 86400, 172_800))
+    name, size = next(((name, size) for name, size, least in reversed(units) if seconds >= least), ("s", 1))
+    amount = float(f"{seconds / size:.2g}")
+    return f"{amount:,.0f} {name}" if amount >= 10 else f"{amount:g} {name}"
+
+
 def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: float, workers: int | None) -> list[str]:
     entries = board.field.entries
     rounds = ceil(rounds_needed(elo, found.counts, entries, power))
@@ -220,7 +235,7 @@ def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: flo
         middle = sqrt(low * high)
         low, high = (low, middle) if rounds_needed(middle, found.counts, entries, power) <= board.field.rounds else (middle, high)
     own = f"find a difference of {high:,.0f} Elo" if high < 799 else "do not find a difference of 800 Elo"
-    effort = f"{rounds:,} rounds ({games:,} games), which take about {figures.duration(games * seconds / used)}"
+    effort = f"{rounds:,} rounds ({games:,} games), which take about {describe_duration(games * seconds / used)}"
     chance = f"a probability of {figures.share(power)}, at the level of {100 * SIGNIFICANCE_LEVEL:g} %{corrected}"
     level = figures.share(found.counts[2] / sum(found.counts))
     lines = [

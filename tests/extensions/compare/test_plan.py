@@ -19,7 +19,7 @@ from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats import GameResults, expected_score, flip_signs, holm, likeliest, rate
 from arena.stats.paired import test_differences
-from arena_compare.plan import read_pilot, rounds_needed
+from arena_compare.plan import describe_duration, read_pilot, rounds_needed
 
 WANTED = 0.8
 OUTCOMES = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -156,11 +156,33 @@ def test_the_command_counts_close_games(tmp_path: Path) -> None:
     assert re.search(r"needs about [\d,]+ rounds", CliRunner().invoke(cli, words).output)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0421, "0.042 s"),
+        (20.7, "21 s"),
+        (99, "99 s"),
+        (100, "1.7 minutes"),
+        (44 * 60, "44 minutes"),
+        (5400, "1.5 hours"),
+        (47.6 * 3600, "48 hours"),
+        (3 * 86400, "3 days"),
+        (400 * 86400, "400 days"),
+    ],
+)
+def test_estimated_times_have_two_digits_and_a_unit_that_fits(seconds: float, text: str) -> None:
+    assert describe_duration(seconds) == text
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"game": "sliding-tiles", "agents": ["a-star"], "openings": None}, "got 1 seats, the format benchmark"),
+        ({"game": "sliding-tiles", "agents": ["a-star"], "openings": None}, "got 1 seat, the format benchmark, ranked by solved"),
+        (
+            {"agents": ["random", "greedy"], "format": {"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 50}}}},
+            "got 2 seats, the format head-to-head with a sequential test, ranked by",
+        ),
         ({"format": "swiss", "rounds": 2}, "with the format round-robin or head-to-head"),
     ],
 )
