@@ -177,9 +177,17 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     return blocks
 
 
-def _less(pair: AcrossComparison) -> str:
-    """Return the word that stands before the name of the measure for lower values."""
-    return "fewer" if pair.by in AMOUNTS and pair.by != "cost" else "less"
+def _has_most(pair: AcrossComparison, *, most: bool, several: bool = False) -> str:
+    """Return that an entry (or `several`) has the higher values of a measure, or the lower ones if `most` is false."""
+    if pair.by == "seconds":
+        verb, amount = "take" if several else "takes", "more" if most else "fewer"
+    else:
+        verb = "have" if several else "has"
+        if pair.by in AMOUNTS:
+            amount = "more" if most else "less" if pair.by == "cost" else "fewer"
+        else:
+            amount = "a higher" if most else "a lower"
+    return f"{verb} {amount} {pair.by}"
 
 
 def _verdict(pair: AcrossComparison) -> str:
@@ -190,7 +198,6 @@ def _verdict(pair: AcrossComparison) -> str:
     interval = EVERYWHERE
     if found.low is not None:
         interval = f"95 % interval {_interval(write, found)}"
-    more = f" {pair.by}" if pair.by not in SHARES else ""
     corrected = f" after correction for {pair.tests} tests" if pair.tests > 1 and pair.differ else ""
     said = f"{write(found.value)}{unit} ({interval}), {p_value_text(pair.p_value_holm)}{corrected}"
     if pair.p_value_holm > SIGNIFICANCE_LEVEL:
@@ -199,7 +206,7 @@ def _verdict(pair: AcrossComparison) -> str:
         ahead, behind = (pair.one, pair.other) if found.value > 0 else (pair.other, pair.one)
         text = f"Over all domains, {ahead} is better than {behind}: {pair.one} has {said}."
     else:
-        text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else _less(pair)}{more} than {pair.other}: {said}."
+        text = f"Over all domains, {pair.one} {_has_most(pair, most=found.value > 0)} than {pair.other}: {said}."
     return f"{text}{_disagreement(pair)}"
 
 
@@ -207,15 +214,14 @@ def _disagreement(pair: AcrossComparison) -> str:
     """Return a line about domains that disagree, after a line break; an empty string if they do not."""
     if not pair.domains_disagree or pair.spread_p_value is None:
         return ""
-    write, more = _amount(pair), f" {pair.by}" if pair.by not in SHARES else ""
-    spread = ""
+    write, spread = _amount(pair), ""
     if pair.overall is not None:
         spread = f"x {figures.figure(exp(pair.overall.spread))}" if pair.ratio else write(pair.overall.spread).lstrip("+")
         unit = " points" if pair.by in SHARES else ""
         spread = f": the true differences spread by {spread}{unit} (standard deviation)"
     differ = "differ in the size of the difference" if pair.one_sided else "disagree"
     sides = [
-        f"{name} has more{more} in {', '.join(leads)}"
+        f"{name} {'has more' if pair.by in SHARES else _has_most(pair, most=True)} in {', '.join(leads)}"
         for name, leads in (
             (pair.one, [effect.domain for effect in pair.domains if effect.low is not None and effect.low > 0]),
             (pair.other, [effect.domain for effect in pair.domains if effect.high is not None and effect.high < 0]),
@@ -260,9 +266,7 @@ def _entries_table(names: Sequence[str], pairs: Sequence[AcrossComparison], styl
         [marks[name] if known else figures.NONE, name, f"{means[name]:.2f}" if name in means else figures.NONE] for name in order
     ]
     text = TextTable(["Rank", "Agent", "Mean rank"], rows).text(style, width)
-    ahead = (
-        "are better" if pairs[0].by in SHARES else f"have {_less(pairs[0]) if pairs[0].lower_is_better else 'more'} {pairs[0].by}"
-    )
+    ahead = "are better" if pairs[0].by in SHARES else _has_most(pairs[0], most=not pairs[0].lower_is_better, several=True)
     said = (
         f"Rank: one more than the number of entries that {ahead} beyond noise over shared domains. "
         "Mean rank: over the domains that all share."

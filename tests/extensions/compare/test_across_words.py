@@ -11,7 +11,7 @@ import arena
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena_compare.across import across_document, across_text
-from arena_compare.domains import AMOUNTS, AcrossComparison, Domain, combine_domains, compare_domains
+from arena_compare.domains import AMOUNTS, AcrossComparison, Domain, combine_domains, compare_domains, correct
 
 NAMES = ("strong", "weak")
 
@@ -58,6 +58,33 @@ def test_domains_that_agree_in_sign_only_differ_in_size(last: float, words: str)
     assert "Beyond noise, strong has more nodes in d0, d1, d2, d3" in text
     assert ("weak has more nodes in d4" in text) == (last < 1)
     assert "strong (geometric mean)    weak (geometric mean)" in text
+
+
+@pytest.mark.parametrize(
+    ("by", "fewer", "more"),
+    [
+        ("nodes", "strong has fewer nodes than weak", "strong has more nodes than weak"),
+        ("seconds", "strong takes fewer seconds than weak", "strong takes more seconds than weak"),
+        ("cost", "strong has less cost than weak", "strong has more cost than weak"),
+        ("branching-factor", "strong has a lower branching-factor than weak", "strong has a higher branching-factor than weak"),
+    ],
+)
+def test_measures_have_words_that_fit(by: str, fewer: str, more: str) -> None:
+    """Nodes are counted, a factor is low or high, and a search takes time."""
+    for factor, words in ((0.5, fewer), (2.0, more)):
+        domains = [
+            Domain(f"d{number}", {k: factor * (1 + 0.01 * k) for k in range(5)}, dict.fromkeys(range(5), 1.0))
+            for number in range(6)
+        ]
+        ratio = by in AMOUNTS
+        effects = compare_domains(domains, least=1e-9 if ratio else None, bounded=False)
+        [pair] = correct([combine_domains(*NAMES, effects, by=by, ratio=ratio, lower_is_better=True)])
+        assert f"Over all domains, {words}" in tell(pair)
+        third = replace(pair, other="third")
+        verb = "take" if by == "seconds" else "have"
+        lower = fewer.removeprefix("strong ").partition(" ")[2].removesuffix(" than weak")
+        text = across_text((*NAMES, "third"), [pair, third], [], "simple", None)
+        assert f"the number of entries that {verb} {lower} beyond noise" in text
 
 
 @pytest.mark.parametrize(("last", "word"), [(0.5, "yes"), (2.0, "in size"), (8.0, "no")])
