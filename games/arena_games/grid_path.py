@@ -32,8 +32,9 @@ class GridPath(Puzzle):
 
     `neighbours` is the number of cells to which a step can lead: 4, or 8 with diagonal steps. `map` is `rooms`, `maze`, `swamp`,
     or a file in the format of movingai.com; `scenario` is a file with pairs of cells for this map. A step costs its length times
-    the mean weight of both cells; `weights` maps marks of the map to weights. For a diagonal step, both cells beside it must be
-    free. Actions are `N`, `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
+    the mean weight of both cells; `weights` maps marks of the map to weights. Cells that are blocked otherwise, such as water
+    (`W`), can be entered if their mark has a weight. For a diagonal step, both cells beside it must be free. Actions are `N`,
+    `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
     """
 
     name = "grid-path"
