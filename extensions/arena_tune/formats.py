@@ -39,7 +39,7 @@ class HeldOutGauntlet(HeadToHead):
         self.sequential_test = None  # a board shows a test only if its two entries play each other
         self.first = first
         self.scores = SharedRivals(1)
-        """The scores in the schedule that was created last, up to the last evaluation of the test."""
+        """The scores in the schedule that was created last, up to the last evaluation of the test; empty without a test."""
 
     def refusal(self, field: Field) -> str | None:
         """Refuse games that are not for two players."""
@@ -54,7 +54,7 @@ class HeldOutGauntlet(HeadToHead):
         return 4 * field.rounds * (field.entries - 2)
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield the matches position by position until the test decides. The test is evaluated after every few positions."""
+        """Yield the matches position by position. A test is evaluated after every few positions, and can end them."""
         rivals = range(2, field.entries)
         self.scores = scores = SharedRivals(len(rivals))
         last = self.first + field.rounds - 1
@@ -65,13 +65,12 @@ class HeldOutGauntlet(HeadToHead):
                     yield Pairing(number, (entry, rival))
                     yield Pairing(number, (rival, entry))
             due.append(number)
-            if len(due) == PAIRS_PER_LOOK or number == last:
+            if self.sprt is not None and (len(due) == PAIRS_PER_LOOK or number == last):
                 yield None
                 for one in due:
                     scores.take(outcomes, one)
                 due = []
-                decided = self.sprt is not None and self.sprt.verdict(scores.ratio(self.sprt)) is not None
-                if decided or scores.repeats >= MAX_REPEATED_PAIRS:
+                if self.sprt.verdict(scores.ratio(self.sprt)) is not None or scores.repeats >= MAX_REPEATED_PAIRS:
                     return
 
     def announcement(self) -> str | None:

@@ -1,9 +1,11 @@
 """The sentence about options that the confirmation of a tuning did not find better."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from arena import Field, Outcomes
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena.results.pairs import PairedGames
@@ -11,6 +13,7 @@ from arena.stats.observations import Pair
 from arena.store import Store
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
+from arena_tune.formats import HeldOutGauntlet
 from arena_tune.matches import PlayedTuning
 from arena_tune.terms import Asked, read_terms
 from arena_tune.tune import _judge_pairs
@@ -67,3 +70,10 @@ def test_openings_that_are_left_are_not_refused(tmp_path: Path, monkeypatch: pyt
     terms = read_terms(Asked(*words))
     with PlayedTuning(terms, tmp_path / "t.db", "digest", 1, quiet=True) as played:
         played.check_openings(32)
+
+
+def test_a_gauntlet_without_a_test_plays_all_its_matches() -> None:
+    """No results are needed: two entries play both seats against one rival at each of 20 positions, which makes 80 matches."""
+    played = list(HeldOutGauntlet().schedule(Field(entries=3, rounds=20, players=2), Outcomes()))
+    seats = Counter(None if pairing is None else pairing.seats for pairing in played)
+    assert seats == {(0, 2): 20, (2, 0): 20, (1, 2): 20, (2, 1): 20}
