@@ -384,7 +384,7 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
             "When all are complete, join their stores with `arena merge OUT.db IN.db ...`."
         )
     elif not ended:
-        left = sheet.size - tally.games - tally.void
+        left = sheet.size - tally.games - tally.void - sheet.left_out
         missing = (
             f"{left:,} of {figures.amount(sheet.size, 'match')} {'is' if left == 1 else 'are'} missing" if sheet.exact else ""
         )

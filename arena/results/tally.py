@@ -442,7 +442,7 @@ class Tally:
 
     def is_complete(self, *, ended: bool) -> bool:
         """Return whether all matches of the board have been played. If their number depends on results, the answer is `ended`."""
-        return self.games + self.void == self.sheet.size if self.sheet.exact else ended
+        return self.games + self.void + self.sheet.left_out == self.sheet.size if self.sheet.exact else ended
 
     def ranking(self) -> Ranking | None:
         """The ranking that the format of the board computes; None if it has none of its own."""

@@ -74,6 +74,9 @@ class BoardInfo:
     identifies the entry and the game, and default values do not affect it."""
     path_matters: bool = True
     """Whether solutions are compared by their costs and moves; False for a puzzle in which only the final state counts."""
+    left_out: int = 0
+    """The number of played matches that the key `report` of the spec leaves out. A store does not keep it, because it is counted
+    whenever the board is shown."""
 
     @classmethod
     def of(cls, board: Board, registry: Registry | None = None) -> Self:
@@ -155,8 +158,8 @@ class BoardInfo:
         return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values. `path_matters` is left out if it is true, as in stores of older versions."""
-        values = asdict(self)
+        """Return all fields that a store keeps, as plain values. `path_matters` is left out if it is true, as in older stores."""
+        values = {name: value for name, value in asdict(self).items() if name != "left_out"}
         if self.path_matters:
             del values["path_matters"]
         return values

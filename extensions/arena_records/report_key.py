@@ -109,7 +109,7 @@ def _read_later(_: Iterable[tuple[Record, Scheduled]]) -> Iterable[Measured]:
 def apply_report(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matches) -> tuple[Sequence[BoardInfo], Matches]:
     """Return boards with the cells of the columns of `report`, and a function that reads the matches which `report` keeps.
 
-    The size of a board does not count the matches that are left out. Void matches are always kept, because boards count them
+    `left_out` of a board is the number of matches that are left out. Void matches are always kept, because boards count them
     separately.
     """
     shown, left_out = _apply(values, boards, matches)
@@ -277,7 +277,7 @@ def _fill(
             cells = [means.get((number, key, entry), none).mean(within) for entry in range(len(board.labels))]
         remark = _describe(board, str(report.where and report.where.text), rounds, left_out, played) if key == KEPT else ""
         filled.append(replace(one, cells=tuple(cells), remarks=(remark,) if remark else ()))
-    return replace(board, size=board.size - left_out, plugin_columns=tuple(filled))
+    return replace(board, left_out=left_out, plugin_columns=tuple(filled))
 
 
 def _describe(board: BoardInfo, where: str, rounds: Sequence[Rounds], left_out: int, played: int) -> str:

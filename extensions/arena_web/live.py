@@ -88,7 +88,7 @@ class RunState:
 def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
     """Return the progress of a run, computed only from counts. `writing` is True while a process holds the store."""
     counts = dict(store.query("SELECT board, count(*) FROM place GROUP BY board"))
-    done = [counts.get(number, 0) for number in range(len(run.boards))]
+    done = [counts.get(number, 0) + sheet.left_out for number, sheet in enumerate(run.boards)]
     ended = run.ended is not None
     finished = all(count == sheet.size if sheet.exact else ended for count, sheet in zip(done, run.boards, strict=True))
     over = finished and not (writing and not ended)

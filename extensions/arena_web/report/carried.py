@@ -118,6 +118,8 @@ class Carried:
     """
     of: int
     """The number of matches on all boards."""
+    left_out: int
+    """The number of matches that the key `report` of the spec leaves out."""
     trouble: str | None
     """The reason why matches are shown without boards; None if they have boards."""
     boards: Mapping[str, str]
@@ -164,7 +166,8 @@ def carry_matches(store: Store, found: Findings, most: int, registry: Registry) 
             break
     of = sum(len(evidence.matches) for evidence in found.boards)
     boards = {name: module.source for name, module in games.modules.items() if module.source is not None}
-    return Carried(tuple(packs.listed), tuple(packs.finish()), of, games.trouble, boards, tuple(games.notes), scripts)
+    left_out = sum(evidence.sheet.left_out for evidence in found.boards)
+    return Carried(tuple(packs.listed), tuple(packs.finish()), of, left_out, games.trouble, boards, tuple(games.notes), scripts)
 
 
 class _Packs:

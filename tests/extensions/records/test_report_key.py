@@ -1,7 +1,9 @@
 """The key `report` of a spec: columns by formulas, and the matches that boards show. pandas and scipy compute the same anew."""
 
+import contextlib
 import json
 import math
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,10 @@ from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.spec import load_spec
+from arena.store import Store
 from arena_records.report_key import apply_report
 from arena_records.tidy import OptimalCosts
-from arena_web.live import Watcher
+from arena_web.live import Watcher, run_state
 
 pytestmark = pytest.mark.process
 
@@ -143,6 +146,33 @@ def test_every_output_has_the_columns(tmp_path: Path) -> None:
     (shown,) = Watcher(store)._read()["boards"]
     assert [column["heading"] for column in shown["table"]["columns"]] == ["Agent", "Efficiency", "Efficiency to", "Kept"]
     assert any(line.startswith("report.where (nodes > 10) leaves out") for line in shown["remarks"])
+
+
+@pytest.mark.parametrize("shard", [None, "1/2", "2/2"])
+def test_totals_count_the_matches_that_are_left_out(tmp_path: Path, shard: str | None) -> None:
+    """Three agents attempt 12 positions, so the schedule has 36 matches however many of them `where` leaves out."""
+    store = tmp_path / "cup.db"
+    (tmp_path / "cup.json").write_text(json.dumps({**PUZZLE, "report": {"where": "round < 5"}}))
+    invoke("run", str(tmp_path / "cup.json"), "--store", str(store), *([] if shard is None else ["--shard", shard]))
+    with Store.open(store) as opened:
+        played = len(opened)
+    if shard is None:  # as if the run had been killed before its last match
+        with contextlib.closing(sqlite3.connect(store)) as connection, connection:
+            connection.execute("DELETE FROM place WHERE number = (SELECT max(number) FROM place)")
+            connection.execute("UPDATE run SET ended = NULL")
+        played -= 1
+    (board,) = Leaderboard.load(store)
+    assert board.facts["size"] == 36
+    words = "1 of 36 matches is missing" if shard is None else "all shards together have 36 matches"
+    assert any(words in line for line in board.remarks)
+    with Store.open(store) as opened, opened.snapshot():
+        state = run_state(opened, Leaderboard.last_run(opened), writing=False)
+    assert (state.done, state.total) == (played, 36)
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(cli, ["report", str(store), "-o", str(page)], catch_exceptions=False)
+    shown = board.games
+    assert f"{shown} of {shown} matches ({played - shown} more left out by report.where)" in done.output
+    assert f"The key report.where leaves out {played - shown} more." in page.read_text()
 
 
 def test_a_changed_report_plays_nothing(tmp_path: Path) -> None:
