@@ -44,6 +44,8 @@ INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 ID_BYTES = 16
 MAX_EMPTY_FRAMES = 1000
 """After as many frames without a page number, the rest of a log is not read. It may be a hole of terabytes."""
+MAX_JOINED_PAIRS = 10_000
+"""At most this many pairs of rows with different numbers are compared, to find out whether they belong to the same match."""
 MAX_READ = 8
 """How many times the size of the file is read at most, because overflow pages of a hostile file may belong to many rows."""
 
@@ -382,6 +384,7 @@ class _Salvage:
                         cells[COUNTS] = counts
                         if found[17] in (rows.digest, digest(cells_to_digest(cells))):
                             self._keep(number, found, rows)
+        self._join_apart()
         for number, record in self._places.items():
             if number not in self._sound_places:
                 self._parts.append(f"place {number} of {self._name(record)}")
@@ -393,6 +396,24 @@ class _Salvage:
         if self.sound and not self._runs:
             self._parts.append("the run")
         self.connection.executescript("DROP TABLE found_record; DROP TABLE found_detail")
+
+    def _join_apart(self) -> None:
+        """Recover matches whose two rows have different numbers because one number is damaged. The hash covers both rows."""
+        question = (
+            f"SELECT r.number, d.record, r.digest, {RECORD} FROM found_record r JOIN found_detail d "
+            "WHERE r.number NOT IN (SELECT record FROM found_detail) AND d.record NOT IN (SELECT number FROM found_record) "
+            f"LIMIT {MAX_JOINED_PAIRS}"
+        )
+        placed = set(self._places.values())
+        for one, other, kept, *cells in self.connection.execute(question):
+            number = other if other in placed else one
+            if kept == digest(cells_to_digest(cells)) and not {one, other} & {*self.sound}:
+                with suppress(*UNREADABLE):
+                    self._keep(number, (), rows_of(record_of(cells), cells[4]))
+                    for wrong in {one, other} - {number}:
+                        self._names.pop(wrong, None)
+                        if self._ids.get(wrong) == cells[0]:
+                            del self._ids[wrong]
 
     def _keep(self, number: int, found: Sequence[Any], rows: Rows) -> None:
         key, row = rows.record[0].hex(), record_row(number, rows)

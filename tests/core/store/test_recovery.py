@@ -175,6 +175,21 @@ def test_counts_that_decisions_contradict_are_computed_again(small: Path, tmp_pa
     assert found.connection.execute("SELECT * FROM record").fetchall() == there
 
 
+@pytest.mark.parametrize("statement", ["UPDATE detail SET record = 5000", "UPDATE record SET number = 5000"])
+@pytest.mark.parametrize("number", [1, 6, 10])
+def test_a_match_with_a_damaged_number_is_one_match(small: Path, tmp_path: Path, statement: str, number: int) -> None:
+    """The hash covers both rows of a match, so they are found although their numbers differ. Only the number is damaged."""
+    copy = shutil.copy(small, tmp_path / "copy.db")
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        (key,) = connection.execute("SELECT hex(id) FROM record WHERE number = ?", [number]).fetchone()
+        connection.execute(f"{statement} WHERE {statement.split()[-3]} = ?", [number])
+    with Store.open(small) as store:
+        whole = {record.id: place for record, place in store.records()}
+    with Store.open_sound(copy) as store:
+        assert {record.id: place for record, place in store.records()} == whole
+        assert (store.lost_matches, store.lost_parts) == ([], [f"the row of match {key.lower()}"])
+
+
 EFFORT = [
     "UPDATE effort SET nodes = nodes + 1 WHERE seat = 2",
     "UPDATE effort SET nanoseconds = nanoseconds + 1 WHERE seat = 3",
