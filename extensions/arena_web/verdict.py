@@ -1,5 +1,7 @@
 """The verdict on a leaderboard in one sentence: which entry is first, and which entries cannot be distinguished from it."""
 
+from collections.abc import Sequence
+
 from arena.api.results import Leaderboard
 
 MAX_NAMES = 4
@@ -15,7 +17,11 @@ def verdict(board: Leaderboard) -> str | None:
     if len(rows) < 2:
         return None
     first, *others = rows
-    is_first = f"{first['agent']} is first of {len(rows)}{' so far' if board.facts.get('finished') is False else ''}"
+    so_far = " so far" if board.facts.get("finished") is False else ""
+    equal = [row["agent"] for row in others if row["rank"] == first["rank"]]
+    is_first = f"{first['agent']} is first of {len(rows)}{so_far}"
+    if equal:
+        is_first = f"{first['agent']} shares rank 1 of {len(rows)} with {_list_names(equal)}{so_far}"
     if board.kind == "score" or board.ranked_by == "mean_return":
         bounded = first["return_low"] is not None or first["return_high"] is not None
     else:
@@ -23,13 +29,22 @@ def verdict(board: Leaderboard) -> str | None:
         bounded = board.kind == "puzzle" or not (open_ended or first["agent"] in board.unrated)
     level = set(first.get("level_with", ()))
     near = [row["agent"] for row in others if row["agent"] in level]
-    if not bounded and (near or "superiority" not in first or board.ranked_by == "mean_return"):
+    # if the board tells the first from some others, there are enough rounds for a test, although its rating is hidden
+    undecided = len(near) == len(others) or (not near and ("superiority" not in first or board.ranked_by == "mean_return"))
+    if not bounded and undecided:
         return f"{is_first}, but too few complete rounds differ to say whether that is more than chance."
+    if equal and near == equal:
+        rest = ", and its lead over the others is more than chance (95 %)" if len(equal) < len(others) else ""
+        return f"{is_first}{rest}."
     if not near:
         return f"{is_first}, and its lead over all others is more than chance (95 %)."
     if len(near) == len(others) > 1:
         return f"{is_first}, but cannot be told apart from any of the others."
-    if len(near) > MAX_NAMES:
-        near = [*near[: MAX_NAMES - 1], f"{len(near) - MAX_NAMES + 1} others"]
-    told = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} and {near[-1]}"
-    return f"{is_first}, but cannot be told apart from {told}."
+    return f"{is_first}, but cannot be told apart from {_list_names(near)}."
+
+
+def _list_names(names: Sequence[str]) -> str:
+    """Return the names as a text, and only the number of those after the first few."""
+    if len(names) > MAX_NAMES:
+        names = [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} others"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

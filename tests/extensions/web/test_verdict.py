@@ -1,5 +1,6 @@
 """The verdict of a board is that of the tests of its pairs."""
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -55,12 +56,34 @@ def test_some_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     assert verdict(board) == said
 
 
+def test_a_hidden_rating_of_the_first_hides_no_decision(tmp_path: Path) -> None:
+    """The rating of the first is hidden, but tests have told it from two of its three rivals, so there were enough rounds."""
+    board = play({**TIC, "agents": TWINS[:4], "rounds": 3}, tmp_path)
+    names = [row["agent"] for row in board.rows]
+    hidden = {"rating": None, "rating_low": None, "rating_high": None}
+    first, *others = [{**row, **hidden, "rank": rank, "level_with": []} for rank, row in enumerate(board.rows, 1)]
+    told = replace(board, rows=({**first, "level_with": names[3:]}, *others), unrated=frozenset(names))
+    assert verdict(told) == f"{names[0]} is first of 4, but cannot be told apart from {names[3]}."
+    open_ = replace(told, rows=({**first, "level_with": names[1:]}, *others))
+    assert verdict(open_) == (
+        f"{names[0]} is first of 4, but too few complete rounds differ to say whether that is more than chance."
+    )
+
+
+def test_a_shared_first_rank_is_shared(tmp_path: Path) -> None:
+    board = play({**TIC, "agents": [*TWINS[:2], "greedy"], "rounds": 2}, tmp_path)
+    rows = [{**row, "rank": rank} for rank, row in zip((1, 1, 3), board.rows, strict=True)]
+    names = [row["agent"] for row in rows]
+    said = str(verdict(replace(board, rows=tuple(rows))))
+    assert said.startswith(f"{names[0]} shares rank 1 of 3 with {names[1]}, ")
+
+
 def test_puzzles_go_by_what_ranks_them(tmp_path: Path) -> None:
     """Two searches with one name each are level; the blind search needs more nodes on every position, so it is not."""
     agents = [{"agent": "a-star", "label": "one"}, {"agent": "a-star", "label": "two"}, "bfs"]
     board = play({"game": TILES, "agents": agents, "rounds": 20}, tmp_path)
     assert [row["solved"] for row in board.rows] == [1, 1, 1]
-    assert verdict(board) == "one is first of 3, but cannot be told apart from two."
+    assert verdict(board) == "one shares rank 1 of 3 with two, and its lead over the others is more than chance (95 %)."
     board = play({"game": TILES, "agents": ["a-star", "bfs"], "rounds": 20}, tmp_path / "second")
     assert verdict(board) == "a-star is first of 2, and its lead over all others is more than chance (95 %)."
 
