@@ -37,6 +37,8 @@ FEW_ROUNDS_YET = "No intervals yet: they need three rounds."
 TOO_MANY = f"No ratings: they are computed for up to {Strengths.MAX_ENTRIES} agents."
 NO_PARTNERS = "No intervals: the other games of pairs are missing, because they are void or in another shard."
 NO_PARTNERS_YET = "No intervals yet: the other games of pairs are missing."
+FEW_OF_EACH = "No intervals: each agent has played too few rounds; set more `rounds` in the spec."
+FEW_OF_EACH_YET = "No intervals yet: each agent has played too few rounds."
 UNCONNECTED = "No intervals: the games of too few agents are connected."
 MIN_PAIRS_OF_SEATS = 10
 MIN_SHARE_OF_SEATS = 0.8
@@ -397,6 +399,8 @@ def _describe_scale(
     """Return the remarks on the order, the scale and the intervals of a versus board. May add the fact `zero`."""
     sheet = tally.sheet
     played = [entry for entry, count in enumerate(tally.counts) if count.games]
+    if rated is not None and rated.anchor is None and len(rated.zero) < len(played):
+        facts["zero"] = [sheet.labels[entry] for entry in rated.zero]
     if rated is None or all(rated.elo[entry][1:] == (None, None) for entry in played):
         if rated is None and len(sheet.labels) > Strengths.MAX_ENTRIES:
             return [*ranked, TOO_MANY]
@@ -405,9 +409,9 @@ def _describe_scale(
         if any(map(tally.matches.lacks_partners, played)):
             return [*ranked, NO_PARTNERS if ended or shard is not None else NO_PARTNERS_YET]
         folded = REPEATS + (OTHER_OPENINGS if sheet.has_openings else MORE_OPENINGS)
+        if rated is not None and not tally.matches.folded and any(rated.elo[entry][0] is not None for entry in played):
+            return [*ranked, FEW_OF_EACH if ended else FEW_OF_EACH_YET]
         return [*ranked, folded if tally.matches.folded else UNCONNECTED]
-    if rated.anchor is None and len(rated.zero) < len(played):
-        facts["zero"] = [sheet.labels[entry] for entry in rated.zero]
     zero = describe_zero(None if rated.anchor is None else sheet.anchor, facts.get("zero"))
     return [" ".join([*ranked, f"Elo 0 is {zero}; a lead of 400 means 91 % of the points."])]
 

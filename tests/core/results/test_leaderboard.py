@@ -431,3 +431,21 @@ def test_the_score_of_each_seat_is_known_after_a_game_there(
     (board,) = Leaderboard.of_tallies([tally], finished=False)
     row = next(row for row in board.rows if row["agent"] == "zero")
     assert (row["score_first"], row["score_second"]) == (first, second)
+
+
+def test_a_knockout_with_too_few_rounds_says_so() -> None:
+    """Most agents are connected: each took points from each other, perhaps by way of others. Two rounds each are the cause."""
+    twins = [{"agent": "random", "label": f"r{number}"} for number in range(5)]
+    spec = {"game": "tic-tac-toe", "format": {"name": "knockout", "replays": 1}, "rounds": 2, "openings": {"plies": 2}, "seed": 3}
+    (board,) = Leaderboard.of_results(run({**spec, "agents": ["random", "greedy", "minimax", *twins], "limits": {"nodes": 200}}))
+    names = [row["agent"] for row in board.rows]
+    assert board.cross is not None
+    reached = {
+        (one, other) for one, row in zip(names, board.cross, strict=True) for other, got in zip(names, row, strict=True) if got
+    }
+    for middle in names:
+        reached |= {(one, other) for one in names for other in names if {(one, middle), (middle, other)} <= reached}
+    tiers = [{other for other in names if {(one, other), (other, one)} <= reached} for one in names]
+    assert set(board.facts["zero"]) == max(tiers, key=len)
+    assert board.zero.startswith("the mean of r")
+    assert "No intervals: each agent has played too few rounds; set more `rounds` in the spec." in " ".join(board.remarks)
