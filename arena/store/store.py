@@ -170,7 +170,7 @@ class Store(StoreContents):
             self._begun = self._next
             if self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1") != run.hash:
                 write.execute("DELETE FROM place")
-            row = row_of(run)
+            row = row_of(run if run.started else replace(run, idle=True))  # until its first match is written
             values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
             write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({placeholders(13)})", values)
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])
@@ -240,6 +240,7 @@ class Store(StoreContents):
             (number, scheduled, rows_of(record, self._seed_cell(scheduled, record)))
             for number, (scheduled, record) in enumerate(pending, self._next)
         ]
+        begun = replace(self.last(), idle=False) if self._has_run and self._next == self._begun else None
         with self._writing() as write:
             try:
                 write.executemany(schema.ADD_RECORD, [record_row(number, row) for number, _, row in rows])
@@ -250,6 +251,8 @@ class Store(StoreContents):
             write.executemany(
                 schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled, _ in rows if scheduled is not None]
             )
+            if begun is not None:
+                _replace_last(write, begun)
         self._next += len(rows)
 
     def _first_of_each(self) -> list[tuple[Scheduled | None, Record]]:

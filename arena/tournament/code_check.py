@@ -38,8 +38,11 @@ def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object],
     """Return the run that is about to begin. Raises StoreError if a plugin has changed since the stored matches were played.
 
     If arena's own code has changed, as with every version, a sample of matches is played again, and the run is refused only if
-    results differ. `say` gets a line about the result. If `accept` is true, only changed defaults of options are refused.
+    results differ. `say` gets a line about the result. If `accept` is true, only changed defaults of options are refused. Nothing
+    is refused if the store has no match.
     """
+    if not len(store):
+        return run
     _check_options(store, spec, run)
     before, now = read_known_code(store.runs()), run.code()
     differing = {key for key, found in now.items() if before.get(key, found) != found}
@@ -183,7 +186,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
         seats += found
     others = {part for board, seat in everybody if (board, seat) not in seats for part in _code_of(spec, board, [seat])}
     own = {part for board, seat in seats for part in _code_of(spec, board, [seat])} - others
-    before = read_known_code(store.runs())
+    before = read_known_code(store.runs()) if len(store) else {}
     changed = {part for part, found in run.code().items() if before.get(part, found) != found}
     if changed - own and not accept:
         listed = ", ".join(sorted(f"{key} of {name}" if key else name for name, key in changed - own))

@@ -86,6 +86,19 @@ def test_two_versions_are_named_if_both_have_played(mine: Path, arena: Arena, tm
     assert "The store has matches of more than one version of mine.py." in more.stdout
 
 
+def test_a_killed_run_without_matches_has_no_version(mine: Path, arena: Arena, tmp_path: Path) -> None:
+    """A killed run leaves only its row. No match was played with its code, so the edited plugin is the only version."""
+    (tmp_path / "s.db").unlink()
+    with Store.open(tmp_path / "live.db", write=True) as store:
+        store.begin(Run.of(load_spec(tmp_path / "s.yaml")))
+        with sqlite3.connect(tmp_path / "live.db") as connection:  # as a kill leaves it, before the store is closed
+            connection.execute("VACUUM INTO ?", [str(tmp_path / "s.db")])
+    mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
+    done = arena("run", "s.yaml", "--store", "s.db", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert SEVERAL not in done.stdout
+
+
 def test_words_about_a_plugin_are_no_change(mine: Path, arena: Arena) -> None:
     """Code that is there again is the same code."""
     mine.write_text(MINE.replace("One end", "The first").replace("    def", "    # the end\n\n    def"))
