@@ -118,6 +118,8 @@ class PuzzleComparison:
     """
     branching: tuple[float, float] | None
     """The mean effective branching factor of both entries, over the positions that both solved with nodes and moves."""
+    branching_positions: int
+    """The number of these positions."""
     optima: int
     """The number of positions for which the optimum is known."""
     by_nodes: tuple[Budget, ...]
@@ -206,6 +208,7 @@ def compare_attempts(
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         (fmean([one for one, _ in branching]), fmean([other for _, other in branching])) if branching else None,
+        len(branching),
         len(known),
         () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),

@@ -10,6 +10,7 @@ from arena_compare.comparison import Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 from arena_compare.verdicts import advice, games_verdict, p_value_text, p_value_words, puzzle_verdict, signed_points
+from arena_pairings.sprt_state import UNDECIDED
 
 if TYPE_CHECKING:
     from arena.stats import Difference
@@ -79,6 +80,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     shares = [figures.share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
     bounds = f"{signed_points(found.low, 1)} to {signed_points(found.high, 1)}"
     typical = f"{both}, geometric mean"
+    counted = f"{figures.amount(found.branching_positions, 'position')} that both solved with nodes and moves"
     rows = [
         [
             "Solved",
@@ -95,7 +97,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
         *(
             []
             if found.branching is None
-            else [[f"Effective branching factor, {both}", *map(figures.figure, found.branching), "", "", ""]]
+            else [[f"Effective branching factor, {counted}", *map(figures.figure, found.branching), "", "", ""]]
         ),
         *_scores("nodes", found.par2_nodes, found.limit_nodes),
         *_scores("seconds", found.par2_seconds, found.limit_seconds),
@@ -177,6 +179,7 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         if adjusted is not None and adjusted.elo is not None:
             interval = figures.elo_interval(adjusted.elo_low, adjusted.elo_high)
             lines.append(f"The test corrects the scores for luck: Elo {figures.elo(adjusted.elo, 1)}{interval}.")
+    if found.verdict not in (None, UNDECIDED):
         lines.append(
             "A sequential test ended these games at the first look at which it could decide, so the score, the Elo and the "
             "likelihood exaggerate the difference on average."

@@ -7,6 +7,9 @@ from arena.api.results import BoardInfo, PairedGames, figures
 from arena.stats import EloEstimate
 from arena_pairings.sprt import AdjustedElo, LuckFreePairs, Sprt, SprtForecast, Verdict, forecast, log_likelihood_ratio
 
+UNDECIDED = "nothing is decided"
+"""The conclusion of a test that has not decided."""
+
 
 @dataclass(frozen=True, slots=True)
 class SprtState:
@@ -60,7 +63,7 @@ class SprtState:
 
     def conclude(self) -> str:
         """Return the verdict in words."""
-        return "nothing is decided" if self.verdict is None else self.explain(self.verdict, self.one, self.other)
+        return UNDECIDED if self.verdict is None else self.explain(self.verdict, self.one, self.other)
 
     def explain(self, verdict: Verdict, one: str, other: str) -> str:
         """Return the conclusion of the test, with other names for the two entries."""

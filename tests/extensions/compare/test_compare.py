@@ -182,6 +182,27 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
 
 
+def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path) -> None:
+    """A puzzle that is solved at its start has no factor. With two random moves, about half of the positions are such."""
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 2}, "rounds": 12, "agents": ["a-star", "bfs"]}
+    played = arena.run(spec, store=tmp_path / "cup.db")
+    moved = sum(record.moves > 0 for *_, record in played.played if record.labels == ("a-star",))
+    assert 0 < moved < 12
+    text = called("compare", str(tmp_path / "cup.db"), "a-star", "bfs").output
+    assert f"Effective branching factor, {moved} positions that both solved with nodes and moves" in text
+
+
+@pytest.mark.parametrize(("rounds", "elo1", "decided"), [(4, 20, False), (60, 200, True)])
+def test_only_a_decided_test_has_ended_the_games(tmp_path: Path, rounds: int, elo1: int, decided: bool) -> None:
+    """Four pairs cannot reach a log-likelihood ratio of 2.94 for hypotheses that are 20 normalised Elo apart."""
+    test = {"sprt": {"elo0": 0, "elo1": elo1}}
+    spec = {"game": "tic-tac-toe", "format": {"name": "head-to-head", "test": test}, "rounds": rounds, "openings": {"plies": 2}}
+    arena.run({**spec, "agents": ["greedy", "random"]}, store=tmp_path / "cup.db")
+    text = called("compare", str(tmp_path / "cup.db"), "greedy", "random").output
+    assert ("nothing is decided" in text) == (not decided)
+    assert ("A sequential test ended these games" in text) == decided
+
+
 def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, list[Record]]) -> None:
     """Found by the roots of a polynomial, and the same in the details of a pair and by the measure."""
     path, records = puzzle
@@ -194,7 +215,9 @@ def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, 
     assert board["pairs"][0]["branching"] == pytest.approx(list(map(fmean, zip(*factors, strict=True))))
     text = called("compare", str(path), *labels).output
     shown = [f"{fmean(column):.3g}" for column in zip(*factors, strict=True)]
-    assert re.search(rf"Effective branching factor, {len(both)} positions that both solved +{shown[0]} +{shown[1]}", text)
+    assert re.search(
+        rf"Effective branching factor, {len(both)} positions that both solved with nodes and moves +{shown[0]} +{shown[1]}", text
+    )
     (means,) = json.loads(called("compare", str(path), *labels, "--by", "branching-factor", "--format", "json").output)[0][
         "pairs"
     ]
