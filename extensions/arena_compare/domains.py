@@ -8,7 +8,8 @@ from itertools import combinations
 from math import log, sqrt
 from statistics import fmean, geometric_mean, median, stdev
 
-from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally
+from arena.api.cli import say
+from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally, figures
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, read_points, read_returns, read_solved
@@ -21,7 +22,7 @@ MIN_DOMAINS = 5
 """The smallest number of shared domains for an overall result."""
 AMOUNTS = {"nodes": 1.0, "seconds": MIN_SECONDS, "moves": 1.0, "cost": 1e-9}
 """Measures whose values differ by orders of magnitude, so that they are compared by ratios. Each measure has a smallest value; if
-a value is smaller, it counts as the smallest value.
+a value is smaller, it counts as the smallest value. Costs of 0 have no ratio, so these positions are left out.
 """
 BOUNDED = ("solved", "score", "return")
 """Measures whose differences are from -1 to 1. For returns, only the sign of a difference counts, because each game has its own
@@ -205,14 +206,22 @@ def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | N
     solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
     if measure is not None:
         found = gather_values(measure, store, tallies)
+        free: set[tuple[int, int]] = set()
         if measure.name in AMOUNTS:
             for place, values in found.items():
                 rounds, known = values.by_round(), solved[place].by_round()
                 if tallies[place[0]].sheet.kind == "puzzle":
                     found[place] = RoundValues(place[1], {})
                     for number, value in rounds.items():
-                        if known.get(number) == 1:
+                        if known.get(number) != 1:
+                            continue
+                        if measure.name == "cost" and value <= 0:
+                            free.add((place[0], number))
+                        else:
                             found[place].add(number, value, None)
+            if free:
+                left = f"{figures.amount(len(free), 'position')} {'is' if len(free) == 1 else 'are'} left out"
+                say(f"note: {left}, because a solution costs 0, so that the costs have no ratio")
         return found
     points = gather_values(Comparison("score", "", read_points), store, tallies)
     returns = gather_values(Comparison("return", "", read_returns), store, tallies)

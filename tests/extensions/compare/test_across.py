@@ -399,6 +399,24 @@ def test_tests_are_those_of_all_pairs_that_differ(tmp_path: Path) -> None:
     assert "(everywhere), p = 1.\n" in called(store, "one", "two", "--across", "--by", "cost").output
 
 
+def test_positions_that_cost_nothing_have_no_ratio(tmp_path: Path) -> None:
+    """Few random moves often leave a puzzle solved. The geometric means are those of scipy over the other positions."""
+    path = tmp_path / "cup.db"
+    game = {"name": "sliding-tiles", "shuffle": {"sweep": [2, 4, 6, 8, 10]}}
+    frame = arena.run({"games": [game], "rounds": 10, "agents": ["a-star", "bfs"]}, store=path).to_dataframe()
+    wide = frame.pivot_table(index=["board", "round"], columns="agent", values="path_cost")
+    free = int((wide["a-star"] == 0).sum())
+    assert 0 < free < len(wide)
+    costly = wide[wide["a-star"] > 0]
+    groups = costly["a-star"].groupby("board").agg([stats.gmean, "size"]).loc[frame["board"].unique()]
+    done = CliRunner().invoke(cli, ["compare", str(path), "a-star", "bfs", "--across", "--by", "cost", "--format", "json"])
+    document = json.loads(done.stdout)
+    effects = document["pairs"][0]["domains"]
+    assert [effect["mean_one"] for effect in effects] == pytest.approx(list(groups["gmean"]))
+    assert [effect["rounds"] for effect in effects] == list(groups["size"])
+    assert f"note: {free} positions are left out, because a solution costs 0" in done.stderr
+
+
 def test_the_heading_names_what_the_domains_are(tmp_path: Path) -> None:
     """Games alone have no solved puzzles, and puzzles alone no points."""
     tiles = [{"name": "sliding-tiles", "shuffle": shuffle} for shuffle in (5, 6)]

@@ -186,7 +186,7 @@ def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path)
     """A puzzle that is solved at its start has no factor. With two random moves, about half of the positions are such."""
     spec = {"game": {"name": "sliding-tiles", "shuffle": 2}, "rounds": 12, "agents": ["a-star", "bfs"]}
     played = arena.run(spec, store=tmp_path / "cup.db")
-    moved = sum(record.moves > 0 for *_, record in played.played if record.labels == ("a-star",))
+    moved = sum((record.moves or 0) > 0 for *_, record in played.played if record.labels == ("a-star",))
     assert 0 < moved < 12
     text = called("compare", str(tmp_path / "cup.db"), "a-star", "bfs").output
     assert f"Effective branching factor, {moved} positions that both solved with nodes and moves" in text
