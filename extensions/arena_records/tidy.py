@@ -7,6 +7,7 @@ from arena import Record
 from arena.api.results import BoardInfo
 from arena.api.run import Scheduled
 from arena.api.store import Store
+from arena.stats import subtract
 from arena_records.report import Report
 
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -222,6 +223,8 @@ class TidyTable:
         if sheet.kind != "versus":
             cost = record.cost if record.solved else None
             optimal = self._optimal.of(place.board, round_)
+            if cost is not None and optimal is not None and not subtract(cost, optimal):
+                optimal = cost  # equal but for rounding, so that `cost - optimal` is 0
             return {**row, "agent": record.labels[0], "solved": record.solved, "path_cost": cost, "optimal": optimal}
         for name, label, got, generated, spent in zip(
             seat_names(len(record.labels)), record.labels, record.returns, nodes, seconds, strict=True

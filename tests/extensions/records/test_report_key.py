@@ -22,6 +22,12 @@ from arena_records.report_key import apply_report
 from arena_records.tidy import OptimalCosts
 from arena_web.live import Watcher, run_state
 
+
+from arena_records.report import Report
+from arena_records.report_key import apply_report
+from arena_records.tidy import OptimalCosts, TidyTable
+from arena_web.live import Watcher
+
 pytestmark = pytest.mark.process
 
 pandas = pytest.importorskip("pandas")
@@ -207,6 +213,20 @@ def test_no_match_and_every_match(tmp_path: Path) -> None:
             assert (board.rows[0]["efficiency"] is None) == (not attempts)
             assert "finished" not in board.facts
         assert words in invoke("leaderboard", str(store))
+
+
+@pytest.mark.parametrize(("cost", "excess"), [(0.1 + 0.2, 0.0), (0.3, 0.0), (0.31, 0.01)])
+def test_equal_costs_have_the_difference_0(cost: float, excess: float) -> None:
+    """A search has found a path of cost 0.3. The same steps in another order add up to 0.30000000000000004."""
+    played = arena.run({**PUZZLE, "rounds": 1, "agents": ["a-star"]})
+    boards = [BoardInfo.of(board) for board in played.spec.boards]
+    costs = OptimalCosts(boards)
+    costs.add(0, 0, 0, 0.3, "normal", 1, 30, 0.1)
+    _, board, pairing, record = played.played[0]
+    record = record._replace(cost=cost)
+    row = TidyTable(boards, 0, costs, Report.read(None)).plain_row(record, Scheduled(0, board, pairing))
+    assert row["path_cost"] == cost
+    assert row["path_cost"] - row["optimal"] == pytest.approx(excess, abs=0 if not excess else 1e-9)
 
 
 def test_optimal_needs_a_claim_that_holds() -> None:
