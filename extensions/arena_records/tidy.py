@@ -38,7 +38,7 @@ COLUMNS = (
     TidyColumn("agent", "puzzle score", "the label of the agent", is_number=False),
     TidyColumn("", "versus", "the label of the agent in each seat", is_number=False),
     TidyColumn("winner", "versus", "the label of the agent that won; empty for a draw", is_number=False),
-    TidyColumn("returns_", "versus", "the return of each seat: 1 for a win, 0 for a draw, -1 for a loss"),
+    TidyColumn("returns_", "versus", "the return of each seat; in many games 1 for a win, 0 for a draw and -1 for a loss"),
     TidyColumn("returns", "score", "the return"),
     TidyColumn("solved", "puzzle", "1 if the puzzle was solved, otherwise 0"),
     TidyColumn("moves", "", "the length of the match"),
