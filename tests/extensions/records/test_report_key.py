@@ -18,15 +18,10 @@ from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.spec import load_spec
 from arena.store import Store
-from arena_records.report_key import apply_report
-from arena_records.tidy import OptimalCosts
-from arena_web.live import Watcher, run_state
-
-
 from arena_records.report import Report
 from arena_records.report_key import apply_report
 from arena_records.tidy import OptimalCosts, TidyTable
-from arena_web.live import Watcher
+from arena_web.live import Watcher, run_state
 
 pytestmark = pytest.mark.process
 
