@@ -29,7 +29,7 @@ import re
 import reprlib
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from types import CodeType, TracebackType
@@ -180,6 +180,15 @@ class Interrupted(KeyboardInterrupt):
     """The exit code of an interrupted run."""
 
 
+def listing(names: Sequence[str], word: str = "and") -> str:
+    """Return names as people list them: with commas, and with a word before the last one.
+
+    >>> listing(["bfs"]), listing(["bfs", "dfs"]), listing(["bfs", "dfs", "greedy"], "or")
+    ('bfs', 'bfs and dfs', 'bfs, dfs or greedy')
+    """
+    return f" {word} ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Suggest up to three `known` names that are similar to `name`, or list all of them if none is similar."""
     names, wanted = sorted(set(known)), name.lower()
@@ -187,7 +196,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     likeness = [SequenceMatcher(None, other, wanted).ratio() for other in near]
     best = [repr(other) for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MAX_LIKENESS_LOSS]
     if best:
-        return f"did you mean {' or '.join([', '.join(best[:-1]), best[-1]] if len(best) > 1 else best)}?"
+        return f"did you mean {listing(best, 'or')}?"
     return f"known: {', '.join(names)}" if names else "none is known"
 
 

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from arena.agent import Agent
 from arena.configured import name_of
-from arena.errors import suggest
+from arena.errors import listing, suggest
 from arena.game import Game, Puzzle, gives, overrides
 from arena.simultaneous import Simultaneous
 
@@ -115,7 +115,7 @@ class Abilities:
         start = f"{name_of(self.agent)} cannot play {name_of(game)}"
         games = self.games
         if games and name_of(game) not in games:
-            return f"{start}: it plays only {' and '.join(sorted(games))}"
+            return f"{start}: it plays only {listing(sorted(games))}"
         has = Traits.of(game)
         missing = self.agent.needs - has
         if not self.chooses and not isinstance(game, Puzzle):
@@ -124,7 +124,7 @@ class Abilities:
             missing |= {"single-player"}
         unknown = self.find_uncoped(game)
         if unknown and not missing:
-            return f"{start}: {name_of(game)} has {' and '.join([trait for trait in Traits.COPED if trait in unknown])}"
+            return f"{start}: {name_of(game)} has {listing([trait for trait in Traits.COPED if trait in unknown])}"
         return f"{start}: needs {Traits(missing)}; {name_of(game)} is {has}" if missing else None
 
     def find_claim(self, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:

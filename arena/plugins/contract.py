@@ -12,7 +12,7 @@ from arena.agent import Agent
 from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
 from arena.encodings import encoding_info_of
-from arena.errors import abbreviate, suggest
+from arena.errors import abbreviate, listing, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle, find_member, takes
 from arena.heuristics import HeuristicInfo, count_given
@@ -106,7 +106,7 @@ def describe_unregistered(plugin: object) -> str | None:
         if names:
             plural = "es" if noun.endswith("class") else "s"
             return (
-                f"has the {noun}{plural if len(names) > 1 else ''} {' and '.join(names)}, but no hook that returns "
+                f"has the {noun}{plural if len(names) > 1 else ''} {listing(names)}, but no hook that returns "
                 f"{'them' if len(names) > 1 else 'it'}; add: @hookimpl def {hook}(): return [{', '.join(names)}]"
             )
     return None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from arena.agent import Agent, Hints
 from arena.configured import make_default
-from arena.errors import PluginError, UnknownName
+from arena.errors import PluginError, UnknownName, listing
 from arena.format import Format
 from arena.game import Game, Puzzle
 from arena.parts import KINDS, Part, SearchEngine
@@ -236,7 +236,7 @@ class Registry:
         if not 1 <= len(found) <= MAX_DESCRIBED:
             return None
         where = "its description mentions" if len(found) == 1 else "their descriptions mention"
-        return f"did you mean {' or '.join(map(repr, found))}? ({where} {name!r})"
+        return f"did you mean {listing([*map(repr, found)], 'or')}? ({where} {name!r})"
 
     def _refuse_withdrawn(self, *key: str) -> None:
         if key in self.withdrawn:

@@ -3,9 +3,10 @@
 The functions `figure`, `worth` and `duration` of `extensions/arena_web/views/static/dom.js` return the same texts.
 """
 
-from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor
+
+from arena import errors
 
 NONE = "-"
 """The text for a missing figure."""
@@ -86,13 +87,7 @@ def amount(number: float, noun: str) -> str:
     return f"{count(number)} {noun}"
 
 
-def listing(names: Sequence[str]) -> str:
-    """Return names as people list them: with commas, and with "and" before the last one.
-
-    >>> listing(["bfs"]), listing(["bfs", "dfs"]), listing(["bfs", "dfs", "greedy"])
-    ('bfs', 'bfs and dfs', 'bfs, dfs and greedy')
-    """
-    return " and ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])
+listing = errors.listing
 
 
 def score(value: float | None) -> str:

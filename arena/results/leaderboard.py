@@ -105,7 +105,8 @@ class Leaderboard:
     """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
     the agents whose mean rating is 0, if these are not all. `untimed`: why times of agents are null. `pairing_spread`: how much
     leads differ from the differences of ratings, as a standard deviation in Elo. `unrated`: the agents with hidden ratings.
-    `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of the schedule are missing."""
+    `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of the schedule are missing;
+    then `shard`, such as `2/5`, if the matches complete this shard."""
 
     table = board_table
     bracket_table = bracket_table
@@ -269,6 +270,7 @@ class Leaderboard:
             facts["bracket"] = [[tie._asdict() for tie in ties] for ties in bracket]
         if not ended:
             facts |= {"finished": False, "size": sheet.size if sheet.exact else None}
+            facts |= {} if shard is None else {"shard": shard}
         remarks += tally.describe()
         entries = [entry for _, entry in order]
         cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
@@ -432,7 +434,7 @@ def describe_zero(anchor: str | None, zero: Sequence[str] | None) -> str:
         return anchor or "the mean of all agents"
     if len(zero) > MAX_NAMES_OF_ZERO:
         return f"the mean of the {len(zero)} agents that took points from each other"
-    return f"the mean of {', '.join(zero[:-1])} and {zero[-1]}, which took points from each other"
+    return f"the mean of {figures.listing(zero)}, which took points from each other"
 
 
 def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from arena.agent import Hints
 from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
-from arena.errors import ArenaError, suggest
+from arena.errors import ArenaError, listing, suggest
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
@@ -296,7 +296,7 @@ def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
     if made is not None and (made.kind == "puzzle") != rules.alone:
         kin = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
         fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.alone]
-        message = f"{made.name} is not for a {kin} such as {rules.name}; expected {' or '.join(sorted(fitting))}"
+        message = f"{made.name} is not for a {kin} such as {rules.name}; expected {listing(sorted(fitting), 'or')}"
         reading.faults.add(path, message)
         return None
     return made

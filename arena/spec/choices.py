@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from arena.errors import suggest
+from arena.errors import listing, suggest
 from arena.heuristics import Evaluation, bind, count_given
 from arena.identity import canonical
 from arena.spec.document import Path
@@ -74,7 +74,7 @@ def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -
     for game, choice in choices.items():
         wanted = [name for name in games if game in (None, name)]
         if not wanted:
-            reading.faults.add(choice.path, f"no board of this spec plays {game}; expected {' or '.join(games)}")
+            reading.faults.add(choice.path, f"no board of this spec plays {game}; expected {listing(games, 'or')}")
         elif not any((name, choice.name) in reading.registry.heuristics for name in wanted):
             owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
             hint = suggest(choice.name, [name for one in wanted for name in reading.registry.heuristics_of(one)])

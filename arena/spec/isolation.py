@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, Optional
 
+from arena.errors import listing
 from arena.limits import Limits
 from arena.match.match import IN_PROCESS
 from arena.parts import Isolation
@@ -39,7 +40,7 @@ def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: Ent
     memory, cpu = limits.memory_mb is not None, limits.cpu_seconds is not None
     if wanted is None and not (apart or limits.timed or memory):
         return IN_PROCESS
-    expected = " or ".join(places)
+    expected = listing(places, "or")
     for limited, name in ((memory, "a memory limit"), (cpu, "a limit of CPU seconds")):
         if wanted == IN_PROCESS and limited:
             report((KEY,), f"{name} needs isolation: {expected}; leave out isolation: {IN_PROCESS}")

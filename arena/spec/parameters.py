@@ -12,7 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from arena.configured import SPEC_FILE, initializer, parameters_of
-from arena.errors import cut, describe, suggest
+from arena.errors import cut, describe, listing, suggest
 from arena.identity import canonical
 from arena.spec.document import Path
 
@@ -273,7 +273,7 @@ def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: 
     faults: list[tuple[Path, str]] = []
     for where, expected in wanted.items():
         if where in deepest:
-            message = f"expected {' or '.join(expected)}, got {_describe_value(given[where])}"
+            message = f"expected {listing(expected, 'or')}, got {_describe_value(given[where])}"
             faults.append((where, own.get(where) or (UNKNOWN_KEY if UNKNOWN_KEY in expected else message)))
     return faults
 

@@ -52,7 +52,7 @@ MIN_SWEPT_RANKINGS = 2
 was ahead, and not by how much: the lead with an even chance of one result may be 0."""
 MAX_HALVINGS = 60
 """The smallest p-value of the lead of a tier is 1 / 2 to this power."""
-RATED_ROUNDS, SWEEP = "Student's t of the ratings", "sign flips"
+RATED_ROUNDS, SWEEP = "Student's t of the ratings", "exact sign test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +265,8 @@ class Ratings(Generic[Competitor]):
     def _test_sweep(self, one: int, two: int) -> tuple[float, str, bool]:
         """Test the lead of a competitor of one tier over one of another tier, as `_test`.
 
-        If n pairs were swept, the p-value is 2 to the power of 1 - n, as that of the sign flips. In general, it is the smallest
-        power of 1/2 at which the interval leaves out 0.
+        If n pairs were swept, the p-value is 2 to the power of 1 - n, as in the exact two-sided sign test (W. J. Dixon and A. M.
+        Mood, The statistical sign test, 1946). In general, it is the smallest power of 1/2 at which the interval leaves out 0.
         """
         tiers = self._tiers[one], self._tiers[two]
         counts = self._bounds_at(SIGNIFICANCE_LEVEL).counts
@@ -364,7 +364,7 @@ class Ratings(Generic[Competitor]):
         if isnan(below):
             return Difference(elo, None, None, None)
         counts = bounds.counts[own, rest] if ahead else bounds.counts[rest, own]
-        few = 2 ** (1 - float(counts.min())) > chance  # by sign flips
+        few = 2 ** (1 - float(counts.min())) > chance  # by the sign test
         if ahead:
             low = min(elo, middle + bound[0] - below)
             return Difference(elo, min(low, 0.0) if few else low, None, None)

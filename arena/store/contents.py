@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from arena.errors import StoreDamaged, StoreError
+from arena.errors import StoreDamaged, StoreError, listing
 from arena.format import Pairing
 from arena.match.record import Record, find_loser
 from arena.processes.interrupts import user_interrupts
@@ -276,7 +276,7 @@ class StoreContents(Database):
 def describe_damage(path: Path, names: Sequence[str]) -> StoreDamaged:
     """Return the error for a store in which these parts are damaged."""
     named = names[:MAX_NAMED] if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED:,} more"]
-    what = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+    what = listing(named)
     several = len(named) > 1 or named[0].startswith("the counts")
     fault = "have changed since they were written" if several else "has changed since it was written"
     name = shlex.quote(str(path))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from arena import ArenaError, Game
 from arena.api.games import gives
+from arena.api.results import figures
 
 MAX_MODULE_BYTES = 1 << 20
 """The maximum size of a board module in bytes."""
@@ -70,7 +71,7 @@ def _find_place(kind: type[Game], file: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:  # such as a null character in the path, or circular links
         raise BoardFault(f"{file}: {error}") from error
     if not inside:
-        raise BoardFault(f"{file}: outside of {' and '.join(map(str, folders))}, the folder of its package")
+        raise BoardFault(f"{file}: outside of {figures.listing([*map(str, folders)])}, the folder of its package")
     return place
 
 

@@ -12,7 +12,7 @@ from arena import Agent, ArenaError, Game, Registry, load_plugins
 from arena.api.cli import Terminal, distribution, load, plugin_option, results_alone, say
 from arena.api.errors import call_foreign, describe
 from arena.api.games import Abilities, Traits, bind, make_default
-from arena.api.results import TextTable
+from arena.api.results import TextTable, figures
 from arena.api.search import search_engines
 from arena.api.spec import Plugin
 
@@ -106,7 +106,7 @@ def list_(kind: str | None, plugins: tuple[str, ...]) -> int:
 
         def describe_needs(agent: type[Agent]) -> str:
             games = Abilities(agent).games
-            return f"{' and '.join(sorted(games))} only" if games else str(Traits(agent.needs)) or "any"
+            return f"{figures.listing(sorted(games))} only" if games else str(Traits(agent.needs)) or "any"
 
         second: dict[str, Callable[[tuple[str, ...], Any], str]] = {
             "games": lambda _, game: traits_of(game),
@@ -225,7 +225,7 @@ def describe_obstacle(agent: type[Agent], game: Game) -> str | None:
         return None
     games = Abilities(agent).games
     if games and game.name not in games:
-        return f"plays {' and '.join(sorted(games))} only"
+        return f"plays {figures.listing(sorted(games))} only"
     missing = agent.needs - Traits.of(game)
     unknown = Abilities(agent).find_uncoped(game)
     return f"needs {Traits(missing)}" if missing else f"no {unknown}" if unknown else "needs single-player"

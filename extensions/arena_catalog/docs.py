@@ -19,6 +19,7 @@ import click
 
 from arena import ArenaError
 from arena.api.cli import Terminal, distribution
+from arena.api.results import figures
 from arena_catalog.catalogue import paragraph
 
 INSTALLED = Path(__file__).parent / "manual"
@@ -112,7 +113,7 @@ def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
     whole = re.compile(rf"\b{re.escape(asked)}\b", re.IGNORECASE)
     counts = {name: len(whole.findall(page.text)) for name, page in pages.items()}
     having = sorted([name for name, count in counts.items() if count], key=lambda name: -counts[name])[:MAX_PAGES_NAMED]
-    told = [f"did you mean {' or '.join(near)}?"] if near else []
+    told = [f"did you mean {figures.listing(near, 'or')}?"] if near else []
     told += [f"pages with that word: {', '.join(having)}"] if having else []
     raise ArenaError(f"unknown topic {topic!r}; {'; '.join(told) or '`arena docs` lists all pages'}")
 

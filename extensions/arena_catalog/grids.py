@@ -7,6 +7,7 @@ from typing import Any
 from arena import Game
 from arena.api.errors import abbreviate
 from arena.api.games import gives
+from arena.api.results import figures
 
 MAX_MARK_CHARACTERS = 8
 """The maximum number of characters in a cell."""
@@ -24,7 +25,7 @@ def find_grid_fault(cells: Any) -> str | None:
         return abbreviate(cells)
     lengths = sorted({len(row) for row in cells})
     if len(lengths) != 1 or lengths[0] == 0:
-        return f"rows of {' and '.join(map(str, lengths)) or 'no'} cells"
+        return f"rows of {figures.listing([*map(str, lengths)]) or 'no'} cells"
     if len(cells) * lengths[0] > MAX_GRID_CELLS:
         return f"{len(cells):,} rows of {lengths[0]:,} cells"
     odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > MAX_MARK_CHARACTERS]

@@ -17,6 +17,7 @@ from arena import Agent, ArenaError, Format, Game, Hints, Registry
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import call_foreign
 from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, gives, make_default, own_columns, ranks
+from arena.api.results import figures
 from arena.api.search import search_engines
 from arena.api.spec import Parameters, format_setting, source_line
 from arena_catalog.board_files import BoardModule, load_board_module
@@ -147,7 +148,7 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
         word for word, can in (("chooses actions", Abilities(agent).chooses), ("solves puzzles", Abilities(agent).solves)) if can
     ]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
-    yield f"  {' and '.join(does)}; needs: {str(Traits(agent.needs)) or 'nothing'}{wants}"
+    yield f"  {figures.listing(does)}; needs: {str(Traits(agent.needs)) or 'nothing'}{wants}"
     made = make_default(agent, lambda _: None)
     for engine in search_engines() if made is not None else ():
         if (loop := engine.loop_of(made)) is not None:
@@ -158,7 +159,7 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
         yield f"  `arena try` compares new agents with it on {kinds}"
     if hints.proposed:
         words = [{"heuristic": "with a heuristic"}.get(word, word) for word in hints.proposed]
-        yield f"  a default opponent in `arena play` if the game is {' or '.join(words)}"
+        yield f"  a default opponent in `arena play` if the game is {figures.listing(words, 'or')}"
     games = registry.games_for(agent)
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
     if not (agent.wants_heuristic or hints.uses_heuristic):
@@ -187,7 +188,7 @@ def _describe_type(schema: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         return "mapping"
     if "enum" in schema or "const" in schema:
-        return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
+        return figures.listing([*map(str, schema.get("enum", [schema.get("const")]))], "or")
     word = _WORDS.get(schema.get("type", ""), schema.get("type", ""))
     low, high = schema.get("minimum"), schema.get("maximum")
     more, less = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")

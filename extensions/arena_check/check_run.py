@@ -14,6 +14,7 @@ from arena import Agent, ArenaError, Game, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
 from arena.api.games import Abilities, Traits, bind, make_default
+from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line
 from arena_catalog.board_files import load_board_module
 from arena_catalog.catalogue import choose_games
@@ -146,7 +147,7 @@ class CheckRun:
         yield from self._describe(found, key, game)
         default = game.default_heuristic
         if default is not None and (key[1], default) not in self.registry.heuristics:
-            known = " or ".join(map(repr, [*self.registry.heuristics_of(key[1]), None]))
+            known = figures.listing([*map(repr, [*self.registry.heuristics_of(key[1]), None])], "or")
             yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin defines"
         if all(each.kept for each in found):  # compiled rules are compared with the rules of the game
             yield from self._check_compiled(key, game, game, None)

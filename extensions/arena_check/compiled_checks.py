@@ -9,6 +9,7 @@ from typing import Any
 
 from arena import Agent, Game, State
 from arena.api.games import Evaluation, name_of
+from arena.api.results import figures
 from arena.api.search import search_engines
 from arena.compiled import NoEstimate, NotCompilable
 from arena_check.finding import Abandoned, Finding
@@ -79,7 +80,7 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
         if verdict.check != SEARCHES or not verdict.kept:
             yield verdict
         elif verdict.reached and setup.loops:
-            limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), " and ".join(setup.loops)
+            limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), figures.listing(setup.loops)
             yield Verdict(SEARCHES, f"compiled and uncompiled searches find the same with {named} under limits of {limits} nodes")
         else:
             unreached = "none of the known agents has a compiled search for it" if verdict.reached else verdict.promise

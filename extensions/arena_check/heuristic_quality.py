@@ -414,7 +414,7 @@ def quality_text(
     ends = [f"{figures.amount(goals, 'goal')}"]
     ends += [f"{figures.amount(lost, 'dead end')}, from which no goal can be reached"] if lost else []
     blocks.append(
-        f"The states include {' and '.join(ends)}. Error, share, correlation and exact estimates are about the other "
+        f"The states include {figures.listing(ends)}. Error, share, correlation and exact estimates are about the other "
         f"{figures.amount(qualities[0].states, 'state')}."
     )
     negative = ["States with a negative estimate", *[f"{one.negative_estimates:,}" for one in qualities]]

@@ -170,7 +170,7 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     seated = ([row["agent"] for row in board.rows] * game.players)[: game.players]
     limits = Limits(nodes=attempt.nodes(game), moves=move_limit_of(game), patient=True)
     record = play(game, seated, seed=attempt.seed, limits=limits)
-    attempt.say(f"\na match of {' and '.join(seated)}:\n")
+    attempt.say(f"\na match of {figures.listing(seated)}:\n")
     attempt.say("\n\n".join(_draw_states(game, record, attempt.width)))
     ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"
     returns = ", ".join(map(figures.score, record.returns))

@@ -118,9 +118,9 @@ def across_text(
     puzzles = {solver.domain for solver in solvers}
     success = ["solved puzzles"] if puzzles.intersection(titles) else []
     success += ["points in games"] if not puzzles.issuperset(titles) else []
-    by = pairs[0].by or " and ".join(success)
+    by = pairs[0].by or figures.listing(success)
     counted = figures.amount(len(titles), "domain")
-    blocks = [f"{' and '.join(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
+    blocks = [f"{figures.listing(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
     blocks += _solver_tables(solvers, style, width)
     if len(pairs) == 1:
         blocks += _pair_blocks(pairs[0], style, width)

@@ -21,6 +21,7 @@ TESTS = {
     "McNemar's exact test": "McNemar's exact test (McNemar 1947)",
     "Student's t": "Student's t-test",
     "Student's t of the ratings": "Student's t of the ratings (Bradley and Terry 1952; variance clustered by round)",
+    "exact sign test": "exact sign tests of matches that one entry always won (Dixon and Mood 1946)",
 }
 """The tests as a paper names them, by the names that comparisons give."""
 UNITS = {"nodes": "generated nodes", "seconds": "seconds", "depth": "plies"}
@@ -45,7 +46,7 @@ def methods_text(
         sentences.append(f"Each match was limited to {figures.amount(moves, 'move')}.")
     starts = [f"{key}: {_write(values[key])}" for key in ("openings", "positions") if values.get(key)]
     if starts:
-        sentences.append(f"The starting positions come from {' and '.join(starts)}.")
+        sentences.append(f"The starting positions come from {figures.listing(starts)}.")
     seed = "a seed that is still secret" if last.seed is None else f"seed {last.seed}"
     sentences.append(f"All random numbers follow from {seed}.")
     for number, environment in enumerate(Run.list_environments([run for run in runs if not run.idle] or [last])):
@@ -85,7 +86,7 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
     if board.void:
         yield f"Void matches are left out ({board.void:,})."
     limits = {
-        label: " and ".join([f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
+        label: figures.listing([f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
         for entry, label in enumerate(sheet.labels)
     }
     if not sheet.limits:
@@ -131,7 +132,7 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
         unit = "pairs of games, which start from the same position with the seats exchanged"
     by_test: dict[tuple[str, str], list[str]] = {}
     for aspect, tests in names.items():
-        text = " or ".join([TESTS.get(name, name) for name in tests])
+        text = figures.listing([TESTS.get(name, name) for name in tests], "or")
         least, most = min(sizes[aspect], default=0), max(sizes[aspect], default=0)
         number = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         solved = " that both solved" if aspect.endswith(OF_SOLUTIONS) else ""

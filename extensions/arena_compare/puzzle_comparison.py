@@ -8,7 +8,7 @@ from math import exp, inf, log
 from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
-from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, read_ways
+from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, figures, read_ways
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of, subtract
 from arena_compare.paired import Solved, difference_interval
@@ -213,7 +213,7 @@ def compare_attempts(
         () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
         untimed,
-        f"Nodes are not compared: {' and '.join(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
+        f"Nodes are not compared: {figures.listing(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
     )
 
 

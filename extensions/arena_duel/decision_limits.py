@@ -68,7 +68,7 @@ def describe_drawn(limits: Mapping[str, Any], drawn: Mapping[str, float]) -> str
     """
     if not drawn:
         return None
-    shares = " and ".join([f"{figures.share(share)} of the moves of {label}" for label, share in drawn.items()])
+    shares = figures.listing([f"{figures.share(share)} of the moves of {label}" for label, share in drawn.items()])
     named = ",".join([f"{key}={value}" for key, value in limits.items()])
     return f"Limits {named}: {shares} were random, because no action had been reported at the limit."
 

@@ -308,7 +308,7 @@ def _recall(options: DuelOptions, file: Path) -> DuelOptions:
         options = replace(options, plugins=plugins)
         told.append(f"the plugins {', '.join(plugins)}")
     if told and not options.quiet:
-        say(f"as in the last duel: {escape_line(' and '.join(told))}; --game and --plugin change that")
+        say(f"as in the last duel: {escape_line(figures.listing(told))}; --game and --plugin change that")
     return options
 
 

@@ -37,7 +37,7 @@ def result(labels: Sequence[str], returns: Sequence[float]) -> str:
         return "a draw"
     if len(winners) == 1 and winners[0].lower() == "you":
         return f"{winners[0]} win"
-    return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} share the win"
+    return f"{winners[0]} wins" if len(winners) == 1 else f"{figures.listing(winners)} share the win"
 
 
 def find_exhausted_limit(record: Record, limits: Limits) -> str | None:

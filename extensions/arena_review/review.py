@@ -110,7 +110,9 @@ def review(**asked: Any) -> int:
         raise click.UsageError("-o and --tests write the positions of one agent; name it with --agent")
     for option, place, suffixes in (("-o", options.output, SPEC_SUFFIXES), ("--tests", options.tests, (".py",))):
         if place is not None and not place.endswith(suffixes):
-            raise click.UsageError(f"{option} {place}: expected the name of a file that ends with {' or '.join(suffixes)}")
+            raise click.UsageError(
+                f"{option} {place}: expected the name of a file that ends with {figures.listing(suffixes, 'or')}"
+            )
         if place is not None and not (folder := Path(place).absolute().parent).is_dir():
             raise click.UsageError(f"{option} {place}: the folder {folder} does not exist; make it, or name another place")
     with results_alone() as out:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena import ArenaError
 from arena.api.errors import suggest
+from arena.api.results import figures
 from arena.api.spec import Parameters
 from arena_setup.words import split_at_commas, values_of
 
@@ -216,12 +217,12 @@ class Option:
             elif kind.get("type") == "boolean":
                 words.append("true and false")
             elif "enum" in kind or "const" in kind:
-                words.append(" and ".join(map(format_value, kind.get("enum", [kind.get("const")]))))
+                words.append(figures.listing([*map(format_value, kind.get("enum", [kind.get("const")]))]))
             elif kind.get("type") == "null":
                 words.append("null")
             else:
                 words.append(str(kind.get("type", "other values")))
-        return " or ".join(words) or "any value"
+        return figures.listing(words, "or") or "any value"
 
     def check(self, value: Any, given: str) -> Any:
         """Return a value converted to the type. For a wrong value, an ArenaError names the option, its bounds and the value."""

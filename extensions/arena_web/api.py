@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 from typing_extensions import TypedDict  # pydantic reads the one of the standard library from Python 3.12 on
 
 from arena import Registry
+from arena.api.results import figures
 from arena.api.spec import Part
 from arena_catalog.board_files import MAX_MODULE_BYTES, check_module
 
@@ -52,9 +53,8 @@ class Panel(Part):
 
     def __post_init__(self) -> None:
         """Refuse an unknown place, and a script that pages cannot load."""
-        *others, last = get_args(Place)
-        if self.place not in (*others, last):
-            raise ValueError(f"panel {self.name}: place: expected {', '.join(others)} or {last}, got {self.place!r}")
+        if self.place not in get_args(Place):
+            raise ValueError(f"panel {self.name}: place: expected {figures.listing(get_args(Place), 'or')}, got {self.place!r}")
         if self.script is None:
             return
         wrong = check_module(self.script, frozenset({"draw"}))

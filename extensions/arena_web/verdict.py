@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.api.results import Leaderboard
+from arena.api.results import Leaderboard, figures
 
 MAX_NAMES = 4
 """The maximum number of entries that a verdict names."""
@@ -17,7 +17,8 @@ def verdict(board: Leaderboard) -> str | None:
     if len(rows) < 2:
         return None
     first, *others = rows
-    so_far = " so far" if board.facts.get("finished") is False else ""
+    shard = board.facts.get("shard")
+    so_far = f" in shard {shard}" if shard else " so far" if board.facts.get("finished") is False else ""
     equal = [row["agent"] for row in others if row["rank"] == first["rank"]]
     is_first = f"{first['agent']} is first of {len(rows)}{so_far}"
     if equal:
@@ -47,4 +48,4 @@ def _list_names(names: Sequence[str]) -> str:
     """Return the names as a text, and only the number of those after the first few."""
     if len(names) > MAX_NAMES:
         names = [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} others"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return figures.listing(names)

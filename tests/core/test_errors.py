@@ -9,7 +9,7 @@ from types import CodeType, FunctionType
 
 import pytest
 
-from arena.errors import describe
+from arena.errors import describe, listing
 
 Called = subprocess.CompletedProcess[str]
 
@@ -136,3 +136,18 @@ def test_an_instruction_without_a_line_is_at_its_function() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         FunctionType(fail, {})()
     assert describe(caught.value).endswith("(game.py:3)")
+
+
+def test_names_are_listed_in_one_way() -> None:
+    """Commas, and a word before the last name: no other code joins names by this word, but code of Python and of BibTeX does."""
+    assert [listing("abc"[:size]) for size in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert listing(["a", "b", "c"], "or") == "a, b or c"
+    other = {"extensions/arena_compiled/module.py", "extensions/arena_catalog/citations.py", "docs/examples/python_agent.py"}
+    root = Path(__file__).parents[2]
+    files = [
+        file
+        for folder in ("arena", "agents", "bridges", "chess", "docs", "extensions", "games")
+        for file in (root / folder).rglob("*.py")
+    ]
+    joined = {str(file.relative_to(root)) for file in files if re.search(r"""['"] and ['"]\.join""", file.read_text())}
+    assert joined == other

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from itertools import combinations
 from typing import Any
 
+from arena.api.results import figures
 from arena_web.pages import WAY_BACK
 from arena_web.report.cross import cross_plot
 from arena_web.report.evidence import Evidence, Findings, among
@@ -51,7 +52,7 @@ def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
             style=style(),
             drawing=drawing,
             run=found.run,
-            title=" and ".join(names) if len(names) == 2 else f"{len(names)} entries compared",
+            title=figures.listing(names) if len(names) == 2 else f"{len(names)} entries compared",
             summary=", ".join(names) if 2 < len(names) <= MAX_SUMMARY_NAMES else "",
             boards=[_board(found.boards[board.number], board) for board in boards],
             way_back=Markup(WAY_BACK),  # noqa: S704 - a constant of arena

@@ -34,7 +34,7 @@ def domains_page(found: Findings, names: Sequence[str], text: str, document: Map
     ]
     for number, (one, other) in enumerate(list(combinations(names, 2))[:MAX_SCATTER_PLOTS], 1):
         plots.append(ratio_plot(one, other, _points(found, one, other, domains), f"ratio-{number}"))
-    title = " and ".join(names) if len(names) == 2 else f"{len(names)} entries compared"
+    title = figures.listing(names) if len(names) == 2 else f"{len(names)} entries compared"
     page = (
         environment()
         .get_template("domains.html")
@@ -85,9 +85,9 @@ def ratio_plot(one: str, other: str, points: Points, name: str) -> Plot | None:
     )
     return Plot(
         name,
-        f"Nodes of {other} in relation to {one}",
+        f"Generated nodes of {other} in relation to {one}",
         text,
-        ("Domain", "Position", f"Nodes of {one}", f"Nodes of {other}"),
+        ("Domain", "Position", f"Generated nodes of {one}", f"Generated nodes of {other}"),
         tuple([(domain, *point) for domain, group in points.items() for point in group]),
         3.4,
         lambda axes, palette: _draw_ratios(axes, palette, (one, other), [points[domain] for domain in shown]),
@@ -106,7 +106,7 @@ def _draw_ratios(
     axes.axhline(1, color=palette.muted, linewidth=1)
     log_axis(axes.xaxis, min(nodes) / 1.5, max(nodes) * 1.5)
     log_axis(axes.yaxis, min(*ratios, 0.5) / 1.2, max(*ratios, 2.0) * 1.2)
-    axes.set_xlabel(fit_label(axes, f"Nodes of {labels[0]}", 0.85))
+    axes.set_xlabel(fit_label(axes, f"Generated nodes of {labels[0]}", 0.85))
     axes.set_ylabel(fit_label(axes, f"{labels[1]} / {labels[0]}", 0.85))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import rustworkx
 from hypothesis import given, settings, strategies as st
+from scipy import stats  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
@@ -224,7 +225,7 @@ def test_bounds_add_up_along_a_chain() -> None:
 
 
 def test_a_third_agent_leaves_the_lead_of_a_sweep_alone() -> None:
-    """Of n pairs that are all won, sign flips give 2 to the power of 1 - n, and Clopper and Pearson the bound.
+    """Of n pairs that are all won, the exact sign test has the p-value of scipy, and Clopper and Pearson give the bound.
 
     The lead of an agent that did not play these pairs also has the uncertainty of its own games: the interval of a match of two.
     """
@@ -232,7 +233,10 @@ def test_a_third_agent_leaves_the_lead_of_a_sweep_alone() -> None:
     ratings = rate(play([{("best", "worst"): 2, ("best", "third"): points} for points in results]))
     swept, duel = ratings.difference("best", "worst"), lead(results)
     assert swept.low == pytest.approx(clean_sweep(12))
-    assert (swept.p_value, swept.high) == (2**-11, None)
+    assert swept.p_value == pytest.approx(stats.binomtest(12, 12).pvalue)
+    assert swept.high is None
+    assert ratings.test("best", "worst") == (swept.p_value, "exact sign test")
+    assert ratings.test("best", "third")[1] != "exact sign test"
     assert duel.high is not None
     assert ratings.difference("third", "worst").low == pytest.approx(clean_sweep(12) - duel.high)
     assert ratings.difference("worst", "third").high == pytest.approx(duel.high - clean_sweep(12))

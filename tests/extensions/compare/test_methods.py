@@ -15,6 +15,7 @@ from tests.extensions.compare.test_compare import called
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TERMS = {
     "Student's t of the ratings": "Student's t of the ratings (Bradley and Terry 1952; variance clustered by round)",
+    "exact sign test": "exact sign tests of matches that one entry always won (Dixon and Mood 1946)",
     "sign flips": "exact sign-flip tests (Fisher 1935)",
 }
 GAME: dict[str, Any] = {

@@ -244,9 +244,11 @@ export function winners(match) {
   return match.labels.filter((_, seat) => results[seat] === best);
 }
 
+const LIST = new Intl.ListFormat("en-GB");
+
 // Return who wins, in words; the person at the page is called You.
 export function win(labels) {
-  if (labels.length > 1) return `${labels.join(" and ")} share the win`;
+  if (labels.length > 1) return `${LIST.format(labels)} share the win`;
   return labels[0] === "You" ? "You win" : `${labels[0]} wins`;
 }
 

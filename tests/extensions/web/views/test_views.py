@@ -30,13 +30,14 @@ def test_results_are_told_in_sentences(node: str, tmp_path: Path) -> None:
     """You win, and an agent wins; a win of some is no draw, as in the terminal."""
     told: list[tuple[list[str], list[float]]]
     told = [(["You", "minimax"], [1, -1]), (["You", "minimax"], [-1, 1]), (["a", "b"], [0, -0.0]), (["a", "b", "c"], [1, 1, -1])]
+    told += [(["a", "b", "c", "d"], [1, 1, 1, -1])]
     matches = [{"termination": "normal", "labels": labels, "returns": returns} for labels, returns in told]
     (tmp_path / "results.mjs").write_text(
         f"import {{ result }} from {json.dumps(static_files()['player.js'].as_uri())};\n"
         f"console.log(JSON.stringify({json.dumps(matches)}.map(result)));"
     )
     done = subprocess.run([str(node), str(tmp_path / "results.mjs")], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == ["You win", "minimax wins", "a draw", "a and b share the win"]
+    assert json.loads(done.stdout) == ["You win", "minimax wins", "a draw", "a and b share the win", "a, b and c share the win"]
     assert [result(labels, returns) for labels, returns in told] == json.loads(done.stdout)
 
 
