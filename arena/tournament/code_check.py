@@ -189,10 +189,13 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     before = read_known_code(store.runs()) if len(store) else {}
     changed = {part for part, found in run.code().items() if before.get(part, found) != found}
     if changed - own and not accept:
-        listed = ", ".join(sorted(f"{key} of {name}" if key else name for name, key in changed - own))
+        listed = figures.listing(sorted(f"{key} of {name}" if key else name for name, key in changed - own))
+        users = [one for one in everybody if one not in seats and (changed - own) & _code_of(spec, one[0], [one[1]])]
+        left = list(dict.fromkeys([seat.label for _, seat in users]))
+        fresh = shlex.join([word for label in left for word in ("--fresh-for", label)])
         raise StoreError(
-            f"{store.path}: {listed} changed since the matches in it were played, and other agents use it; name these "
-            "agents with --fresh-for, too, or use --fresh or --accept-changed-plugins"
+            f"{store.path}: {listed} changed since the matches in it were played, and {figures.listing(left)} "
+            f"{'use' if len(left) > 1 else 'uses'} this code; add {fresh}, or use --fresh or --accept-changed-plugins"
         )
     # entries with another version of the code are not changed by an edit
     pinned = {seat.label for _, seat in everybody if seat.version is not None} - set(names)
@@ -202,7 +205,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     number = store.forget(labels, own, entries)
     if aside is None:
         return None
-    again = f"{figures.amount(number, 'match')} of {', '.join(names)} {'is' if number == 1 else 'are'} played again"
+    again = f"{figures.amount(number, 'match')} of {figures.listing(names)} {'is' if number == 1 else 'are'} played again"
     return f"{again}; the matches so far are kept in {aside}"
 
 

@@ -126,7 +126,10 @@ def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
     (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
     refused = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert refused.returncode == 2
-    assert "content in nets of first.tsv changed since the matches in it were played, and other agents use it" in refused.stderr
+    assert (
+        "content in nets of first.tsv changed since the matches in it were played, and policy-table uses this code; add"
+        in refused.stderr
+    )
 
 
 def test_what_was_accepted_is_on_the_board(played: Path, arena: Arena) -> None:

@@ -115,14 +115,29 @@ def test_nothing_goes_before_the_copy_is_there(played: Path) -> None:
 
 
 def test_another_change_is_not_let_through(tmp_path: Path, arena: Arena, played: Path) -> None:
-    """`yours` has changed as well and meets `greedy`: it has to be named too."""
+    """`yours` has changed as well and meets `greedy`: the message gives the option that is missing."""
     write(tmp_path, "yours", 1)
     refused = arena("run", "cup.yaml", "--fresh-for", "mine")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert re.search(r"agent yours of yours.py changed .* --fresh-for", refused.stderr)
+    assert re.search(r"agent yours of yours.py changed .*, and yours uses this code; add --fresh-for yours, or", refused.stderr)
     both = arena("run", "cup.yaml", "--fresh-for", "mine", "--fresh-for", "yours", "--workers", "1")
     assert both.returncode == 0
-    assert f"{2 * OF_ONE - 2 * 3} matches of mine, yours are played again" in both.stderr
+    assert f"{2 * OF_ONE - 2 * 3} matches of mine and yours are played again" in both.stderr
+
+
+def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: Path, arena: Arena) -> None:
+    """`mine` plays under two labels. If one is given, the message names the other one, and not the agent, which has both."""
+    write(tmp_path, "mine", 0)
+    agents = "[{agent: mine, label: first one}, {agent: mine, label: second one}, greedy]"
+    spec = SPEC.replace("[mine, yours, greedy, random]", agents).replace("rounds: 3", "rounds: 1").replace(", yours.py", "")
+    (tmp_path / "cup.yaml").write_text(spec)
+    assert arena("run", "cup.yaml", "--quiet", "--workers", "1").returncode == 0
+    write(tmp_path, "mine", -1)
+    refused = arena("run", "cup.yaml", "--fresh-for", "first one")
+    assert "agent mine of mine.py changed since the matches in it were played, and second one uses this code" in refused.stderr
+    assert "add --fresh-for 'second one', or use --fresh or" in refused.stderr
+    again = arena("run", "cup.yaml", "--fresh-for", "first one", "--fresh-for", "second one", "--workers", "1")
+    assert "note: 6 matches of first one and second one are played again" in again.stderr  # all pairs of three, two orders
 
 
 def test_a_name_that_nobody_has(arena: Arena, played: Path) -> None:
