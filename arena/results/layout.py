@@ -6,6 +6,7 @@ default one, tables have their full width.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, islice, product
@@ -24,14 +25,15 @@ FORMULA_STARTS = ("=", "+", "-", "@")
 """The first characters of formulas in spreadsheets (see OWASP on CSV injection)."""
 QUOTE = '"'
 ESCAPES: dict[str, dict[str, str]] = {
-    **{style: {"\\": r"\\", "|": r"\|"} for style in ("github", "pipe")},
+    **{style: {"\\": r"\\", **{mark: f"\\{mark}" for mark in "|*_`[<"}} for style in ("github", "pipe")},
     **{style: {"|": r"\|"} for style in ("asciidoc", "jira", "youtrack")},
     "orgtbl": {"|": r"\vert{}"},
     "mediawiki": {"|": "&#124;", "!": "&#33;"},
     **{style: {"|": "&#124;"} for style in ("moinmoin", "textile")},
     "rst": {"\\": r"\\", **{mark: f"\\{mark}" for mark in "*`|_"}},
 }
-"""What replaces the characters that have a meaning in cells of a style. tabulate itself escapes those of HTML and LaTeX."""
+"""What replaces the characters that have a meaning in cells of a style. tabulate escapes those of HTML and most of LaTeX."""
+LATEX_STYLES = ("latex", "latex_booktabs", "latex_longtable")
 MIN_COLUMN_WIDTH = 8
 """The minimum width to which columns are wrapped, in characters."""
 
@@ -191,6 +193,9 @@ class TextTable:
         written = [[escape_cell(cell, style) if isinstance(cell, str) else cell for cell in row] for row in rows]
         headings = [escape_cell(heading, style) for heading in self.headings]
         text = tabulate(written, headings, tablefmt=style, disable_numparse=True, colalign=align)
+        if style in LATEX_STYLES:  # tabulate would escape the backslashes of these, if they came before it
+            text = re.sub("-(?=-)", "-{}", text).replace("|", "\\textbar{}").replace("`", "\\textasciigrave{}")
+            text = re.sub(r"^ ([\[*])", r" {\1}", text, flags=re.MULTILINE)  # these belong to the \\\\ before them
         if width is None or style != DEFAULT or max(map(len, text.split("\n"))) <= width:
             return text
         return _compact(self.headings, rows, width)

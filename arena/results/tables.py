@@ -76,7 +76,7 @@ def render(
     found = overall(boards)
     if found is not None:
         shown = found.text(style, width)
-        texts += [_captioned(f"{run.name}: {found.title}", shown, style), found.note]
+        texts += [_captioned(f"{run.name}: {found.title}", shown, style), _note(found.note, style)]
     return TextTable.fold("\n\n".join(texts), width)
 
 
@@ -101,13 +101,18 @@ def _text(name: str, board: "Leaderboard", style: str, width: int | None) -> str
         ]
     if (bracket := bracket_table(board)) is not None:
         parts += [heading.format("Bracket"), bracket.text(style, width)]
-    parts.append("\n".join([*board.remarks, *failure_lines(board)]))
+    parts.append(_note("\n".join([*board.remarks, *failure_lines(board)]), style))
     return "\n\n".join(parts)
 
 
 def _captioned(title: str, text: str, style: str) -> str:
     heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
     return ("\n" if style == "asciidoc" else "\n\n").join([heading, text])
+
+
+def _note(text: str, style: str) -> str:
+    """Return the lines below a table: as comments in LaTeX, like the headings, because they have characters such as `%`."""
+    return text if not style.startswith("latex") else "\n".join([f"% {line}" for line in text.split("\n")])
 
 
 _MERITS: dict[str, tuple[str, str, Callable[[float | None], str]]] = {

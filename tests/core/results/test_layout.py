@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from html import unescape
 from string import ascii_uppercase
 from typing import Any
 
@@ -13,7 +14,10 @@ from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 from tabulate import tabulate
 
+import arena
 from arena.results.layout import TextTable, crossing
+from arena.results.leaderboard import Leaderboard
+from arena.results.tables import render
 
 STYLES = [
     "github",
@@ -146,6 +150,52 @@ def read_cells(text: str, style: str) -> list[list[str]]:
     lines = [line for line in text.split("\n") if ("7" in line or "Games" in line) and line[0] != "["]
     rows = [re.split(border.get(style, r"\|"), line) for line in lines]
     return [row[1:] if style == "asciidoc" else row if style in ("mediawiki", "latex") else row[1:-1] for row in rows]
+
+
+def read_latex(text: str) -> list[list[str]]:
+    """Return the cells of a table as LaTeX sets them. Characters that LaTeX would read or set in another way are refused."""
+    known = {r"\textbar": "|", r"\textasciigrave": "`", r"\textasciitilde": "~", r"\textbackslash": "\\"}
+    rows: list[list[str]] = []
+    for line in text.split("\n"):
+        if not line.endswith(r" \\"):
+            continue
+        assert not re.match(r"\s*[\[*]", line), "LaTeX takes this for an argument of the line end before it"
+        cells = [""]
+        for token in re.findall(r"\\ensuremath\{[<>]\}|\\[a-z]+|\\.|-+|.", line.removesuffix(r" \\")):
+            if token == "&":
+                cells.append("")
+            elif token.startswith("\\"):
+                cells[-1] += token[-2] if "ensuremath" in token else known.get(token, token[1:])
+            elif token not in "{}":
+                assert token not in "|`~^%$#_<>", token
+                assert token.strip("-") or token == "-", "LaTeX sets a dash"
+                cells[-1] += token
+        rows.append([cell.strip() for cell in cells])
+    return rows
+
+
+@pytest.mark.parametrize("style", ["latex", "latex_booktabs", "latex_longtable"])
+def test_latex_sets_each_label_as_it_is(style: str) -> None:
+    labels = [*"|`~^%$#_<>[*-&{}", "a|b", "[x] |", "*", "a---b", "--", "x_y & z% #1 $5 {k} ~^", "a\\b", "`c`"]
+    text = TextTable(["Agent", "a|b"], [[label, 7] for label in labels]).text(style)
+    assert read_latex(text) == [["Agent", "a|b"], *[[label, "7"] for label in labels]]
+
+
+def test_in_latex_all_lines_outside_of_tables_are_comments() -> None:
+    """Sentences with signs of percent, and paths with underscores, would not compile."""
+    agents = ["random", {"agent": "greedy", "label": "a|b_c"}]
+    played = arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 2})
+    text = render(played, Leaderboard.of_results(played), "latex")
+    outside = re.sub(r"\\begin\{tabular\}.*?\\end\{tabular\}", "", text, flags=re.DOTALL)
+    assert {line[:2] for line in outside.split("\n") if line} == {"% "}
+    assert all("a|b\\_c" not in line for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("style", ["github", "pipe"])
+def test_markdown_shows_each_label_as_it_is(style: str) -> None:
+    labels = ["*a*", "__x__", "`c`", "<b>", "[x](y)", "a|b", "a\\*b", "*"]
+    html = MarkdownIt("commonmark").enable("table").render(TextTable(["Agent", "n"], [[one, 7] for one in labels]).text(style))
+    assert [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html)[::2]] == labels
 
 
 @pytest.mark.parametrize("style", STYLES)
