@@ -67,12 +67,16 @@ class Pilot(NamedTuple):
 def plan(
     spec: str, elo: float, power: float, pilot: float, store: str | None, workers: int | None, plugins: tuple[str, ...]
 ) -> int:
-    """Estimate how many rounds of SPEC tell two entries apart that differ by some Elo, and how long that takes here."""
+    """Estimate how many rounds of SPEC tell two entries apart that differ by some Elo, and how long that takes here.
+
+    Boards without such an estimate, such as those of puzzles, are named with the reason.
+    """
     with results_alone() as out:
         ready = load_spec(spec, plugins=plugins)
         say_notes(ready, quiet=True)
-        for board in ready.boards:
-            _check(board)
+        faults = [fault for board in ready.boards if (fault := _find_fault(board)) is not None]
+        if len(faults) == len(ready.boards):
+            raise ArenaError("\n".join(faults))
         stored: dict[tuple[str, frozenset[str]], Tally] = {}
         if store is not None:
             with Store.open(store) as opened:
@@ -83,14 +87,25 @@ def plan(
             values["rounds"] = PILOT_ROUNDS
         longer = reload_spec(Document(ready.document.name, values, ready.document.folder), ready.plugins, ready.seed)
         for number, board in enumerate(ready.boards):
+            if _find_fault(board) is not None:
+                continue
             labels = [seat.label for seat in board.seats]
-            tally, seconds = _play_pilot(replace(longer, boards=(longer.boards[number],)), pilot)
-            if store is not None:
-                found = stored.get((board.title, frozenset(labels)))
-                if found is None:
-                    raise ArenaError(f"{store}: expected games of {board.title} between {', '.join(labels)}, found none")
-                tally = found
-            print("\n".join(_describe(board, read_pilot(tally), seconds, elo, power, workers)), file=out)
+            try:
+                tally, seconds = _play_pilot(replace(longer, boards=(longer.boards[number],)), pilot)
+                if store is not None:
+                    found = stored.get((board.title, frozenset(labels)))
+                    if found is None:
+                        raise ArenaError(
+                            f"{board.title}: expected games between {figures.listing(labels)} in {store}, found none"
+                        )
+                    tally = found
+                print("\n".join(_describe(board, read_pilot(tally), seconds, elo, power, workers)), file=out)
+            except ArenaError as error:
+                faults.append(str(error))
+        if len(faults) == len(ready.boards):
+            raise ArenaError("\n".join(faults))
+        for fault in faults:
+            print(f"No plan for {fault}.", file=out)
     return 0
 
 
@@ -176,18 +191,19 @@ def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: 
     return rounds
 
 
-def _check(board: Board) -> None:
-    """Raise ArenaError if the board does not compare entries by the Elo of games for two in a fixed number of rounds."""
+def _find_fault(board: Board) -> str | None:
+    """Return why a board does not compare entries by the Elo of games for two in a fixed number of rounds; None if it does."""
     fixed = board.format.name in FORMATS and board.format.sequential_test is None
     if board.game.players != 2 or not fixed or board.ranked_by == "returns":
         ranked = "solved positions" if board.kind == "puzzle" else board.ranked_by
         tested = "" if board.format.sequential_test is None else " with a sequential test"
         seats = figures.amount(board.game.players, "seat")
         what = f"{seats}, the format {board.format.name}{tested}, ranked by {ranked}"
-        raise ArenaError(
-            f"{board.title}: expected a game for two that is won, drawn or lost, with the format {' or '.join(FORMATS)} and "
-            f"without a sequential test; got {what}"
+        return (
+            f"{board.title}: expected a game for two that is won, drawn or lost, "
+            f"with the format {figures.listing(FORMATS, 'or')} and without a sequential test; got {what}"
         )
+    return None
 
 
 def _play_pilot(spec: Any, seconds: float) -> tuple[Tally, float]:

@@ -192,3 +192,20 @@ def test_other_boards_are_refused(tmp_path: Path, changed: dict[str, Any], told:
     found = CliRunner().invoke(cli, ["plan", str(tmp_path / "cup.yaml"), "--elo", "20"])
     assert found.exit_code
     assert told in str(found.exception)
+
+
+@pytest.mark.process
+def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
+    """Of a spec with a puzzle and a game, the game is planned, and the puzzle has a reason. An error has all reasons."""
+    spec = {"games": ["sliding-tiles", "tic-tac-toe"], "agents": ["random", "greedy"], "rounds": 40}
+    (tmp_path / "cup.yaml").write_text(json.dumps(spec))
+    words = ["plan", str(tmp_path / "cup.yaml"), "--elo", "50", "--pilot", "0.2"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    assert re.search(r"^tic-tac-toe: a difference of 50 Elo needs about [\d,]+ rounds", done.output, re.MULTILINE)
+    reason = r"^No plan for sliding-tiles: expected a game for two .*; got 1 seat, the format benchmark"
+    assert re.search(reason, done.output, re.MULTILINE)
+    arena.run({**SPEC, "rounds": 3}, store=tmp_path / "other.db")
+    refused = CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "other.db")])
+    assert "sliding-tiles: expected a game for two" in str(refused.exception)
+    assert "tic-tac-toe: expected games between random and greedy in" in str(refused.exception)
