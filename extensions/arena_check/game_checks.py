@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from math import inf, isfinite
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
@@ -13,6 +14,7 @@ from arena.api.processes import user_interrupts
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
 from arena_check.disguise_checks import PROMISE as DISGUISE_PROMISE, check_disguise
+from arena_check.distances import way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
@@ -39,6 +41,8 @@ CODE_WORDS = re.compile(
 """Words about the implementation, which do not help people to understand a game."""
 MAX_PLIES = 10_000
 """The number of plies after which a game counts as endless."""
+MAX_STATES_TO_A_GOAL = 2000
+"""Maximum number of states of a search for a goal, in puzzles whose answers are judged by a method of their own."""
 MAX_WALK_ACTIONS = 200
 """Maximum number of actions in a random walk through a puzzle, which may have no end."""
 CHECKS = {
@@ -110,7 +114,7 @@ def _suite(target: Game | type[Game] | str, seed: int, matches: int, patience: f
     def reproduce(finding: Finding) -> Reproduction:
         made = game() if isinstance(game, type) else copy_value(game)
         position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
-        return Reproduction(made, position, partial(_examine, made))
+        return Reproduction(made, position, partial(_examine, made, position))
 
     return CheckSuite(partial(_play, game), reproduce, promises, seed, matches, patience)
 
@@ -161,10 +165,11 @@ def _check_rules_text(game: Game, trial: Trial) -> None:
     trial.expect(found is None, what, "no word of the implementation", found and found.group())
 
 
-def _examine(game: Game, trial: Trial, state: State) -> None:
-    """Check a state and the steps from it."""
+def _examine(game: Game, position: State, trial: Trial, state: State) -> None:
+    """Check a state that was reached from a position, and the steps from it."""
     with trial.own_randomness("the game"):
         _check_state(game, trial, state)
+        _check_answer(game, trial, position, state)
         if trial.call("is_terminal", game.is_terminal, state):
             _check_end(game, trial, state)
             return
@@ -185,6 +190,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     state = first
     puzzle = isinstance(game, Puzzle)
     _check_state(game, trial, first)
+    _check_answer(game, trial, first, first)
     copy = copy_value(first)
     endless = puzzle or "termination" in trial.log.failed
     limit = None if puzzle else own_move_limit(game)
@@ -193,6 +199,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
         steps.append(PlayedStep(trial.now(), before, action, dict(_call_methods(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
             _check_state(game, trial, successor)
+            _check_answer(game, trial, first, successor)
         state, copy = successor, copy_value(successor)
     over = trial.call("is_terminal", game.is_terminal, state)
     if not puzzle:
@@ -201,6 +208,10 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
             trial.expect(ends, "the match does not end", f"an end within {MAX_PLIES:,} plies, or default_moves", "none")
     if over:
         _check_end(game, trial, state)
+    if isinstance(game, Puzzle) and _judges_answers(game):
+        texts, goal = trial.call("a method of the game", _find_goal, game, first)
+        if texts:
+            _check_answer(game, replace(trial, actions=texts), first, goal)
     if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):
         with trial.checking("local search"):
             check_local_search(game, replace(trial, actions=[]), first)
@@ -248,6 +259,32 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
             _check_threats(game, trial, state, seat, legal)
         with trial.checking("purity"):
             trial.expect(copy == state, "result or threats changes the state it is given", copy, state)
+
+
+def _judges_answers(game: Game) -> bool:
+    return isinstance(game, Puzzle) and not game.path_matters and overrides(game, "is_answer")
+
+
+def _find_goal(puzzle: Puzzle, position: State) -> tuple[list[str], State]:
+    """Return the texts of actions from a position to a goal, and this goal; no texts if a short search finds none."""
+    way = [state for state, _ in reversed(way_to_goal(puzzle, position, MAX_STATES_TO_A_GOAL))] or [position]
+    texts = []
+    for state, successor in pairwise(way):
+        action = next(action for action in puzzle.actions(state) if puzzle.result(state, action) == successor)
+        texts.append(puzzle.format_action(state, action))
+    return texts, way[-1]
+
+
+def _check_answer(game: Game, trial: Trial, position: State, state: State) -> None:
+    """Check that an Answer with a state that actions reach from the position counts as a solution if the state is a goal."""
+    if not isinstance(game, Puzzle) or not _judges_answers(game):
+        return
+    with trial.checking("goals"):
+        solved, accepted = is_solved(game, trial, state), trial.call("is_answer", game.is_answer, position, state)
+        text = position_text(game, state)
+        trial.expect(isinstance(accepted, bool), "is_answer must return True or False", f"True or False for {text}", accepted)
+        trial.expect(accepted or not solved, "is_answer must accept a goal that is reached", f"True for the goal {text}", False)
+        trial.expect(solved or not accepted, "is_answer must refuse a state that is no goal", f"False for {text}", True)
 
 
 def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:

@@ -201,6 +201,27 @@ class OneWay(Corridor):
         return 0 if action == "left" else 0.25
 
 
+class Refusing(OpenCorridor):
+    """A puzzle that refuses every answer. A walk of few actions seldom meets a goal."""
+
+    def is_answer(self, position: Any, state: Any) -> bool:
+        return False
+
+
+class Accepting(OpenCorridor):
+    """A puzzle that accepts every answer."""
+
+    def is_answer(self, position: Any, state: Any) -> bool:
+        return True
+
+
+class Rooms(OpenCorridor):
+    """A puzzle whose answers must be goals."""
+
+    def is_answer(self, position: Any, state: Any) -> bool:
+        return bool(self.is_goal(state))
+
+
 CHECKED = {"play", "positions", "states", "actions", "purity", "notation", "threats", "pickling", "randomness"}
 CHECKED_TOO: dict[type[Game], set[str]] = {
     Corridor: {"returns", "goals", "costs"},
@@ -217,6 +238,20 @@ def test_a_sound_game_passes(game: type[Game]) -> None:
         passed = set(check_game(game, seed=seed))
         assert passed - CHECKED == CHECKED_TOO.get(game, {"returns", "termination"})
         assert passed >= CHECKED
+
+
+def test_an_answer_counts_if_it_is_a_goal() -> None:
+    """The state is in the message, and the actions that reach it are those of the shortest way."""
+    with pytest.raises(Violation) as caught:
+        check_game(Refusing, matches=1)
+    finding, length = caught.value.finding, Refusing().length
+    assert (finding.check, finding.what) == ("goals", "is_answer must accept a goal that is reached")
+    assert (finding.expected, finding.got) == (f"True for the goal {length - 1}", "False")
+    assert set(finding.actions) == {"right"}
+    with pytest.raises(Violation, match="is_answer must refuse a state that is no goal") as caught:
+        check_game(Accepting, matches=1)
+    assert (caught.value.finding.expected, caught.value.finding.actions) == (f"False for {caught.value.finding.position}", ())
+    assert "goals" in check_game(Rooms, matches=1)
 
 
 def test_a_state_without_a_literal_needs_a_notation() -> None:
