@@ -84,7 +84,7 @@ def compare(
                 lack = "have not met on any board yet" if measure is None else f"have no round with a value of {by} for both"
                 raise StoreError(f"{store}: {figures.listing(names)} {lack}, so there is nothing to compare")
             if methods:
-                shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None)
+                shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None, shard=run.shard)
                 text = methods_text(opened.runs(), shown, found, by)
                 print(TextTable.fold(text, Terminal(out).room), file=out)
                 return 0

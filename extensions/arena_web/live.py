@@ -91,6 +91,8 @@ def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
     done = [counts.get(number, 0) + sheet.left_out for number, sheet in enumerate(run.boards)]
     ended = run.ended is not None
     finished = all(count == sheet.size if sheet.exact else ended for count, sheet in zip(done, run.boards, strict=True))
+    if run.shard is not None and not finished:  # it has all of its matches
+        return RunState("running" if writing else "finished", sum(done), sum(done))
     over = finished and not (writing and not ended)
     word = "finished" if over else "running" if writing else "interrupted"
     exact = all(sheet.exact for sheet in run.boards)
@@ -254,7 +256,7 @@ class Watcher:
                 stands = run_state(store, run, writing=writing)
                 shown = Leaderboard.last_run(store)
                 boards = Leaderboard.of_tallies(
-                    tallies_of(store, shown.boards), finished=run.ended is not None, store=str(self.path)
+                    tallies_of(store, shown.boards), finished=run.ended is not None, store=str(self.path), shard=run.shard
                 )
             return {
                 "state": self._word(stands.word),

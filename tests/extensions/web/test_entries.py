@@ -1,5 +1,6 @@
 """What is told of one entry, what can be downloaded, and how the progress of a run is told."""
 
+import asyncio
 import csv
 import io
 import json
@@ -11,15 +12,17 @@ from urllib.parse import quote
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from arena import Registry, run
+from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 from arena.results.stored_tallies import tallies_of
 from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from arena.store import Store
 from arena_pairings.sprt import forecast
-from arena_web.live import Watcher, expected_total, limits_text, run_state
+from arena_web.live import RunState, Watcher, expected_total, limits_text, run_state
 from arena_web.requests import Requests
 from tests.extensions.web.conftest import HOSTILE, PLUGIN
 
@@ -162,6 +165,26 @@ def test_a_run_is_finished_interrupted_or_running(place: Path, tmp_path: Path) -
         store.begin(last)
         assert [run_state(store, store.last(), writing=writing).word for writing in (True, False)] == ["running", "interrupted"]
         assert run_state(store, store.last(), writing=False).total == 72
+
+
+def test_a_complete_shard_is_finished(tmp_path: Path) -> None:
+    """It has all of its matches, whose number is that of its records. The board says that they are a shard."""
+    (tmp_path / "cup.yaml").write_text("{game: nim, agents: [random, greedy], rounds: 20}")
+    path = tmp_path / "one.db"
+    words = ["run", str(tmp_path / "cup.yaml"), "--store", str(path), "--shard", "1/2", "--workers", "1"]
+    done = CliRunner().invoke(cli, [*words, "--quiet", "--format", "json"])
+    (printed,) = json.loads(done.stdout)["boards"]
+    with Store.open(path) as store:
+        played = len(store)
+        assert 0 < played < 40
+        assert run_state(store, store.last(), writing=False) == RunState("finished", played, played)
+        assert run_state(store, replace(store.last(), shard=None), writing=False) == RunState("interrupted", played, 40)
+    state = asyncio.run(Watcher(path).now())
+    assert (state["state"], state["done"], state["total"], state["expected"]) == ("finished", played, played, None)
+    (shown,) = state["boards"]
+    assert any(remark.startswith("Shard 1 of 2 is complete") for remark in shown["remarks"])
+    assert "in shard 1/2" in shown["verdict"]
+    assert (printed["finished"], printed["size"], printed["shard"]) == (False, 40, "1/2")
 
 
 def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
