@@ -61,7 +61,7 @@ function solving(row) {
     figure("95 % interval", `${share(row.solved_low)} to ${share(row.solved_high)}`),
     figure("Attempts", whole(row.attempts)),
     figure("Mean cost", number(row.mean_cost ?? row.mean_moves)),
-    figure("Nodes", number(row.nodes_per_attempt)),
+    figure("Generated", number(row.nodes_per_attempt)),
     figure("Seconds", number(row.seconds_per_attempt)),
     figure("Faults", whole(row.failures)),
   );

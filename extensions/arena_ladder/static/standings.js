@@ -47,7 +47,7 @@ function show(told) {
 }
 
 function boardOf({ title: named, rows, kind }, several) {
-  const numbers = kind === "puzzle" ? [["Solved", "95 % interval"], ["Attempts", "Mean cost", "Nodes", "Seconds", "Faults"]] : [["Elo", "95 % interval"], ["Games", "Score", "Faults"]];
+  const numbers = kind === "puzzle" ? [["Solved", "95 % interval"], ["Attempts", "Mean cost", "Generated", "Seconds", "Faults"]] : [["Elo", "95 % interval"], ["Games", "Score", "Faults"]];
   const [before, after] = numbers.map((names) => names.map((name) => [name, "number"]));
   const columns = [["Rank", "number"], ["Agent"], ...before, ["Course"], ...after], draw = kind === "puzzle" ? solverRow : rowOf;
   return h(

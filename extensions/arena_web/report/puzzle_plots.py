@@ -212,7 +212,7 @@ def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter"
         name,
         f"{labels[0]} and {labels[1]}, position by position",
         f"{_describe_points(points, labels)}{note}",
-        ("Position", f"Nodes of {labels[0]}", f"Nodes of {labels[1]}"),
+        ("Position", f"Generated nodes of {labels[0]}", f"Generated nodes of {labels[1]}"),
         tuple([(point.round + 1, point.one, point.other) for point in kept]),
         4.0,
         lambda axes, palette: _draw_scatter(axes, palette, labels, kept),
@@ -256,5 +256,5 @@ def _draw_scatter(axes: "Axes", palette: Palette, labels: tuple[str, str], point
     for axis in (axes.xaxis, axes.yaxis):
         log_axis(axis, low, edge * (high / low) ** 0.03)
     axes.set_aspect("equal")
-    axes.set_xlabel(fit_label(axes, f"Nodes of {labels[0]}", 0.85))
-    axes.set_ylabel(fit_label(axes, f"Nodes of {labels[1]}", 0.85))
+    axes.set_xlabel(fit_label(axes, f"Generated nodes of {labels[0]}", 0.85))
+    axes.set_ylabel(fit_label(axes, f"Generated nodes of {labels[1]}", 0.85))

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+import arena_ladder
 from arena import Record
 from arena.cli import cli
+from arena.columns import PUZZLE
 from arena.errors import SpecError
 from arena.match.record import Decision
 from arena.results.leaderboard import Leaderboard
@@ -432,3 +434,14 @@ def test_the_check_of_a_solver(ledger: Ledger, tmp_path: Path, content: bytes, r
         return
     with pytest.raises(NotPassed, match=re.escape(reason)):
         examine(load_ladder(tmp_path / "puzzle.yaml"), CodeFolder(ledger, 1 << 20), one)
+
+
+def test_figures_have_the_names_that_they_have_on_boards() -> None:
+    """The page has columns of its own for the course and for faults."""
+    folder = Path(arena_ladder.__file__).parent / "static"
+    for file in ("standings.js", "ladder_agent.js"):
+        text = (folder / file).read_text()
+        names = re.findall(r'"((?:Mean|[A-Z0-9])[^"]*)"', next(line for line in text.splitlines() if '"Mean cost"' in line))
+        names += re.findall(r'figure\("(Generated|Nodes|Expanded)"', text)
+        names = [name for name in names if name not in ("Elo", "Games", "Score", "Faults")]
+        assert set(names) <= {column.heading for column in PUZZLE}, file

@@ -102,7 +102,7 @@ def test_the_pair_that_is_asked_for_is_drawn(puzzle: Evidence) -> None:
     ranked = [puzzle.sheet.labels[entry] for entry in puzzle.ranked]
     for names in ((ranked[2], ranked[0]), (ranked[0], ranked[2])):
         first = comparison_plots(among(puzzle, names), names)[0]
-        assert first.headings == ("Position", f"Nodes of {names[0]}", f"Nodes of {names[1]}")
+        assert first.headings == ("Position", f"Generated nodes of {names[0]}", f"Generated nodes of {names[1]}")
 
 
 def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
