@@ -4,7 +4,6 @@ A game object holds rules and parameters, but never a position. A position is a 
 return. For this reason, searches cannot change a match, records can be replayed, and worker processes need little data.
 """
 
-import ast
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from inspect import isclass, signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.configured import Configured, name_of
+from arena.notation import NoNotation, read, write
 
 State = Any
 """A state of a game: hashable and immutable. Authors may use their own types in annotations."""
@@ -191,15 +191,19 @@ class Game(Configured, ABC):
             """Return the cells of `grid` for an action, as (row, column); optional. A click on one of them plays the action."""
 
     def format_state(self, state: State) -> str:
-        """Return the text notation of a state, in one line. The default is its Python literal."""
-        return repr(state)
+        """Return the text notation of a state, in one line. The default is its Python literal.
+
+        Frozen sets, and dataclasses, named tuples and enumerations from the module of the game, are written as Python writes
+        them, too, such as `Place(row=0, mark=Mark.CROSS)`.
+        """
+        try:
+            return write(state, type(self))
+        except NoNotation:
+            return repr(state)
 
     def parse_state(self, text: str) -> State:
         """Return the state with the notation `text`. Raises ValueError with a description of the fault."""
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-            raise ValueError(f"expected a Python literal, got {text!r}") from error
+        return read(text, type(self))
 
     def format_action(self, state: State, action: Action) -> str:
         """Return the text notation of an action that is legal in `state`, in one line."""

@@ -94,12 +94,37 @@ class PileNim(Nim):
         return Pile(int(heap), int(seat), bool(marked))
 
 
-class WordlessPile(PileNim):
-    """The same without a notation: the text of a dataclass is no literal."""
+class PlainPile(PileNim):
+    """Its states are dataclasses of this module, so the default notation works."""
 
-    name = "wordless-pile"
+    name = "plain-pile"
     format_state = Game.format_state
     parse_state = Game.parse_state
+
+
+class Heap:
+    """A state of an ordinary class, whose text is not a literal."""
+
+    def __init__(self, heap: int, seat: int) -> None:
+        self.heap, self.seat, self.marked = heap, seat, False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Heap) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.heap, self.seat))
+
+
+class WordlessPile(PlainPile):
+    """The same with states that have no notation."""
+
+    name = "wordless-pile"
+
+    def initial(self, rng: random.Random) -> Any:
+        return Heap(rng.randint(5, 9), 0)
+
+    def result(self, state: Any, action: Any) -> Any:
+        return Heap(state.heap - action, 1 - state.seat)
 
 
 class Auction(Game):
@@ -231,7 +256,7 @@ CHECKED_TOO: dict[type[Game], set[str]] = {
 """Not every random walk through a puzzle meets an end, so returns are checked where one does."""
 
 
-@pytest.mark.parametrize("game", [Nim, TellingNim, PileNim, Auction, Corridor, OpenCorridor, OneWay])
+@pytest.mark.parametrize("game", [Nim, TellingNim, PileNim, PlainPile, Auction, Corridor, OpenCorridor, OneWay])
 def test_a_sound_game_passes(game: type[Game]) -> None:
     """What a newcomer writes, without a mistake, passes from several seeds; puzzles are held to more."""
     for seed in range(2):
