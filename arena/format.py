@@ -137,6 +137,10 @@ class Outcomes:
         returns = self._returns[pairing]
         return None if returns is None else put_last(returns, self._losers.get(pairing))
 
+    def pairings(self) -> Iterator[Pairing]:
+        """Yield every pairing that has a result, void matches included, in no particular order."""
+        return iter(self._returns)
+
     def scored(self) -> Iterator[tuple[Pairing, tuple[float, ...]]]:
         """Yield every pairing that has a result and was not void, with the results as in `of`, in no particular order."""
         return ((pairing, found) for pairing in self._returns if (found := self.of(pairing)) is not None)
@@ -262,6 +266,14 @@ class Format(Configured, ABC):
         """
         return None
 
+    def conclude(self, board: "BoardInfo", outcomes: Outcomes) -> Any:
+        """Return what the format has found out about a `board`, such as its winner; optional.
+
+        It is a dataclass with `describe(finished=...)`, which returns a sentence below the board. `outcomes` holds the results so
+        far, and the object has the options of the board. The default raises TypeError.
+        """
+        raise TypeError(f"{name_of(self)} has no conclusion")
+
     @abstractmethod
     def fewest(self, players: int) -> int:
         """Return the smallest number of entries that a board needs for a game with `players` seats."""
@@ -278,10 +290,20 @@ class Format(Configured, ABC):
         """
 
 
+def concludes(format_: Format | type[Format]) -> bool:
+    """Return whether a format has its own conclusion. All code that needs to know this calls this function."""
+    return _defines(format_, "conclude")
+
+
 def ranks(format_: Format | type[Format]) -> bool:
     """Return whether a format has its own ranking. All code that needs to know this calls this function."""
-    given = getattr_static(format_ if isinstance(format_, type) else type(format_), "ranking", None)
-    if given is Format.ranking or not isfunction(given):
+    return _defines(format_, "ranking")
+
+
+def _defines(format_: Format | type[Format], method: str) -> bool:
+    """Return whether a format has a method of two arguments that `Format` only names."""
+    given = getattr_static(format_ if isinstance(format_, type) else type(format_), method, None)
+    if given is getattr(Format, method) or not isfunction(given):
         return False
     try:
         signature(given).bind(*[None] * 3)

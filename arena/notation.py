@@ -84,7 +84,7 @@ def _find(name: str, owner: type) -> type | None:
 def _list_arguments(kind: Any) -> Sequence[str] | None:
     """Return the arguments with which a dataclass or a named tuple is made; None for another class."""
     if is_dataclass(kind):
-        return [field.name for field in fields(kind) if field.init] if kind.__dataclass_params__.init else None
+        return [field.name for field in fields(kind) if field.init] if kind.__dataclass_params__.init else None  # type: ignore[union-attr]
     return kind._fields if issubclass(kind, tuple) and hasattr(kind, "_make") else None
 
 

@@ -105,8 +105,9 @@ class Leaderboard:
     """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
     the agents whose mean rating is 0, if these are not all. `untimed`: why times of agents are null. `pairing_spread`: how much
     leads differ from the differences of ratings, as a standard deviation in Elo. `unrated`: the agents with hidden ratings.
-    `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of the schedule are missing;
-    then `shard`, such as `2/5`, if the matches complete this shard."""
+    `test` and `bracket`: see above. `conclusion`: what the format has found out, such as the winner of a contest.
+    `finished` (false) and `size`: only if matches of the schedule are missing; then `shard`, such as `2/5`, if there are all
+    matches of this shard."""
 
     table = board_table
     bracket_table = bracket_table
@@ -248,8 +249,8 @@ class Leaderboard:
             remarks += _describe_scale(tally, rated, ranked, facts, shard, ended=ended)
             remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(sheet, games)]
         if rated is not None:
-            found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
-            facts |= found
+            known, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
+            facts |= known
             remarks += said if tally.games else ()
         if tally.untimed:
             facts["untimed"] = tally.untimed
@@ -263,14 +264,15 @@ class Leaderboard:
         remarks += [
             f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None
         ]
-        if (test := tally.test_state()) is not None:
-            facts["test"] = asdict(test)
-            remarks.append(test.describe(finished=ended))
+        test = tally.test_state()
+        for name, found in (("test", test), ("conclusion", tally.conclusion())):
+            if found is not None:
+                facts[name] = asdict(found)
+                remarks.append(found.describe(finished=ended))
         if bracket := tally.bracket():
             facts["bracket"] = [[tie._asdict() for tie in ties] for ties in bracket]
         if not ended:
-            facts |= {"finished": False, "size": sheet.size if sheet.exact else None}
-            facts |= {} if shard is None else {"shard": shard}
+            facts |= {"finished": False, "size": sheet.size if sheet.exact else None, **({"shard": shard} if shard else {})}
         remarks += tally.describe()
         entries = [entry for _, entry in order]
         cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])

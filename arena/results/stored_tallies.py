@@ -39,7 +39,10 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
             corrected, loser = None if adjusted is None else returns_of(adjusted), find_loser(termination, seat)
             tallies[board].add_game(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected, loser)
             if (outcomes := tallies[board].outcomes) is not None:
-                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns), loser=loser)
+                repeatable = None if "1" in used_rng else played
+                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns), repeatable, loser=loser)
+    if any(tally.has_conclusion for tally in tallies):
+        _add_void_matches(store, tallies)
     for rows in store.chunks(_ATTEMPTS):
         for board, round_, seats, solved, moves, cost, nodes, nanoseconds in rows:
             tallies[board].attempts[seats_of(seats)[0]].add(
@@ -70,6 +73,12 @@ def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
             tallies[board].add_timing(seats_of(seats), json.loads(timing))
 
 
+def _add_void_matches(store: Store, tallies: Sequence[Tally]) -> None:
+    for board, round_, seats in store.query(_VOID):
+        if (outcomes := tallies[board].outcomes) is not None and tallies[board].has_conclusion:
+            outcomes.add(Pairing(round_, seats_of(seats)), None)
+
+
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
         tallies[board].add_fallbacks(found)
@@ -93,6 +102,9 @@ FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 _GAMES = """
 SELECT p.board, p.round, p.seats, r.returns, r.termination, r.seat, r.drew, r.play, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
+"""
+_VOID = """
+SELECT p.board, p.round, p.seats FROM place p JOIN record r ON r.number = p.record WHERE r.termination = 'void'
 """
 _ATTEMPTS = """
 SELECT p.board, p.round, p.seats, r.solved, r.moves, r.cost, r.nodes_0, r.nanoseconds_0

@@ -12,7 +12,7 @@ from math import inf, isclose, isnan, nan
 from typing import Any, Literal
 
 from arena.errors import Unavailable
-from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, put_last, ranks, result_points
+from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, concludes, put_last, ranks, result_points
 from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
 from arena.results import figures
 from arena.results.fallbacks import FallbackCounts, fallback_counts
@@ -404,9 +404,11 @@ class Tally:
 
     def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
-        self._format = format_ or find_format(sheet.format)
-        self.outcomes = Outcomes() if self._format is not None and ranks(self._format) else None
-        """The result of every match; kept only if the format has its own ranking."""
+        self._format = format_ or find_format(sheet.format, sheet.options)
+        self._has_ranking = self._format is not None and ranks(self._format)
+        self.has_conclusion = self._format is not None and concludes(self._format)
+        self.outcomes = Outcomes() if self._has_ranking or self.has_conclusion else None
+        """The result of every match; kept only if the format has its own ranking or conclusion."""
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
         self.void = self.unavailable = 0
@@ -434,7 +436,7 @@ class Tally:
     @property
     def ranked_by(self) -> RankedBy:
         """How the board is ranked if its format has no ranking of its own."""
-        if self.sheet.ranked_by == "returns" and (self.outcomes is not None or self.sheet.ranking is not None):
+        if self.sheet.ranked_by == "returns" and (self._has_ranking or self.sheet.ranking is not None):
             return "score"  # stores of older versions say that the game asks for returns, although the format ranks the board
         if self._format is None or self.sheet.ranked_by == "returns":  # the spec or the game asks for this
             return self.sheet.ranked_by
@@ -446,13 +448,13 @@ class Tally:
 
     def ranking(self) -> Ranking | None:
         """The ranking that the format of the board computes; None if it has none of its own."""
-        if self._format is None or self.outcomes is None:
+        if self._format is None or self.outcomes is None or not self._has_ranking:
             return self.sheet.ranking
         return ask_ranking(self._format, len(self.sheet.labels), self.outcomes)
 
     def bracket(self) -> tuple[tuple[Tie[str], ...], ...]:
         """The rounds of a knockout so far; empty if the format has no bracket."""
-        if self._format is None or self.outcomes is None or len(self.sheet.labels) < 2:
+        if self._format is None or self.outcomes is None or not self._has_ranking or len(self.sheet.labels) < 2:
             return ()
         labels = dict(enumerate(self.sheet.labels))
         rounds = self._format.bracket(len(labels), self.outcomes)
@@ -463,6 +465,12 @@ class Tally:
         if self._format is None or self.sheet.test is None:
             return None
         return self._format.test_state(self.sheet, self.matches, self.returns.luck_by_round(0))
+
+    def conclusion(self) -> Any:
+        """The conclusion of the format, such as the winner of a contest; None if it has none."""
+        if self._format is None or self.outcomes is None or not self.has_conclusion or len(self.sheet.labels) < 2:
+            return None
+        return self._format.conclude(self.sheet, self.outcomes)
 
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
@@ -475,6 +483,8 @@ class Tally:
         self.count(facts)
         if record.termination == "void":
             self.unavailable += (record.message or "").startswith(Unavailable.MARK)
+            if self.outcomes is not None and self.has_conclusion:
+                self.outcomes.add(pairing, None)
             return
         if record.solved is not None:
             used = record.decisions
@@ -484,9 +494,10 @@ class Tally:
             self.attempts[seats[0]].add(
                 pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
             )
-        if self.outcomes is not None:
-            self.outcomes.add(pairing, record.returns, loser=find_loser(record.termination, record.seat))
         played = play_hash_of(record)
+        if self.outcomes is not None:
+            repeatable = None if any(record.drew) else played
+            self.outcomes.add(pairing, record.returns, repeatable, loser=find_loser(record.termination, record.seat))
         self._plays.add((seats, played))
         loser = find_loser(record.termination, record.seat)
         self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)

@@ -7,8 +7,9 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Self
 
+from arena import configured
 from arena.errors import call_foreign
-from arena.format import Kind, RankedBy, own_columns, own_criteria, ranks
+from arena.format import Kind, RankedBy, concludes, own_columns, own_criteria, ranks
 from arena.game import Game, Puzzle
 from arena.identity import canonical, key
 from arena.match.match import Seat
@@ -74,6 +75,8 @@ class BoardInfo:
     identifies the entry and the game, and default values do not affect it."""
     path_matters: bool = True
     """Whether solutions are compared by their costs and moves; False for a puzzle in which only the final state counts."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of the format if it has a conclusion of its own, such as a winner (see `Format.conclude`)."""
     left_out: int = 0
     """The number of played matches that the key `report` of the spec leaves out. A store does not keep it, because it is counted
     whenever the board is shown."""
@@ -120,6 +123,7 @@ class BoardInfo:
             apart=tuple([seat.label for seat in board.seats if not seat.in_process]),
             has_openings=board.positions.plies > 0 or len(set(board.positions.texts or ())) > 1,
             path_matters=not isinstance(board.game, Puzzle) or board.game.path_matters,
+            options=json.loads(canonical(configured.settings(format_))) if concludes(format_) else {},
             settings=tuple(json.loads(canonical(settings))),  # a value that JSON does not have becomes the name of its type
         )
 
@@ -158,8 +162,10 @@ class BoardInfo:
         return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields that a store keeps, as plain values. `path_matters` is left out if it is true, as in older stores."""
-        values = {name: value for name, value in asdict(self).items() if name != "left_out"}
+        """Return all fields that a store keeps, as plain values. `path_matters` is left out if it is true, and `options` if there
+        are none, as in older stores.
+        """
+        values = {name: value for name, value in asdict(self).items() if name != "left_out" and (name != "options" or value)}
         if self.path_matters:
             del values["path_matters"]
         return values

@@ -8,6 +8,7 @@ formats, the stored ranking is used; if there is none, the board is ranked by sc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, Self
 
 from arena.columns import Column
@@ -57,11 +58,11 @@ class Ranking:
         )
 
 
-def find_format(name: str) -> Format | None:
-    """Return the format with this name, made with default options; None if it is neither in the core nor in GROUP."""
+def find_format(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Format | None:
+    """Return the format with this name, made with these options; None if it is neither in the core nor in GROUP."""
     kinds = [kind for kind in arena_formats() if kind.name == name]
     kinds += [point.load() for point in find_entry_points(GROUP) if point.name == name]
-    return kinds[0]() if kinds else None
+    return kinds[0](**options) if kinds else None
 
 
 def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:

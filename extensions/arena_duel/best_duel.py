@@ -11,15 +11,13 @@ from pathlib import Path
 from re import fullmatch
 from typing import Any, Self
 
-import numpy as np
-
 from arena import ArenaError, Spec
 from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Run, Store, write_whole
 from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_duel.version_folder import KeptVersion, VersionFolder
-from arena_pairings.best_of import BestOf
+from arena_pairings.best_of import BestOf, ContestResult
 from arena_setup.words import split_at_commas, values_of
 
 DEFAULT_GAMES = 100_000
@@ -200,10 +198,7 @@ def keep_result(spec: Spec, variants: Sequence[Variant], place: Path, limits: Ma
         low, high = row["rating_low"], row["rating_high"]
         ratings[row["agent"]] = (None if low is None or high is None else row["rating"], low, high)
     labels = [one.label for one in variants]
-    still_in, better, no_worse = contest.is_in[0].tolist(), contest.is_better[0].copy(), contest.is_no_worse[0]
-    for middle in range(len(labels)):  # if a is better than b and b is better than c, a is better than c
-        better |= np.outer(better[:, middle], better[middle])
-    level = no_worse & no_worse.T & ~better & ~better.T
+    still_in, (better, level) = contest.is_in[0].tolist(), contest.relations()
     standings = [
         Standing(
             one.label, one.agent, str(one.version.file), one.version.code, dict(one.options), len(scores),
@@ -245,26 +240,9 @@ def _judge_first(contest: PastContest) -> str:
 
 def _describe(contest: PastContest) -> str:
     """Return the result of a contest as a sentence."""
-    still = [one.name for one in contest.variants if one.still_in]
-    if contest.answer is None:
-        return f"Undecided: {figures.listing(still)} are still in the contest"
-    risk = f" (at most {100 * contest.risk:g} % risk)"
-    if not contest.ties:
-        return f"{contest.answer} is the best of {len(contest.variants)}{risk}"
-    elo = f"{contest.margin:g} Elo"
-    answer = next(one for one in contest.variants if one.name == contest.answer)
-    level = [name for name in contest.ties if name in answer.level_with]
-    perhaps = [name for name in contest.ties if name not in level]
-    words = []
-    if len(level) == 1 and not perhaps:
-        words.append(f"{figures.listing([one for one in still if one in (answer.name, *level)])} are within {elo}")
-    elif level:
-        words.append(f"{figures.listing(level)} {'is' if len(level) == 1 else 'are'} within {elo} of {answer.name}")
-    if perhaps:
-        words.append(f"{answer.name} is better than {figures.listing(perhaps)} or within {elo}")
-    out = [one for one in contest.variants if not one.still_in]
-    if out:
-        known = all(set(still) <= set(one.worse_than) for one in out)
-        both = "both" if len(still) == 2 else "all"
-        words.append(f"{both} better than the rest" if known and not perhaps else "the rest is worse than one of these")
-    return f"{', '.join(words)}{risk}"
+    still = tuple([one.name for one in contest.variants if one.still_in])
+    near = next((one.level_with for one in contest.variants if one.name == contest.answer), [])
+    level = tuple([name for name in contest.ties if name in near])
+    rest_is_worse = all(set(still) <= set(one.worse_than) for one in contest.variants if not one.still_in)
+    found = ContestResult(contest.answer, still, level, len(contest.variants), rest_is_worse, contest.margin, contest.risk)
+    return found.explain()

@@ -1,14 +1,17 @@
 """The format `best-of`: several agents play until a test has found the best one. Agents that are found worse leave early."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field as Bounds
 
 from arena import Field, Format, Outcomes, Pairing
-from arena.api.results import result_points
+from arena.api.results import figures, result_points
 
 if TYPE_CHECKING:
+    from arena.api.results import BoardInfo
     from arena_pairings.contest import Contest
 
 ROUNDS_PER_LOOK = 4
@@ -19,6 +22,65 @@ DEFAULT_POSITIONS = 100_000
 """The default number of rounds, which is also the number of positions."""
 MAX_REPEATED_LOOKS = 10
 """A contest ends undecided after this many evaluations in a row for which all pairs of games only repeated earlier pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContestResult:
+    """What a contest has found so far."""
+
+    winner: str | None
+    """The best entry; None while the contest is undecided."""
+    still_in: tuple[str, ...]
+    """The entries that remain in the contest, in the order of the spec."""
+    level: tuple[str, ...]
+    """The entries among these that were found to differ from the winner by at most the margin."""
+    entries: int
+    rest_is_worse: bool
+    """Whether each entry that has left was found to be worse than each one that remains."""
+    margin: float
+    """The margin of the contest, in Elo."""
+    risk: float
+    """The probability of a wrong winner is at most this."""
+
+    @classmethod
+    def of(cls, labels: Sequence[str], contest: "Contest", margin: float, risk: float) -> Self:
+        """Return the result of the first contest of `contest`, whose variants have these labels."""
+        better, level = contest.relations()
+        answer, numbers = int(contest.answers[0]), range(len(labels))
+        still = [one for one in numbers if contest.is_in[0, one]]
+        rest_is_worse = all(better[one, other] for one in still for other in numbers if other not in still)
+        near = [labels[one] for one in still if answer >= 0 and level[answer, one]]
+        winner = labels[answer] if answer >= 0 else None
+        return cls(winner, tuple([labels[one] for one in still]), tuple(near), len(labels), rest_is_worse, margin, risk)
+
+    def explain(self) -> str:
+        """Return the result as a sentence without a full stop."""
+        if self.winner is None:
+            return f"Undecided: {figures.listing(self.still_in)} are still in the contest"
+        risk = f" (at most {100 * self.risk:g} % risk)"
+        perhaps = [one for one in self.still_in if one != self.winner and one not in self.level]
+        if not self.level and not perhaps:
+            return f"{self.winner} is the best of {self.entries}{risk}"
+        elo, words = f"{self.margin:g} Elo", []
+        if len(self.level) == 1 and not perhaps:
+            near = [one for one in self.still_in if one in (self.winner, *self.level)]
+            words.append(f"{figures.listing(near)} are within {elo}")
+        elif self.level:
+            words.append(f"{figures.listing(self.level)} {'is' if len(self.level) == 1 else 'are'} within {elo} of {self.winner}")
+        if perhaps:
+            words.append(f"{self.winner} is better than {figures.listing(perhaps)} or within {elo}")
+        if len(self.still_in) < self.entries:
+            both = "both" if len(self.still_in) == 2 else "all"
+            worse = self.rest_is_worse and not perhaps
+            words.append(f"{both} better than the rest" if worse else "the rest is worse than one of these")
+        return f"{', '.join(words)}{risk}"
+
+    def describe(self, *, finished: bool) -> str:
+        """Return the result as a remark below the board."""
+        if self.winner is not None:
+            return f"{self.winner} wins the contest: {self.explain()}."
+        open_ = "The contest ended without a winner" if finished else "The contest has no winner yet"
+        return f"{open_}: {figures.listing(self.still_in)} are still in it."
 
 
 class BestOf(Format):
@@ -92,17 +154,12 @@ class BestOf(Format):
             self.played = games
             new = False
             for number, (met, alone) in enumerate(drawn, first):
-                scores = np.full((1, field.entries), np.nan)
-                if alone is not None:
-                    scores[0, alone] = 0.5
-                for one, two in met:
-                    share = self._score_pair(outcomes, number, one, two, seen)
-                    if share is not None:
+                scores = self._score_round(field.entries, outcomes, number, met, alone, seen)
+                contest.add(scores[None])
+                for entry in np.flatnonzero(~np.isnan(scores)):
+                    if entry != alone:
                         new = True
-                        scores[0, one], scores[0, two] = share, 1 - share
-                        self.scores[one].append(share)
-                        self.scores[two].append(1 - share)
-                contest.add(scores)
+                        self.scores[entry].append(float(scores[entry]))
             contest.look()
             repeats = 0 if new else repeats + 1
             if contest.answers[0] >= 0 or repeats >= MAX_REPEATED_LOOKS:
@@ -114,6 +171,49 @@ class BestOf(Format):
             return None
         left = self.contest.is_in[0]
         return f"{left.sum()} of {len(left)} still in"
+
+    def conclude(self, board: "BoardInfo", outcomes: Outcomes) -> ContestResult:
+        """Return the winner of the contest, or the entries that are still in it, from the results alone."""
+        from arena_pairings.contest import Contest
+
+        entries = len(board.labels)
+        contest, seen = Contest(entries, self.margin, self.risk), set[tuple[int, ...]]()
+        played: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
+        for round_, (one, two) in outcomes.pairings():
+            played[round_].add((one, two))
+        most = board.size // (2 * (entries // 2))
+        for first in range(0, max(played, default=-1) + 1, ROUNDS_PER_LOOK):
+            left = {entry for entry in range(entries) if contest.is_in[0, entry]}
+            rounds = [number for number in range(first, first + ROUNDS_PER_LOOK) if len(played[number]) == 2 * (len(left) // 2)]
+            if len(rounds) < ROUNDS_PER_LOOK and first + len(rounds) < most:
+                break  # they are not evaluated yet
+            for number in rounds:
+                met = [(one, two) for one, two in played[number] if one < two]
+                alone = next(iter(left.difference(*met)), None)
+                contest.add(self._score_round(entries, outcomes, number, met, alone, seen)[None])
+            contest.look()
+        return ContestResult.of(board.labels, contest, self.margin, self.risk)
+
+    def _score_round(
+        self,
+        entries: int,
+        outcomes: Outcomes,
+        number: int,
+        met: Sequence[tuple[int, int]],
+        alone: int | None,
+        seen: set[tuple[int, ...]],
+    ) -> Any:
+        """Return the score of every entry in a round, as an array: 1/2 without an opponent, and NaN without a score."""
+        import numpy as np
+
+        scores = np.full(entries, np.nan)
+        if alone is not None:
+            scores[alone] = 0.5
+        for one, two in met:
+            share = self._score_pair(outcomes, number, one, two, seen)
+            if share is not None:
+                scores[one], scores[two] = share, 1 - share
+        return scores
 
     def _draw_round(self, field: Field, left: Sequence[int], number: int) -> tuple[list[tuple[int, int]], int | None]:
         """Return the pairs for a round, drawn from the entries that are `left`, and the entry that has no opponent.

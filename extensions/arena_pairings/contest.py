@@ -66,6 +66,16 @@ class Contest:
             self._capital[place] += gains
         self._leads += leads
 
+    def relations(self, contest: int = 0) -> tuple[Any, Any]:
+        """Return what has been found about every ordered pair of variants of one contest, as two square arrays: whether the first
+        is better than the second, perhaps because it is better than a third one that is; and whether the two differ by at most
+        the margin.
+        """
+        better, no_worse = self.is_better[contest].copy(), self.is_no_worse[contest]
+        for middle in range(len(better)):
+            better |= np.outer(better[:, middle], better[middle])
+        return better, no_worse & no_worse.T & ~better & ~better.T
+
     def look(self) -> None:
         """Drop the variants that are worse than another one, and find the winner if there is one."""
         highest = self._capital.max(axis=-1)

@@ -97,8 +97,8 @@ def test_show_lists_its_columns_and_its_options(command: Arena) -> None:
     said = command("show", "league", "--plugin", "league.py").stdout
     assert "for games; boards are ranked by the format itself" in said
     assert "league_points: League points, the points of all games" in said
-    assert "win: whole number from 1; default 3; points for a win" in said
-    assert "draw: whole number from 0; default 1; points for a draw" in said
+    assert "win: whole number from 1; default 3\n      points for a win" in said
+    assert "draw: whole number from 0; default 1\n      points for a draw" in said
 
 
 def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
