@@ -7,7 +7,7 @@ of the game, in one another to any depth. It is the same in each process: the me
 import ast
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from enum import Enum
 from typing import Any
 
@@ -83,8 +83,8 @@ def _find(name: str, owner: type) -> type | None:
 
 def _list_arguments(kind: Any) -> Sequence[str] | None:
     """Return the arguments with which a dataclass or a named tuple is made; None for another class."""
-    if is_dataclass(kind):
-        return [field.name for field in fields(kind) if field.init] if kind.__dataclass_params__.init else None  # type: ignore[union-attr]
+    if (parameters := getattr(kind, "__dataclass_params__", None)) is not None:
+        return [field.name for field in fields(kind) if field.init] if parameters.init else None
     return kind._fields if issubclass(kind, tuple) and hasattr(kind, "_make") else None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.api.results import BoardInfo, TextTable, figures
-from arena.stats import EloEstimate, expected_score
+from arena.stats import EloEstimate
 from arena_compare.comparison import Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 LEAST_SHARE = 0.0005
-"""Bounds of a score that are nearer to 0 or 100 % are shown as such, and as open bounds in Elo."""
+"""Bounds of a score that are nearer to 0 or 100 % are shown as such. An interval with two such bounds says nothing."""
 UNCORRECTED = " (not corrected)"
 """Follows a likelihood of superiority that stands beside p-values that are corrected for several tests."""
 
@@ -189,15 +189,8 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
 
 
 def _bounds(difference: "Difference") -> str:
-    """Return the interval of a difference of ratings as text. If only one bound is known, the text has only this bound; without
-    bounds, it is empty.
-    """
-    low, high = _known_bound(difference.low), _known_bound(difference.high)
-    if low is None and high is None:
-        return ""
-    if low is None or high is None:
-        return f" (95 % interval above {figures.elo(low)})" if low is not None else f" (95 % interval below {figures.elo(high)})"
-    return f" (95 % interval {figures.elo(low)} to {figures.elo(high)})"
+    """Return the interval of a difference of ratings as text; empty without bounds."""
+    return figures.elo_interval(difference.low, difference.high)
 
 
 def summary_text(
@@ -287,11 +280,6 @@ def _is_informative(worth: EloEstimate) -> bool:
     return (worth.score_low or 0.0) >= LEAST_SHARE or (1.0 if worth.score_high is None else worth.score_high) <= 1 - LEAST_SHARE
 
 
-def _known_bound(elo: float | None) -> float | None:
-    """Return a bound of an interval in Elo; None if it is so far away that the interval is open in effect."""
-    return None if elo is None or expected_score(-abs(elo)) < LEAST_SHARE else elo
-
-
 def score_words(worth: EloEstimate) -> str:
     """Return the share of the points in words, with its interval if there is one."""
     known = worth.score_low is not None and worth.score_high is not None and _is_informative(worth)
@@ -303,9 +291,9 @@ def elo_words(worth: EloEstimate, *, corrected: bool = False) -> str:
     """Return a sentence with the Elo difference, its interval and the likelihood of superiority. `corrected` says whether the
     p-value beside it is corrected for several tests.
     """
-    bounds = map(_known_bound, (worth.elo_low, worth.elo_high))
-    low, high = (None if bound is None else figures.elo(bound, 1) for bound in bounds)
-    interval = "" if low is None and high is None else f" (95 % interval {figures.between(low, high)})"
+    low, high = (None if bound is None else figures.elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
+    known = (low is not None or high is not None) and _is_informative(worth)
+    interval = f" (95 % interval {figures.between(low, high)})" if known else ""
     lead = "unknown, because all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
     likely = f"{figures.likelihood(worth.superiority)}{UNCORRECTED if corrected else ''}"
     return f"Elo {lead}{interval}; likelihood of superiority {likely}."

@@ -22,7 +22,7 @@ from arena.stats.calculator import EloEstimate
 from arena.stats.observations import Pair
 from arena.stats.ratings import UNKNOWN, Difference
 from arena_compare.comparison import GamesComparison
-from arena_compare.texts import elo_words, score_words
+from arena_compare.texts import _bounds, elo_words, score_words
 from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points, signed_points
 
 
@@ -239,3 +239,18 @@ def test_an_interval_that_leaves_out_nothing_is_none() -> None:
     usual = PairedGames.estimate_score([Pair.of(1, 0), Pair.of(0, 1), Pair.of(1, 0)] * 20)
     assert "95 % interval" in elo_words(usual)
     assert "95 % interval" in score_words(usual)
+
+
+def test_both_bounds_of_an_interval_in_elo_are_shown() -> None:
+    """A match with a score near 100 % has an upper bound above +1,320 Elo: it is printed as JSON has it."""
+    near = PairedGames.estimate_score([*[Pair.of(1, 0)] * 59, Pair.of(1, 1)])
+    assert near.elo_low is not None
+    assert near.elo_high is not None
+    assert near.elo_high > 1320
+    assert f"(95 % interval {near.elo_low:+.1f} to {near.elo_high:+.1f});" in elo_words(near)
+    far = Difference(900.0, 300.0, 1500.0, 0.001)
+    assert _bounds(far) == " (95 % interval +300 to +1500)"
+    assert (_bounds(replace(far, high=None)), _bounds(replace(far, low=None))) == (
+        " (95 % interval above +300)",
+        " (95 % interval below +1500)",
+    )
