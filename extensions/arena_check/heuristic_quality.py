@@ -215,7 +215,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     """Return the figures for a heuristic at the states of a sample. `rng` chooses the states where the search of IDA* starts."""
     known = sample.known
     if not known:
-        raise ArenaError("no position has a solution, so there are no distances; try another --seed")
+        raise ArenaError("no position has a solution, so distances are unknown; try another --seed")
     states = [*known, *sample.dead_ends]
     given = [_estimate(puzzle, name, evaluate, state) for state in _show_progress(f"estimating by {name}", states)]
     least = min(range(len(given)), key=given.__getitem__)

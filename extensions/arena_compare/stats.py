@@ -65,7 +65,7 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
                 print(f"{counted_words}: score {score_words(worth)}", file=out)
                 print(elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin, file=out)
             else:
-                print("There are no games, so there is no score and no Elo difference.", file=out)
+                print("Without games, the score and the Elo difference are unknown.", file=out)
             if any(counts) and worth.normalized_elo is not None:
                 print(f"Normalised Elo {worth.normalized_elo:+.2f}.", file=out)
             if test is not None and ratio is not None:

@@ -119,7 +119,7 @@ class Endpoint:
         except ArenaError:  # `check` raises the error again, and its caller names the entry
             return None
         self._checked = not why
-        limit = f"if there is no answer within {FIRST_ANSWER_SECONDS:g} s, the run leaves out the matches of its entries"
+        limit = f"if it does not answer within {FIRST_ANSWER_SECONDS:g} s, the run leaves out the matches of its entries"
         return f"{self.url} does not answer yet ({why}); {limit}" if why else None
 
     def check(self) -> None:

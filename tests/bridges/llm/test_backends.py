@@ -203,7 +203,7 @@ def test_on_the_command_line_that_is_one_line_and_what_is_played_already_asks_no
         [sys.executable, "-c", hurried, "run", "s.yaml", "--no-store"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert anew.returncode == 1
-    assert "does not answer yet ([Errno 111] Connection refused); if there is no answer within 0.1 s" in anew.stderr
+    assert "does not answer yet ([Errno 111] Connection refused); if it does not answer within 0.1 s" in anew.stderr
     assert "check that the server runs and that the url is right" in anew.stderr
     assert "the game and arena are not at fault" in anew.stdout
     assert load_spec(tmp_path / "s.yaml").boards

@@ -273,7 +273,7 @@ def test_an_answer_counts_if_it_is_a_goal() -> None:
     assert (finding.check, finding.what) == ("goals", "is_answer must accept a goal that is reached")
     assert (finding.expected, finding.got) == (f"True for the goal {length - 1}", "False")
     assert set(finding.actions) == {"right"}
-    with pytest.raises(Violation, match="is_answer must refuse a state that is no goal") as caught:
+    with pytest.raises(Violation, match="is_answer must refuse a state that is not a goal") as caught:
         check_game(Accepting, matches=1)
     assert (caught.value.finding.expected, caught.value.finding.actions) == (f"False for {caught.value.finding.position}", ())
     assert "goals" in check_game(Rooms, matches=1)

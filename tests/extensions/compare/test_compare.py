@@ -505,7 +505,7 @@ def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
 @pytest.mark.parametrize("counts", [("0", "0", "0"), ("--pentanomial", "0", "0", "0", "0", "0")])
 def test_no_games_have_no_score(counts: tuple[str, ...]) -> None:
     """A score of 50 % without games would look like a result."""
-    assert called("stats", *counts).output == "There are no games, so there is no score and no Elo difference.\n"
+    assert called("stats", *counts).output == "Without games, the score and the Elo difference are unknown.\n"
     found = json.loads(called("stats", *counts, "--format", "json").output)
     assert found.pop("games") == 0
     assert [key for key, value in found.items() if value is not None] == ["test"]
