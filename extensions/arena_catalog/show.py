@@ -191,9 +191,11 @@ def _describe_type(schema: Mapping[str, Any]) -> str:
         return figures.listing([*map(str, schema.get("enum", [schema.get("const")]))], "or")
     word = _WORDS.get(schema.get("type", ""), schema.get("type", ""))
     low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f"{word} from {low} to {high}"
     more, less = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    bounds = ((low, "from {}"), (more, "above {}"), (high, "to {}"), (less, "below {}"))
-    return " ".join([word, *[text.format(bound) for bound, text in bounds if bound is not None]])
+    bounds = ((low, "from {}"), (more, "above {}"), (high, "up to {}"), (less, "below {}"))
+    return f"{word} {' and '.join([text.format(bound) for bound, text in bounds if bound is not None])}".rstrip()
 
 
 _WORDS = {

@@ -439,6 +439,8 @@ def quality_text(
             f"not admissible, for example at {one.overestimate}" if one.overestimates else f"admissible at all states{extent}",
             f"not consistent, for example after {one.inconsistent}" if one.inconsistent_steps else f"consistent{extent}",
         ]
+        if not one.overestimates and not one.inconsistent_steps:
+            claims = [f"admissible and consistent at all states{extent}"]
         if one.negative is not None:
             counted = "a search counts a negative estimate as 0, and so does this comparison"
             blocks.append(f"{one.heuristic} is negative, for example at {one.negative}; {counted}.")

@@ -231,17 +231,18 @@ def place(board: Leaderboard, label: str) -> str:
 
 
 def against_each(tried: Tried, label: str) -> str:
-    """Return a sentence with the scores of an entry. The sentence says which entries this entry beats, which it loses to, and
-    which cannot be distinguished from it. If there are too few pairs, it has only the scores; if it has played a single game
+    """Return a sentence with the scores of an entry. The sentence says which entries are worse, which are better, and which
+    cannot be distinguished from it. If there are too few pairs, it has only the scores; if it has played a single game
     against each, not even these.
 
-    An entry beats another one if the leaderboard can tell the two apart, and it has more than half of the points of their games.
+    An entry is better than another one if the leaderboard can tell the two apart, by the ratings from the games of all entries,
+    and the entry has more than half of the points of their games.
     If mean returns rank the board, they decide here, too, because an entry may win most games and still get less.
     """
     board = tried.board
     labels = [row["agent"] for row in board.rows]
     scores = board.cross[labels.index(label)] if board.cross else ()
-    by_returns, words = board.ranked_by == "mean_return", ("beats", "loses to")
+    by_returns, words = board.ranked_by == "mean_return", ("is better than", "is worse than")
     if by_returns:
         words = ("has a higher mean return than", "has a lower mean return than")
     groups: dict[str, list[str]] = {word: [] for word in (*words, "cannot be distinguished from", TOO_FEW_PAIRS)}
@@ -253,7 +254,7 @@ def against_each(tried: Tried, label: str) -> str:
             shown = figures.figure(row_of(board, other)["mean_return"]) if by_returns else percent(score)
             word = _withhold(tried, label, other, lead) or words[lead < 0]
             groups[word].append(f"{other} ({shown})")
-    results = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
+    results = "; ".join([f"{word} {figures.listing(names)}" for word, names in groups.items() if names])
     games = row_of(board, label)["games"] // max(1, sum(score is not None for score in scores))
     if games < 2:
         return "has played too few games for scores"
@@ -262,7 +263,8 @@ def against_each(tried: Tried, label: str) -> str:
     if by_returns:
         own = figures.figure(row_of(board, label)["mean_return"])
         return f"{results}; the numbers are mean returns, its own is {own}, in {games_each} against each agent"
-    return f"{results}; the percentages are its scores in {games_each} against each agent"
+    rated = ", and ratings from the games of all agents decide" if "better than" in results or "worse than" in results else ""
+    return f"{results}; the percentages are its scores in {games_each} against each agent{rated}"
 
 
 def _withhold(tried: Tried, label: str, other: str, lead: float) -> str | None:

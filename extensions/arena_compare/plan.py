@@ -262,5 +262,5 @@ def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: flo
     if found.pairs < MIN_PAIRS:
         lines.append("So few pairs say little about draws; give the pilot more seconds, or name a store with more games.")
     if found.repeats:
-        lines.append("Games repeat each other, and repeated games give no new information. Use `openings`, or more of their plies.")
+        lines.append("Games repeat each other, and repeats give no new information. Use `openings`, or more of their plies.")
     return lines

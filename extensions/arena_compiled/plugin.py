@@ -126,7 +126,7 @@ class CompiledSearches(SearchEngine):
         modules = [type(game).__module__, "arena" if owner is None else getattr(owner, "__module__", type(owner).__module__)]
         own = all(module.partition(".")[0] in OWN_PACKAGES for module in modules)
         reason = find_obstacle(game, evaluation, compiling=not own)
-        return "by the extra fast" if reason is None else f"no, {reason}"
+        return "with the extra `fast`" if reason is None else f"no, {reason}"
 
     def can_load(self) -> bool:
         """Return True if compiled code is wanted and can be loaded."""

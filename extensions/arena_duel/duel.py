@@ -105,6 +105,7 @@ class DuelOptions:
     "--elo",
     nargs=2,
     type=float,
+    metavar="ELO0 ELO1",
     default=(0.0, 10.0),
     show_default=True,
     help="The two hypotheses of the test, in normalised Elo.",

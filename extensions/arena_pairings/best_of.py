@@ -87,7 +87,7 @@ class BestOf(Format):
     """In each round, agents meet in random pairs on one position and swap seats. Agents that are found worse than others leave.
 
     `risk` is the probability that the contest names an agent that is worse than that. The contest ends when one agent is found to
-    be better than every other agent, or at most `margin` Elo worse. It also ends before it would exceed `games` games.
+    be better than every other agent, or at most `margin` Elo worse. The contest also ends before it would exceed `games` games.
     """
 
     name = "best-of"

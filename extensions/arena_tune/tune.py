@@ -86,7 +86,15 @@ class Confirmation:
 @click.option(
     "--minutes", type=click.FloatRange(0, 10**5, min_open=True), metavar="M", help="The budget in minutes, instead of --matches."
 )
-@click.option("--elo", nargs=2, type=float, default=(0.0, 20.0), show_default=True, help="The two hypotheses of the test.")
+@click.option(
+    "--elo",
+    nargs=2,
+    type=float,
+    metavar="ELO0 ELO1",
+    default=(0.0, 20.0),
+    show_default=True,
+    help="The two hypotheses of the test.",
+)
 @limits_option(
     "Limits for each decision, such as nodes=1000; may be repeated; "
     f"default: none in games, nodes={PUZZLE_NODES} for solvers of puzzles."

@@ -150,6 +150,7 @@ def test_a_single_game_against_each_gives_no_scores() -> None:
 
 
 WON, LOST = Pair.of(1, 0), Pair.of(0, 1)
+RATED = ", and ratings from the games of all agents decide"
 
 
 @pytest.mark.parametrize(
@@ -158,18 +159,24 @@ WON, LOST = Pair.of(1, 0), Pair.of(0, 1)
         (
             1,
             (
-                "has played too few different games for a verdict against b (0 %), c (100 %); "
+                "has played too few different games for a verdict against b (0 %) and c (100 %); "
                 "the percentages are its scores in 1 pair of games against each agent"
             ),
         ),
         (
             5,
             (
-                "has played too few different games for a verdict against b (0 %), c (100 %); "
+                "has played too few different games for a verdict against b (0 %) and c (100 %); "
                 "the percentages are its scores in 5 pairs of games against each agent"
             ),
         ),
-        (6, "beats c (100 %); loses to b (0 %); the percentages are its scores in 6 pairs of games against each agent"),
+        (
+            6,
+            (
+                "is better than c (100 %); is worse than b (0 %); "
+                f"the percentages are its scores in 6 pairs of games against each agent{RATED}"
+            ),
+        ),
     ],
 )
 def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
@@ -181,15 +188,15 @@ def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
 def test_games_are_counted_against_those_it_met() -> None:
     """The time was over before it met c: 16 games against b alone are 8 pairs."""
     said = against_each(tried([None, 0.0, None], 8, {"b": [LOST] * 8}), "a")
-    assert said == "loses to b (0 %); the percentages are its scores in 8 pairs of games against each agent"
+    assert said == f"is worse than b (0 %); the percentages are its scores in 8 pairs of games against each agent{RATED}"
 
 
 def test_the_sentence_says_what_the_leaderboard_says() -> None:
     """The board corrects its tests for all pairs of agents, so the sentence must not test again."""
     pairs = {"b": [WON] * 17 + [LOST] * 3, "c": [WON] * 17 + [LOST] * 3}
     said = against_each(tried([None, 0.85, 0.85], 40, pairs, "b"), "a")
-    judged = "beats c (85 %); has played too few different games for a verdict against b (85 %)"
-    assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent"
+    judged = "is better than c (85 %); has played too few different games for a verdict against b (85 %)"
+    assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent{RATED}"
 
 
 def test_more_games_are_needed_where_only_the_correction_withholds_a_verdict() -> None:
@@ -214,8 +221,8 @@ def test_games_that_repeat_themselves_tell_nothing() -> None:
     """Twenty pairs that are all one pair; the others are told all the same."""
     repeated = Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))
     said = against_each(tried([None, 1.0, 1.0], 40, {"b": [repeated], "c": [WON] * 20}), "a")
-    judged = "beats c (100 %); has played too few different games for a verdict against b (100 %)"
-    assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent"
+    judged = "is better than c (100 %); has played too few different games for a verdict against b (100 %)"
+    assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent{RATED}"
 
 
 def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:

@@ -59,10 +59,10 @@ def test_without_numba_a_run_says_in_one_line_what_to_install(arena: Callable[..
 
 
 def test_show_says_what_compiles_and_why_not(arena: Callable[..., Any]) -> None:
-    assert "compiled: by the extra fast" in arena("show", "othello").stdout
+    assert "compiled: with the extra `fast`" in arena("show", "othello").stdout
     assert "compiled: no, it has chance" in arena("show", "pig").stdout
     assert "compiled: by the engine ida-star" in arena("show", "ida-star").stdout
-    assert "compiled: by the extra fast" in arena("show", "open-lanes").stdout
+    assert "compiled: with the extra `fast`" in arena("show", "open-lanes").stdout
 
 
 def test_the_matrix_marks_what_compiles_and_says_why_not(arena: Callable[..., Any]) -> None:
@@ -148,7 +148,7 @@ def arena_heuristics():
     verdicts = list(compiled_verdicts(game, evaluation, {}, seed=0, matches=3, patience=30))
     said = CompiledSearches("compiled", find_loop).describe(game, evaluation)
     if name == "plain":
-        assert said == "by the extra fast"
+        assert said == "with the extra `fast`"
         assert all(one.kept for one in verdicts)
     else:
         [verdict] = verdicts
