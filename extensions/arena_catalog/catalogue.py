@@ -1,6 +1,7 @@
 """The commands `list`, `plugins` and `matrix`, and descriptions of games and agents."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import partial
 from inspect import cleandoc
 from textwrap import wrap
@@ -8,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from arena import Agent, ArenaError, Game, Registry, load_plugins
+from arena import Agent, ArenaError, Game, Registry, UnknownName, load_plugins
 from arena.api.cli import Terminal, distribution, load, plugin_option, results_alone, say
 from arena.api.errors import call_foreign, describe
 from arena.api.games import Abilities, Traits, bind, make_default
@@ -101,6 +102,8 @@ def list_(kind: str | None, plugins: tuple[str, ...]) -> int:
     with results_alone() as out:
         registry = load(plugins)
         matching = None if kind is None or kind in HEADINGS else registry.described(kind)
+        if matching == [] and get_close_matches(str(kind), HEADINGS):
+            raise UnknownName("word", kind, HEADINGS)
         if matching == []:
             registry.named(str(kind))  # raises UnknownName, which suggests similar names
 

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +13,7 @@ from arena.api.games import HeuristicInfo, count_given
 from arena.api.spec import Parameters
 from arena.traits import Traits
 from arena_catalog.catalogue import list_
-from arena_catalog.show import explain_parameter, show
+from arena_catalog.show import _describe_type, explain_parameter, show
 
 PLUGIN = """
 from arena import Agent, Hints, hookimpl
@@ -193,3 +193,25 @@ def test_the_distribution_of_chess_has_this_name() -> None:
     text = (Path(__file__).parents[3] / "chess" / "pyproject.toml").read_text()
     assert 'name = "fairarena-chess"' in text
     assert 'chess = "arena_chess"' in text
+
+
+@pytest.mark.parametrize(("word", "meant"), [("gams", "games"), ("agnts", "agents"), ("heuristcs", "heuristics")])
+def test_a_kind_that_is_misspelt_is_suggested(word: str, meant: str) -> None:
+    """The names of all games and agents would hide it."""
+    found = CliRunner().invoke(list_, [word])
+    assert str(found.exception) == f"unknown word {word!r}; did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "integer", "minimum": 1, "maximum": 9}, "whole number from 1 to 9"),
+        ({"type": "integer", "minimum": 1}, "whole number from 1"),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 400}, "number above 0 and up to 400"),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5}, "number above 0 and below 0.5"),
+        ({"type": "string"}, "text"),
+        ({"enum": ["a", "b", "c"]}, "a, b or c"),
+    ],
+)
+def test_types_are_described_in_words(schema: dict[str, Any], text: str) -> None:
+    assert _describe_type(schema) == text
