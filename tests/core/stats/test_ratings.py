@@ -386,6 +386,18 @@ def test_fewer_than_three_rounds_have_no_interval(count: int) -> None:
     assert [(row.low, row.high) for row in rate(play([{("a", "b"): 2}] * count)).rows] == [(None, None)] * 2
 
 
+def test_the_agent_with_fewer_rounds_decides_about_a_difference() -> None:
+    """Its rounds, less one, are the degrees of freedom of both the interval and the p-value. With two rounds there is no test."""
+    three = [{("a", "b"): 1.5, ("b", "c"): points, ("a", "c"): 1.5} for points in (1, 1.5, 2, 1)]
+    two = [{("a", "b"): points} for points in (0.5, 1, 1.5, 2)] * 3
+    found = rate(play(three + two)).difference("a", "c")
+    assert found.elo is not None
+    assert found.high is not None
+    t = found.elo / (found.high - found.elo) * stats.t.ppf(0.975, 3)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(t, 3))
+    assert rate(play(three[:2] + two)).test("a", "c") == (1.0, "")
+
+
 def test_a_repeated_pair_is_one_pair() -> None:
     """Twenty games that only repeat two say nothing alone; beside agents that play at random, they are certain."""
     games: GameResults[str] = GameResults()
