@@ -9,7 +9,8 @@ from types import CodeType, FunctionType
 
 import pytest
 
-from arena.errors import describe, listing
+from arena.errors import author_traceback, describe, listing
+from arena.limits import normalize_depth
 
 Called = subprocess.CompletedProcess[str]
 
@@ -139,15 +140,18 @@ def test_an_instruction_without_a_line_is_at_its_function() -> None:
 
 
 def test_names_are_listed_in_one_way() -> None:
-    """Commas, and a word before the last name: no other code joins names by this word, but code of Python and of BibTeX does."""
+    """With commas, and with a word before the last name."""
     assert [listing("abc"[:size]) for size in range(4)] == ["", "a", "a and b", "a, b and c"]
     assert listing(["a", "b", "c"], "or") == "a, b or c"
-    other = {"extensions/arena_compiled/module.py", "extensions/arena_catalog/citations.py", "docs/examples/python_agent.py"}
-    root = Path(__file__).parents[2]
-    files = [
-        file
-        for folder in ("arena", "agents", "bridges", "chess", "docs", "extensions", "games")
-        for file in (root / folder).rglob("*.py")
-    ]
-    joined = {str(file.relative_to(root)) for file in files if re.search(r"""['"] and ['"]\.join""", file.read_text())}
-    assert joined == other
+
+
+def test_a_traceback_for_authors_has_no_frame_of_arena() -> None:
+    """Even if the author raises an exception while handling one of arena."""
+    with pytest.raises(RuntimeError) as caught:
+        try:
+            normalize_depth("deep")
+        except ValueError as error:
+            raise RuntimeError("no depth") from error
+    lines = author_traceback(caught.value).splitlines()
+    assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", "RuntimeError: no depth")
+    assert [line.split(",")[0].strip() for line in lines if line.lstrip().startswith("File")] == [f'File "{__file__}"']

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import arena
+from arena import Outcomes, Pairing
 from arena.errors import SpecError
 
 FIELD: list[Any] = ["random", "greedy", {"agent": "lookahead", "depth": 1}, {"agent": "lookahead", "depth": 2}, "type-a-plus"]
@@ -59,3 +60,17 @@ def test_what_does_not_fit_a_format_is_a_fault(more: dict[str, Any], words: str)
     with pytest.raises(SpecError) as caught:
         arena.run({**SPEC, **more})
     assert words in str(caught.value)
+
+
+def test_luck_is_the_return_less_the_adjusted_return() -> None:
+    """It is 0 for a void match, and for a match without adjusted returns."""
+    outcomes = Outcomes()
+    lucky, plain, void = (Pairing(round_, (0, 1)) for round_ in range(3))
+    outcomes.add(lucky, (1.0, -1.0), adjusted=(0.25, -0.25))
+    outcomes.add(plain, (1.0, -1.0))
+    outcomes.add(void, None)
+    assert [[outcomes.luck(pairing, seat) for seat in (0, 1)] for pairing in (lucky, plain, void)] == [
+        [0.75, -0.75],
+        [0, 0],
+        [0, 0],
+    ]

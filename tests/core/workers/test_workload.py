@@ -1,12 +1,17 @@
 """What workers are given to play: every match until it is recorded once, whoever ends, in shares that are fair."""
 
 import random
+from itertools import pairwise
 
+import pytest
 from hypothesis import given, strategies as st
 
+from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.schedule.schedule import Batch, Scheduled
-from arena.workers.pool import Task, Workload
+from arena.spec import load_spec
+from arena.workers import pool
+from arena.workers.pool import Task, WorkerPool, Workload
 
 
 class Counted:
@@ -101,3 +106,25 @@ def test_the_match_that_was_played_is_retried_alone_and_first() -> None:
     ]
     retry = Task([task.matches[3]], alone=True)
     assert workload.salvage(retry, 1) == task.matches[3]
+
+
+def test_the_wait_before_another_start_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has no room for a process now may have it in a second. After the third failure, the run ends."""
+    now, starts = 100.0, []
+
+    def tick() -> float:
+        nonlocal now
+        now += 0.01
+        return now
+
+    def fail(*_: object) -> None:
+        starts.append(now)
+        raise OSError("no room")
+
+    monkeypatch.setattr(pool, "monotonic", tick)
+    monkeypatch.setattr(pool, "WorkerProcess", fail)
+    monkeypatch.setattr(pool, "LOOK_SECONDS", 0)
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})
+    with pytest.raises(ArenaError, match="3 worker processes in a row ended before they played; the last could not be started"):
+        list(WorkerPool(spec, 1, Counted(2).take).play())
+    assert [later - earlier for earlier, later in pairwise(starts)] == pytest.approx([0.5, 1], abs=0.05)
