@@ -10,6 +10,8 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
+from arena.schedule.board_info import BoardInfo
+from arena.spec import load_spec
 from arena.tournament.results import Results
 
 PLUGIN = '''
@@ -173,3 +175,32 @@ def test_a_refuted_claim_is_no_proof(
     results = arena.run(spec, store=tmp_path / "toll.db", workers=1)
     for board in (board_of(results), Leaderboard.load(tmp_path / "toll.db")[0]):
         assert [one for one in board.remarks if "no solution" in one] == ([] if remark is None else [remark])
+
+
+DOUBLE = """
+from arena import heuristic, hookimpl
+
+
+@heuristic("double", game="sliding-tiles")
+def double(game, state, player=0):
+    "Overestimates: a solved board is the only one at which it is right."
+    return 2.0 * sum(tile and tile != place for place, tile in enumerate(state, 1))
+
+
+@hookimpl
+def arena_heuristics():
+    return [double]
+"""
+
+
+def test_a_claim_holds_with_an_admissible_heuristic(tmp_path: Path) -> None:
+    """A* finds cheapest solutions if its heuristic never overestimates (Hart, Nilsson and Raphael, 1968), and with weight 1."""
+    (tmp_path / "double.py").write_text(DOUBLE)
+    entries = [
+        {"agent": "a-star", "heuristic": "manhattan", "label": "sound"},
+        {"agent": "a-star", "heuristic": "double", "label": "unsound"},
+        {"agent": "a-star", "heuristic": "manhattan", "weight": 2, "label": "weighted"},
+        {"agent": "uniform-cost", "label": "blind"},
+    ]
+    spec = load_spec({"game": "sliding-tiles", "agents": entries, "plugins": [str(tmp_path / "double.py")]})
+    assert BoardInfo.of(spec.boards[0], spec.registry).optimal == ("sound", "blind")

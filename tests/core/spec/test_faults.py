@@ -253,6 +253,20 @@ def test_with_several_games_a_refusal_is_a_note(load: Load) -> None:
     assert REFUSAL in note
 
 
+def test_an_agent_may_refuse_a_game(load: Load, faults: Faults, tmp_path: Path) -> None:
+    """The reason that its method `refuses` returns is a fault, and with several games a note."""
+    (tmp_path / "small.py").write_text(
+        "import arena\nfrom arena_agents.simple import Random\n\n\nclass Small(Random):\n    name = 'small'\n\n"
+        "    def refuses(self, game):\n        return None if game.name == 'tic-tac-toe' else 'it knows nine squares'\n\n\n"
+        "@arena.hookimpl\ndef arena_agents():\n    return [Small]\n"
+    )
+    plugin = f"plugins: [{tmp_path}/small.py]\n"
+    assert faults(f"game: othello\n{plugin}agents: [random, small]\n") == ["cup.yaml:3:18: agents[1]: it knows nine squares"]
+    spec = load(f"games: [tic-tac-toe, othello]\n{plugin}agents: [random, greedy, small]\n")
+    assert [len(board.seats) for board in spec.boards] == [3, 2]
+    assert "small is left out of othello: it knows nine squares" in spec.notes
+
+
 def test_an_entry_that_fits_no_board_is_a_fault(faults: Faults) -> None:
     """Even where several games are listed."""
     found = faults("games: [sliding-tiles, {name: sliding-tiles, rows: 4}]\nagents: [random, alpha-beta]\n")
