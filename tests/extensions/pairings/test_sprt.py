@@ -107,9 +107,10 @@ def test_a_match_ends_at_the_first_look_at_which_it_can_be_decided() -> None:
 
 
 def test_bounds_are_walds() -> None:
-    """ln(19) either way for 5 % and 5 %."""
-    test = Sprt()
-    assert (test.lower, test.upper) == pytest.approx((-log(19), log(19)))
+    """B = beta / (1 - alpha) and A = (1 - beta) / alpha (A. Wald, 1947): for 5 % and 5 %, ln(19) either way."""
+    for alpha, beta, lower, upper in [(0.05, 0.05, 1 / 19, 19), (0.01, 0.1, 10 / 99, 90), (0.1, 0.01, 1 / 90, 9.9)]:
+        test = Sprt(alpha=alpha, beta=beta)
+        assert (test.lower, test.upper) == pytest.approx((log(lower), log(upper)))
 
 
 BASE = np.array([0.04, 0.2, 0.5, 0.21, 0.05])
