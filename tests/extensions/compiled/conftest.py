@@ -54,9 +54,9 @@ def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limi
     return Outcome(found, search._last, meter.nodes, meter.evaluations, expanded, drew, rng.random()), ran
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def compiler(missing: Missing) -> None:
-    """Skip the tests without numba, because all of them compare compiled code with plain code."""
+    """Skip a test without numba."""
     if find_spec("numba") is None:
         missing("fast", "there is nothing that compiles: pip install '.[fast]'")
 
@@ -72,7 +72,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def compiling(compiler: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make arena compile every engine as soon as it is requested."""
     monkeypatch.setenv("ARENA_COMPILE", "always")
     monkeypatch.delenv("ARENA_PLAIN", raising=False)

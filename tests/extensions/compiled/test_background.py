@@ -27,6 +27,8 @@ from tests.extensions.cluster.conftest import Cluster
 from tests.extensions.ladder.hosting import HostedLadder
 from tests.extensions.web.conftest import served
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 BOARD = "game: connect-four\nrounds: 40\nagents: [{agent: alpha-beta, depth: 6}, random]\n"
 SMALL = {"name": "connect-four", "rows": 4, "columns": 4}
 TILES = {"name": "sliding-tiles", "rows": 3, "columns": 4}

@@ -246,6 +246,7 @@ def test_a_heuristic_that_generates_states_compiles(twice: Twice) -> None:
     assert twice(Minimax(depth=2), Nim(heap=9), (9, 0), looking).evaluations > 0
 
 
+@pytest.mark.usefixtures("compiler")
 def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Once for each seat, each of which has a heuristic of its own; to ask at every decision would cost more than to decide."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
@@ -328,6 +329,7 @@ def test_without_numba_the_reason_says_what_to_install(compiling: None, monkeypa
         seam.load_loop(TicTacToe(), None, "full-width", compiling=True)
 
 
+@pytest.mark.usefixtures("compiler")
 def test_a_file_of_the_cache_that_was_cut_short_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
     cache.write("ab" * 16, "symbol", b"code" * 100)
@@ -369,6 +371,7 @@ def test_new_puzzles_compile_as_they_stand(twice: Twice, game: Any, heuristic: A
     twice(AStar(), game, game.initial(random.Random(3)), heuristic)
 
 
+@pytest.mark.usefixtures("compiler")
 def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> None:
     """Of the games without chance that search engines play by actions; gomoku compiles on a smaller board."""
     page = (Path(__file__).parents[3] / "docs/explanation/compiled.md").read_text()

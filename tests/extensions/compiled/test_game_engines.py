@@ -79,6 +79,7 @@ def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
     twice(AlphaBeta(), game, walked(game, 5, 8), OpenLines, {"depth": depth})
 
 
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("size", [4, 8])
 def test_the_last_square_of_othello(size: Any) -> None:
     """Its bit is the sign on 8x8: every state of some whole random games, uncompiled, with numbers held to 64 bits."""

@@ -129,6 +129,7 @@ def test_the_line_that_does_not_compile_is_named(tmp_path: Path, code: str, reas
     assert re.match(rf"{re.escape(str(tmp_path))}/examples_1\.py:\d+: ", found)
 
 
+@pytest.mark.usefixtures("compiler")
 def test_an_index_into_a_tuple_counts_from_either_end_and_is_checked() -> None:
     """As in Python: -1 is the last entry, and the first index beyond either end is refused."""
     from arena_compiled.compiler import object_code  # imports numba

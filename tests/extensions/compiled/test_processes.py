@@ -26,6 +26,8 @@ from arena_isolation.sandbox import private_folder
 from arena_isolation.versions import PluginVersion
 from tests.eventually import DEADLINE_SECONDS
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 NIM = '''
 from arena import Game, hookimpl
 

@@ -45,7 +45,7 @@ def plain(game: Game, state: Any, rng: random.Random, most: int | None) -> tuple
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiling() -> Iterator[None]:
+def compiling(compiler: None) -> Iterator[None]:
     """Everything is compiled when it is asked for, once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARENA_COMPILE", "always")

@@ -15,6 +15,8 @@ from arena.api.games import bind
 from arena_check.compiled_checks import compiled_verdicts
 from arena_compiled.plugin import CompiledSearches, find_loop
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 SPEC = """
 game: {name: tic-tac-toe, rows: 3, columns: 4}
 rounds: 2
