@@ -15,9 +15,12 @@ from arena_compare.paired import Solved, difference_interval
 @pytest.mark.parametrize(
     "solved", [Solved(50, 12, 2, 36), Solved(3, 4, 1, 2), Solved(0, 9, 0, 1), Solved(10, 0, 0, 0), Solved(5, 1, 1, 5)]
 )
-def test_tangos_bounds_are_where_his_score_test_just_rejects(solved: Solved) -> None:
-    """At either bound the statistic, from the likeliest shares under that difference as scipy finds them, is 1.96."""
-    for bound in difference_interval(solved):
+@pytest.mark.parametrize(("chance", "quantile"), [(0.05, 1.960), (0.01, 2.576)])
+def test_tangos_bounds_are_where_his_score_test_just_rejects(solved: Solved, chance: float, quantile: float) -> None:
+    """At either bound the statistic, from the likeliest shares under that difference as scipy finds them, is the quantile of the
+    normal distribution.
+    """
+    for bound in difference_interval(solved, chance):
         least, most = max(0.0, -bound), (1 - bound) / 2
 
         def loss(share: float, bound: float = bound) -> float:
@@ -32,7 +35,7 @@ def test_tangos_bounds_are_where_his_score_test_just_rejects(solved: Solved) -> 
         share = minimize_scalar(loss, bounds=(least, most), method="bounded", options={"xatol": 1e-12}).x
         deviation = sqrt(solved.positions * max(1e-18, 2 * share + bound - bound**2))
         statistic = (solved.only_one - solved.only_other - solved.positions * bound) / deviation
-        assert abs(statistic) == pytest.approx(1.96, abs=0.01)
+        assert abs(statistic) == pytest.approx(quantile, abs=0.01)
 
 
 def test_intervals_of_differences_hold_as_often_as_they_say() -> None:
