@@ -342,6 +342,9 @@ def test_the_help_lists_every_command_by_a_short_sentence() -> None:
         assert cli.commands[command.name].help
         if not command.hidden:
             assert command.help == click.Command(command.name, help=command.help).get_short_help_str(60), "not cut at 80 columns"
+    shown = CliRunner().invoke(cli, ["--help"]).stdout.partition("Commands:\n")[2]
+    names = [line.split()[0] for line in shown.splitlines() if re.match("  [a-z]", line)]
+    assert names == [command.name for command in cli.commands.listed() if not command.hidden]
 
 
 def test_a_command_is_imported_when_it_is_called() -> None:
