@@ -74,7 +74,6 @@ class Decider:
         "agent",
         "engine_use",
         "exchanges",
-        "fallback",
         "meter",
         "ran_compiled",
         "rng",
@@ -83,9 +82,9 @@ class Decider:
         "used",
     )
 
-    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool]
-    """The amounts for the last decision: nodes, evaluations, seconds, depth, value, other amounts, and whether the value is
-    proven.
+    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool, bool]
+    """The amounts for the last decision: nodes, evaluations, seconds, depth, value, other amounts, whether the value is proven,
+    and whether the budget ran out before the agent had reported anything. Then an agent that chooses gets a random action.
     """
 
     def __init__(
@@ -105,8 +104,6 @@ class Decider:
         self.start = start
         """The start for local searches. It may be set until the first decision."""
         self.rng = rng
-        self.fallback = False
-        """Whether the last decision was a random action, because the budget ran out before the agent had reported anything."""
         self.engine_use: EngineUse | None = None
         """Its decisions with and without the loop of a search engine; None if it has not requested a loop."""
         self.ran_compiled: bool | None = None
@@ -114,7 +111,7 @@ class Decider:
         self.settled = True
         """Whether the spec and the options alone decided this."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None, None, False)
+        self.used = (0, 0, 0.0, None, None, None, False, False)
         self.exchanges: tuple[str, ...] = ()
         """Texts that the agent has added to the transcript of the match, as JSON."""
 
@@ -147,7 +144,7 @@ class Decider:
             meter.begin(limits.nodes, limits.seconds, limits.cpu_seconds)
         else:
             meter.nodes = meter.evaluations = meter.expanded = 0
-        self.fallback, self.ran_compiled = False, None
+        self.ran_compiled = None
         stopped = None
         recursion = sys.getrecursionlimit()
         if recursion < RECURSION_LIMIT:
@@ -179,7 +176,7 @@ class Decider:
         spent = search.spent
         if meter.expanded and not legal:  # a solver; agents that choose have no compiled loop that counts
             spent = {EXPANDED: meter.expanded, **(spent or {})}
-        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, spent, exact)
+        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, spent, exact, False)
         if search.exchanges:
             self.exchanges += search.exchanges
         if isinstance(stopped, OutOfBudget) and limits.patient and legal and meter.exhausted and not search.reported:
@@ -196,5 +193,5 @@ class Decider:
             raise AgentRaised(stopped) from stopped
         if search.reported:
             return search.best_action
-        self.fallback = True
+        self.used = (*self.used[:-1], True)
         return self.rng.choice(legal) if legal else None

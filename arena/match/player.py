@@ -49,9 +49,9 @@ class Unreadable:
         """The forfeit that the referee records for this answer; None for an ordinary illegal action."""
 
 
-Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool] | tuple[()]
-"""The amounts for a decision: nodes, evaluations, seconds, depth, value, other amounts, and whether the value is proven; empty if
-unknown.
+Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool, bool] | tuple[()]
+"""The amounts for a decision: nodes, evaluations, seconds, depth, value, other amounts, whether the value is proven, and whether
+the budget ran out before the agent had reported anything; empty if unknown.
 """
 
 
@@ -60,8 +60,6 @@ class Player(Protocol):
 
     number: int
     seat: Seat
-    fallbacks: int
-    """The number of random actions that were played because the budget ran out before the agent had reported anything."""
     overrun: float | None
     """Seconds by which a decision exceeded its time limit, if the match was lost for this reason."""
     started: float | None
@@ -115,7 +113,7 @@ class Player(Protocol):
 class LocalPlayer(Decider):
     """An agent in this process. It loses the match after an exception, an illegal action or an exceeded limit."""
 
-    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat", "started")
+    __slots__ = ("_seconds", "number", "overrun", "seat", "started")
 
     lack_of_cpu = forgiven = cpu = 0.0  # unknown for one of several agents in a process
 
@@ -124,7 +122,6 @@ class LocalPlayer(Decider):
         super().__init__(match.game, seat.make, seat.evaluation, seat.limits, seat_stream(match.id, number), start)
         self.number = number
         self.seat = seat
-        self.fallbacks = 0
         self.overrun: float | None = None
         self.started: float | None = None
         self._seconds = seat.limits.seconds
@@ -146,8 +143,8 @@ class LocalPlayer(Decider):
         choice = None
         try:
             choice = self._decide(self.agent.choose, state, legal)
-            if self.fallback or self._seconds is not None:
-                self._check_use()
+            if self._seconds is not None:
+                self._check_time(self._seconds)
             return find_legal(choice, legal)  # the same as `check_action`, but without a call
         except (AgentRaised, ValueError) as error:
             raise _forfeit(self.number, choice, legal, error, waits=self.seat.waits) from error
@@ -158,15 +155,14 @@ class LocalPlayer(Decider):
             found = self._decide(self.agent.solve, state, ())
         except AgentRaised as raised:
             raise failure(self.number, raised, waits=self.seat.waits) from raised
-        if self.fallback or self._seconds is not None:
-            self._check_use()
+        if self._seconds is not None:
+            self._check_time(self._seconds)
         return found
 
-    def _check_use(self) -> None:
-        self.fallbacks += self.fallback
-        if self._seconds is not None and self.used[2] > self._seconds + Limits.MARGIN_SECONDS:
-            self.overrun = self.used[2] - self._seconds
-            raise Forfeit("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s")
+    def _check_time(self, limit: float) -> None:
+        if self.used[2] > limit + Limits.MARGIN_SECONDS:
+            self.overrun = self.used[2] - limit
+            raise Forfeit("timeout", self.number, f"a decision took longer than its limit of {limit:g} s")
 
     def leave(self) -> None:
         """Do nothing, because a local player has no process to release."""

@@ -76,14 +76,17 @@ class Decision(NamedTuple):
     """Other amounts that the agent reported, by name, such as `tokens`; None if it reported none."""
     exact: bool = False
     """Whether the agent reported that the value is proven. A value of 1 is a win only if it is."""
+    fallback: bool = False
+    """Whether arena drew the action at random, because the budget ran out before the agent had reported anything."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the decision as plain values; `spent` and `exact` are left out if they are None or false."""
+        """Return the decision as plain values; `spent`, `exact` and `fallback` are left out if they are None or false."""
         plain = self._asdict()
         if self.spent is None:
             del plain["spent"]
-        if not self.exact:
-            del plain["exact"]
+        for mark in ("exact", "fallback"):
+            if not plain[mark]:
+                del plain[mark]
         return plain
 
 
@@ -129,7 +132,7 @@ class Record(NamedTuple):
     cost: float | None
     """The sum of the step costs of a puzzle; None for games and answers."""
     fallbacks: int
-    """How often a random action was played because the budget ran out before the agent had reported anything."""
+    """The number of decisions that are a `fallback`. Records of earlier versions have this sum without marks in `decisions`."""
     decisions: tuple[Decision, ...]
     """The amounts that every decision used, in the order of play."""
     drew: tuple[bool, ...] = ()
@@ -165,13 +168,14 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """Return the values that a repetition of the match would give again: all but times and expanded states, which earlier
-        versions did not count.
+        """Return the values that a repetition of the match would give again: all but times, and but expanded states and marks of
+        fallbacks, which earlier versions did not write.
         """
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
+            decision.pop("fallback", None)
             spent = {name: amount for name, amount in decision.pop("spent", {}).items() if name != EXPANDED}
             if spent:
                 decision["spent"] = spent

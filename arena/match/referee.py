@@ -152,9 +152,9 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
         found = player.solve(position)
     finally:
         if player.used:
-            state.decisions.append((player.number, *player.used))
+            state.decisions.append((player.number, *player.used[:-1], False))  # no action is drawn for a solver
     if found is None:
-        exhausted, player.fallbacks = player.fallbacks > 0, 0  # for a solver, it only shows that the budget ran out
+        exhausted = player.used and player.used[-1]
         return Ending("out-of-budget" if exhausted else "gave-up", player.number)
     if type(found) is Path:  # not a subclass, because an agent could have defined its attributes
         return _follow(puzzle, match, player, found, state)
@@ -211,10 +211,9 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     puzzle = stepper.puzzle is not None
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
-    used_rng, fallbacks = [False] * len(match.seats), 0
+    used_rng = [False] * len(match.seats)
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
-        fallbacks += player.fallbacks
     return Record(
         match.id,
         name_of(match.game),
@@ -231,7 +230,7 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         ending.traceback,
         state.steps if answered else stepper.moves,
         stepper.cost if puzzle and not answered else None,
-        fallbacks,
+        sum([decision[-1] for decision in state.decisions]),
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
         _timing(match, players) or None,

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from arena.errors import Unavailable
 from arena.format import Pairing
 from arena.match.record import FAULTS, find_loser
-from arena.results.fallbacks import stored_fallbacks
 from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANOSECONDS, returns_of, seats_of, spending_decisions
+from arena.store.rows import NANOSECONDS, decisions_of, returns_of, seats_of, spending_decisions
 
 
 def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
@@ -80,8 +79,10 @@ def _add_void_matches(store: Store, tallies: Sequence[Tally]) -> None:
 
 
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
-    for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
-        tallies[board].add_fallbacks(found)
+    for rows in store.chunks(_FALLBACKS):
+        for board, seats, used_rng, fallbacks, decisions in rows:
+            drawn = [one.seat for one in decisions_of(decisions) if one.fallback]
+            tallies[board].add_fallbacks(seats_of(seats), fallbacks, drawn, [mark == "1" for mark in used_rng])
     for board, matches in store.query(_UNAVAILABLE, [f"{Unavailable.MARK}%"]):
         tallies[board].unavailable = matches
     _add_timings(store, tallies)
@@ -118,6 +119,11 @@ WHERE r.termination <> 'void' GROUP BY 1, 2, 3
 _TIMINGS = """
 SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
 WHERE d.timing IS NOT NULL AND r.termination <> 'void'
+"""
+_FALLBACKS = """
+SELECT p.board, p.seats, r.drew, r.fallbacks, d.decisions
+FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = r.number
+WHERE r.fallbacks > 0 AND r.termination <> 'void'
 """
 _SPENT = """
 SELECT p.board, p.seats, d.decisions, d.spent

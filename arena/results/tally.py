@@ -15,7 +15,6 @@ from arena.errors import Unavailable
 from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, concludes, put_last, ranks, result_points
 from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
 from arena.results import figures
-from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
@@ -502,8 +501,9 @@ class Tally:
         loser = find_loser(record.termination, record.seat)
         self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)
         if record.fallbacks:
-            self.add_fallbacks(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
-        for seat, nodes, _, seconds, _, _, spent, _ in record.decisions:
+            drawn = [decision.seat for decision in record.decisions if decision.fallback]
+            self.add_fallbacks(seats, record.fallbacks, drawn, record.drew)
+        for seat, nodes, _, seconds, _, _, spent, *_ in record.decisions:
             count = self.counts[seats[seat]]
             count.decisions += 1
             count.nodes += nodes
@@ -594,13 +594,18 @@ class Tally:
         """Add the processor time and the number of compiled decisions of each seat of a match."""
         add_timing([self.counts[entry] for entry in seats], timing)
 
-    def add_fallbacks(self, found: FallbackCounts) -> None:
-        """Add fallbacks to the entries to which they belong. If one number is unknown, the total is unknown."""
-        for entry, number in found.known.items():
+    def add_fallbacks(self, seats: Sequence[int], fallbacks: int, drawn: Sequence[int], drew: Sequence[bool]) -> None:
+        """Add the fallbacks of a match. `drawn` has the seat of each marked decision; `drew` says which seats used their streams.
+
+        A record of an earlier version has no marks. Its fallbacks belong to the only seat that used its stream. If several
+        did, the numbers of their entries are unknown from then on.
+        """
+        able = [seat for seat, used in enumerate(drew) if used]
+        if not drawn and len(able) == 1:
+            drawn = able * fallbacks
+        for entry in [seats[seat] for seat in (drawn or able)]:
             before = self.counts[entry].fallbacks
-            self.counts[entry].fallbacks = None if before is None else before + number
-        for entry in found.unclear:
-            self.counts[entry].fallbacks = None
+            self.counts[entry].fallbacks = before + 1 if drawn and before is not None else None
 
     def add_failure(self, entry: int, kind: str, number: int, key: str, message: str | None) -> None:
         """Count a match that an agent lost by a fault. The first match with each kind of fault is remembered."""

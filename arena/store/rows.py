@@ -94,7 +94,7 @@ _KINDS = (
     *((str, type(None)), (str, type(None)), (str, type(None))),
 )
 """The types of the columns of RECORD."""
-_DECISION = r"\d{1,9},\d{1,16},\d{1,16},\d{1,19}(?:,\d{0,16},(?:-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?)?(?:,1)?)?"
+_DECISION = r"\d{1,9},\d{1,16},\d{1,16},\d{1,19}(?:,\d{0,16},(?:-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?)?(?:,[123])?)?"
 _DECISIONS = re.compile(f"(?:{_DECISION}(?:;{_DECISION})*)?", re.ASCII)
 
 
@@ -189,12 +189,16 @@ def record_of(row: Sequence[Any]) -> Record:
     )
 
 
+_MARKS = {(False, False): "", (True, False): ",1", (False, True): ",2", (True, True): ",3"}
+"""The end of the text of a decision, by its `exact` and `fallback`."""
+
+
 def decisions_of(text: str) -> tuple[Decision, ...]:
     """Return the decisions of a row of `detail`."""
     found = []
     for one in text.split(";") if text else ():
         seat, nodes, evaluations, spent, *more = one.split(",")
-        depth, value, exact, *_ = *more, *("", "", "")[len(more) :]
+        depth, value, marks = *more, *("", "", "0")[len(more) :]
         found.append(
             Decision(
                 int(seat),
@@ -203,7 +207,8 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
                 int(spent) / NANOSECONDS,
                 int(depth) if depth else None,
                 float(value) if value else None,
-                exact=exact == "1",
+                exact=marks in "13",
+                fallback=marks in "23",
             )
         )
     return tuple(found)
@@ -213,15 +218,15 @@ def _decisions(record: Record) -> tuple[str, list[list[int]]]:
     """Return the text of the decisions, and the number, nodes and nanoseconds of each seat."""
     totals = [[0, 0, 0] for _ in record.labels]
     texts = []
-    for seat, nodes, evaluations, seconds, depth, value, _, exact in record.decisions:
+    for seat, nodes, evaluations, seconds, depth, value, _, exact, fallback in record.decisions:
         spent = round(seconds * NANOSECONDS)
         total = totals[seat]
         total[0] += 1
         total[1] += nodes
         total[2] += spent
         text = f"{seat},{nodes},{evaluations},{spent}"
-        if depth is not None or value is not None:
-            text += f",{_or_nothing(depth)},{_or_nothing(value)}{',1' if exact else ''}"
+        if depth is not None or value is not None or fallback:
+            text += f",{_or_nothing(depth)},{_or_nothing(value)}{_MARKS[exact, fallback]}"
         texts.append(text)
     return ";".join(texts), [[min(total, MAX_INTEGER) for total in seat] for seat in totals]
 

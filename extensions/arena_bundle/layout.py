@@ -186,6 +186,8 @@ def read_line(text: bytes, number: int) -> Line:
     values = read_json(text, what)
     if not isinstance(values, dict) or values.keys() != {*_RECORD_KEYS, "places"}:
         raise Contradiction(f"{what}: expected the keys {', '.join(_RECORD_KEYS)} and places")
+    if isinstance(used := values["decisions"], list):  # bundles of earlier versions do not mark fallbacks
+        values = {**values, "decisions": [[*one, False] if isinstance(one, list) and len(one) == 8 else one for one in used]}
     row = [values[key] for key in (*_RECORD_KEYS, "places")]
     try:
         *found, places = _ROW.validate_python(row)

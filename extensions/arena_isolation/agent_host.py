@@ -228,9 +228,9 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer = seat.solve() if solves else seat.choose(request["played"], request.get("observation"))
     except AgentRaised as failed:
         answer = _describe_failure(failed)
-    nodes, evaluations, _, depth, value, spent, exact = decider.used
+    nodes, evaluations, _, depth, value, spent, exact, fallback = decider.used
     said, decider.exchanges = decider.exchanges, ()
-    plain = depth is None and value is None and spent is None and not (decider.fallback or said)
+    plain = depth is None and value is None and spent is None and not (fallback or said)
     if plain and decider.ran_compiled is None and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, decider.used_rng)
     answer["nodes"], answer["evaluations"] = nodes, evaluations
@@ -244,7 +244,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["spent"] = spent
     if said:
         answer["transcript"] = list(said)
-    if decider.fallback:
+    if fallback:
         answer["fallback"] = True
     if decider.ran_compiled is not None:
         answer["compiled"] = decider.ran_compiled

@@ -77,7 +77,6 @@ class RemotePlayer:
         an entry that brings its own code.
         """
         self.used: tuple[Any, ...] = ()
-        self.fallbacks = 0
         self.overrun: float | None = None
         self.started: float | None = None
         self.lack_of_cpu = self.cpu = self.forgiven = 0.0
@@ -252,7 +251,7 @@ class RemotePlayer:
         try:
             answer = self._host.ask(request, limit, margin=self._limits.margin, cpu_seconds=self._limits.cpu_seconds)
         except AgentLost as lost:
-            self.used = (0, 0, perf_counter() - began, None, None, None, False)
+            self.used = (0, 0, perf_counter() - began, None, None, None, False, False)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began - self._host.abandoned
         if self._guest:
@@ -279,8 +278,7 @@ class RemotePlayer:
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.read_used(answer)
-        self.used = (used.nodes, used.evaluations, seconds, *used[2:])
-        self.fallbacks += protocol.flag(answer, "fallback", default=False)
+        self.used = (used.nodes, used.evaluations, seconds, *used[2:], protocol.flag(answer, "fallback", default=False))
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if self._program.command is None and "compiled" in answer:
             ran, settled = (protocol.flag(answer, key, default=False) for key in ("compiled", "settled"))

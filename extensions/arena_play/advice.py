@@ -46,7 +46,7 @@ class Adviser:
             return f"no hint: {word}: {because(fault.ending.reason, fault.ending.message)}"
         finally:
             player.leave()
-        if player.fallbacks:
+        if player.used and player.used[-1]:
             return f"no hint: {word} found nothing within its budget"
         return f"hint: {game.format_action(state, action)} ({word}, {usage(player.used)})"
 
@@ -66,7 +66,7 @@ def usage(used: Sequence[Any]) -> str:
     """Return, in words, the resources that a decision used and the value that it reports for the position."""
     if not used:
         return ""
-    nodes, _, seconds, depth, value, _, exact = used
+    nodes, _, seconds, depth, value, _, exact, *_ = used
     said = [figures.amount(nodes, "node"), figures.duration(seconds)]
     said += [] if depth is None else [f"depth {depth}"]
     said += [] if value is None else [f"value {figures.worth(value, exact=exact)}"]

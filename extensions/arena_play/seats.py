@@ -19,7 +19,6 @@ class HumanPlayer:
     solver = False
     used_rng = False
     used = ()
-    fallbacks = 0
     overrun: float | None = None
     engine_use = None
     started: float | None = None

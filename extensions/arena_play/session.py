@@ -165,7 +165,6 @@ class Session:
     def _turn(self) -> None:
         state, seat = self.state, self._stepper.seat
         player = self._players[seat]
-        fallbacks = player.fallbacks
         try:
             with nullcontext() if self._people[seat] else self._slow.watch(self.match.seats[seat]):
                 action = player.choose(state, self._game.actions(state))
@@ -175,7 +174,7 @@ class Session:
         self._stepper.advance(action)
         self._moves.append((seat, action))
         used = "" if self._people[seat] else f" ({usage(player.used)})"
-        random = " - the budget ran out: a random move" if player.fallbacks > fallbacks else ""
+        random = " - the budget ran out: a random move" if player.used and player.used[-1] else ""
         told = not self._hides or not any(self._people) or seat == self._watcher
         text = self._stepper.actions[-1] if told else "has moved"
         self._screen.say(f"\n{len(self._moves)}. {self._label(seat)}: {text}{used}{random}", "bold")

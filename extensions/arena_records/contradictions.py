@@ -102,6 +102,9 @@ def _check_decisions(record: Record, seats: int, *, puzzle: bool) -> str | None:
     for number, decision in enumerate(record.decisions):
         if decision[0] >= seats:
             return f"decisions[{number}]: expected a seat less than {seats}, got {abbreviate(decision[0])}"
+    drawn = sum([decision[-1] for decision in record.decisions])
+    if drawn and drawn != record.fallbacks:  # records of earlier versions have no marks
+        return f"fallbacks: expected {drawn}, one for each decision with this mark, got {record.fallbacks}"
     if record.termination == "void":
         return None
     actions = len(record.actions) if puzzle else record.moves or 0

@@ -42,7 +42,7 @@ RECORD_TYPES: dict[str, Any] = {
     "moves": Count | None,
     "cost": Number | None,
     "fallbacks": Count,
-    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Flag], ...],
+    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Flag, Flag], ...],
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Flag | Number | list[Number | Text | None] | None], Field(max_length=MAX_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,

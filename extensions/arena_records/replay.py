@@ -156,7 +156,8 @@ def _describe_step(step: Step, record: Record) -> str:
     more = ""
     if used is not None:
         value = "" if used.value is None else f", value {figures.worth(used.value, exact=used.exact)}"
-        more = f" ({figures.amount(used.nodes, 'node')}, {figures.duration(used.seconds)}{value})"
+        drawn = ", drawn at random" if used.fallback else ""
+        more = f" ({figures.amount(used.nodes, 'node')}, {figures.duration(used.seconds)}{value}{drawn})"
     return f"{step.number}. {who}: {step.action}{more}"
 
 

@@ -36,7 +36,7 @@ MODEL_KEYS = ("legal_first", "gap", "tokens_per_game", "cost_per_game")
 """The columns of a leaderboard in the card. The columns in MODEL_KEYS are for language models; each one comes with the columns of
 its bounds.
 """
-DECISION_KEYS = ("seat", "nodes", "evaluations", "seconds", "depth", "value", "exact")
+DECISION_KEYS = ("seat", "nodes", "evaluations", "seconds", "depth", "value", "exact", "fallback")
 
 
 @click.command()

@@ -141,6 +141,7 @@ def test_without_a_report_a_budget_ends_in_a_random_legal_action() -> None:
     """It comes from the seat's own stream, and the record counts it."""
     record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=1)
     assert record.termination == "normal"
+    assert [decision.fallback for decision in record.decisions] == [decision.seat == 0 for decision in record.decisions]
     assert record.fallbacks == sum(decision.seat == 0 for decision in record.decisions)
     assert all(decision.nodes == 10 for decision in record.decisions if decision.seat == 0)
     again = play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=1)
@@ -295,6 +296,7 @@ def test_a_solver_out_of_budget_hands_in_its_last_report_if_it_has_one() -> None
 
     exhausted = play(Corridor(), Solver(found=searches(False)), limits={"nodes": 9})
     assert (exhausted.termination, exhausted.seat, exhausted.fallbacks) == ("out-of-budget", 0, 0)
+    assert [decision.fallback for decision in exhausted.decisions] == [False], "no action is drawn for a solver"
     assert play(Corridor(), Solver(found=searches(True)), limits={"nodes": 9}).solved
 
 

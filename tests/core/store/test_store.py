@@ -76,6 +76,8 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
             Decision(0, 0, 10**15, 1.0, None, -1e-300),
             Decision(1, 0, 0, 0.25, 10**15, 1.7976931348623157e308),
             Decision(0, 1, 0, 0.0, 5, 0.999997, exact=True),
+            Decision(0, 1, 0, 0.0, 5, 1.0, exact=True, fallback=True),
+            Decision(1, 1, 0, 0.0, None, None, fallback=True),
             Decision(0, 1, 0, 0.0, None, -1.0, exact=True),
         ),
     )

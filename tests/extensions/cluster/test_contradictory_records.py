@@ -33,6 +33,10 @@ LIES: list[tuple[Callable[[Record], Record], str]] = [
     (lambda record: fault_of(record, "timeout", 0), "timeout, because seat 0 has no time limit"),
     (lambda record: record._replace(decisions=()), "decisions: expected .*, one for each action, got 0"),
     (lambda record: record._replace(decisions=record.decisions * 2), "decisions: expected"),
+    (
+        lambda record: record._replace(decisions=tuple([one._replace(fallback=True) for one in record.decisions[:1]])),
+        "fallbacks: expected 1, one for each decision with this mark, got 0",
+    ),
     (lambda record: record._replace(message="x" * 5_000_000), "texts of at most 1,048,576 characters, got one of 5,000,000"),
     (lambda record: record._replace(position="x" * 5_000_000), "texts of at most"),
 ]

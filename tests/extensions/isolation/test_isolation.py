@@ -357,5 +357,9 @@ def test_a_solver_in_a_process_that_runs_out_of_its_budget_is_recorded_alike() -
     [here], [apart] = (arena.run({**spec, "isolation": place}).records for place in ("none", "process"))
     assert (here.termination, here.seat, here.fallbacks) == ("out-of-budget", 0, 0)
     assert (apart.termination, apart.seat, apart.fallbacks) == ("out-of-budget", 0, 0)
+    versus = {"game": "tic-tac-toe", "agents": [{"agent": "lookahead", "limits": {"nodes": 3}}, "random"], "rounds": 1}
+    for one, other in zip(*(arena.run({**versus, "isolation": place}).records for place in ("none", "process")), strict=True):
+        assert [each.fallback for each in one.decisions] == [each.fallback for each in other.decisions]
+        assert sum(each.fallback for each in one.decisions) == one.fallbacks == other.fallbacks > 0
     hopeless = {"game": {"name": "n-queens", "n": 3}, "agents": ["dfs"], "isolation": "process"}
     assert {record.termination for record in arena.run(hopeless).records} == {"gave-up"}
