@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
-from arena.plugins.syntax import SUFFIX, Import, forget_below, parse_file
+from arena.plugins.syntax import SUFFIX, Import, digest_bytes, forget_below, parse_file
 
 _BY_NAME = frozenset({"importlib", "importlib.util", "pkgutil", "runpy"})
 """Modules with which a file can import other modules without an import statement."""
@@ -29,7 +29,7 @@ class PythonFile:
     def __init__(self, place: Path) -> None:
         self.place = place
 
-    parse_file, forget_below = staticmethod(parse_file), staticmethod(forget_below)
+    parse_file, digest_bytes, forget_below = staticmethod(parse_file), staticmethod(digest_bytes), staticmethod(forget_below)
 
     def find_imported(self, path: Sequence[str] | None = None) -> set[Path]:
         """Return all Python files that it imports, directly or indirectly, except files of Python and of installed packages.

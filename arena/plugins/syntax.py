@@ -8,7 +8,7 @@ import ast
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -37,6 +37,7 @@ class Parsed(NamedTuple):
 
 Stamp = tuple[int, int]  # the time of the last change of a file, in nanoseconds, and its size
 _read: dict[Path, tuple[Stamp, Parsed]] = {}
+_digests: dict[Path, tuple[Stamp, bytes]] = {}
 _PARSING = Lock()  # two threads that parse at once may get a SystemError (CPython, issue 106905)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -60,6 +61,22 @@ def parse_file(file: Path) -> Parsed:
     return _read[file][1]
 
 
+def digest_bytes(file: Path) -> bytes:
+    """Return a digest of every byte of a file. If the file has the same stamp as at the last call, this is the earlier result.
+
+    An unreadable file counts as empty.
+    """
+    try:
+        now = file.stat()
+        stamp = now.st_mtime_ns, now.st_size
+        if file not in _digests or _digests[file][0] != stamp:
+            with file.open("rb") as opened:
+                _digests[file] = stamp, file_digest(opened, lambda: blake2b(digest_size=16)).digest()
+    except OSError:
+        return _digest(b"")
+    return _digests[file][1]
+
+
 def list_parsed() -> dict[Path, tuple[Stamp, Parsed]]:
     """Return the results of `parse_file` so far, so that a new process need not parse the same files again, which is slow."""
     return dict(_read)
@@ -72,8 +89,9 @@ def take_over(files: Mapping[Path, tuple[Stamp, Parsed]]) -> None:
 
 def forget_below(folder: Path) -> None:
     """Forget the results for files in a folder that is about to be removed."""
-    for file in [file for file in list(_read) if file.is_relative_to(folder)]:
+    for file in [file for file in (*_read, *_digests) if file.is_relative_to(folder)]:
         _read.pop(file, None)
+        _digests.pop(file, None)
 
 
 def _digest(content: bytes) -> bytes:

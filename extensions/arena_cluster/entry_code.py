@@ -103,7 +103,7 @@ def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
             folder = f"{ENTRIES_FOLDER}/program-{len(programs)}"
             programs[word] = f"{folder}{word}"
             files += [_file(folder, one, seat.label) for one in _below(Path(word).parent)]
-    complete = {(one.version.plugin, one.version.code) for one in versions if is_laid_out(one.version.file)}
+    complete = {(one.version.plugin, one.version.code) for one in versions if one.version.sealed}
     known = {key: told for key, told in shared_code(spec.shared).described.items() if key[2] == "sandbox" or key[:2] in complete}
     return EntryCode(versions, programs, known), files
 
@@ -205,8 +205,12 @@ def _data(version: PluginVersion, spec: Path, others: Iterable[Path]) -> list[Pa
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and its subfolders, except hidden folders, virtual environments and compiled Python files."""
+    """Yield the files in a folder and its subfolders, except hidden folders, virtual environments, compiled Python files, and
+    links that lead out of the folder.
+    """
+    top = folder.resolve()
     for place, below, files in os.walk(folder):
         left_out = [name for name in below if name == "__pycache__" or name[0] == "." or Path(place, name, "pyvenv.cfg").exists()]
         below[:] = [name for name in below if name not in left_out]
-        yield from [one for name in files if (one := Path(place, name)).is_file()]
+        found = [Path(place, name) for name in files]
+        yield from [one for one in found if one.is_file() and one.resolve().is_relative_to(top)]

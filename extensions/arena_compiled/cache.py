@@ -24,6 +24,10 @@ COMPILE = "ARENA_COMPILE"
 """The environment variable with the mode: `always` compiles at once, `never` uses only cached code."""
 HOSTED = "hosted"
 """Another value of COMPILE. It is set in the process of an agent if the clock of a decision runs outside this process."""
+OWN_PACKAGES = frozenset({"arena", "arena_games"})
+"""The packages of the built-in games and heuristics."""
+USERS = "user"
+"""The prefix of the key of a module with code of the user."""
 FORMAT = 2
 _memory: dict[str, tuple[str, bytes]] = {}
 """Modules that are only in memory, because this process is private (does not write into the folder) or cannot write there."""
@@ -43,10 +47,12 @@ def unwritten() -> dict[str, bytes]:
     return {_files(key)[0].name: _head(key, symbol, code) + code for key, (symbol, code) in _memory.items()}
 
 
-def folder() -> Path:
-    """Return the folder of the compiled modules."""
+def folder(*, own: bool = True) -> Path:
+    """Return the folder of the compiled modules. Modules with code of the user are in another one than arena's `own`. Every
+    sandbox shows the latter, and machine code tells much about the code from which it is made.
+    """
     named = os.environ.get(FOLDER)
-    return (Path(named) if named else user_cache_path("arena")) / "compiled"
+    return (Path(named) if named else user_cache_path("arena")) / ("compiled" if own else "compiled-own")
 
 
 @cache
@@ -73,9 +79,11 @@ def _processor() -> str:
     return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
-def key_of(text: str, kinds: tuple[str, ...]) -> str:
-    """Return the key of a module: the hash of its text and of its compilation parameters."""
-    return blake2b(f"{_versions()}\n{kinds}\n{text}".encode(), digest_size=16).hexdigest()
+def key_of(text: str, kinds: tuple[str, ...], *, own: bool) -> str:
+    """Return the key of a module: the hash of its text and of its compilation parameters. `own` says whether arena has written
+    all of its code.
+    """
+    return ("" if own else USERS) + blake2b(f"{_versions()}\n{kinds}\n{text}".encode(), digest_size=16).hexdigest()
 
 
 def read(key: str) -> tuple[str, bytes] | None:
@@ -98,8 +106,9 @@ def write(key: str, symbol: str, code: bytes) -> None:
         _memory[key] = symbol, code
         return
     with suppress(OSError):  # if the disk is full or the folder is not writable, continue without a file
-        folder().mkdir(parents=True, exist_ok=True)
-        write_whole(_files(key)[0], _head(key, symbol, code), code)
+        file = _files(key)[0]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, _head(key, symbol, code), code)
 
 
 def keep(key: str, symbol: str, code: bytes) -> None:
@@ -127,7 +136,7 @@ def _files(key: str) -> list[Path]:
     """Return the files in which a module may be stored: one in the folder of the user and, if there is a private folder, one
     there.
     """
-    return [place / f"{key}.module" for place in (folder(), _private) if place is not None]
+    return [place / f"{key}.module" for place in (folder(own=not key.startswith(USERS)), _private) if place is not None]
 
 
 def _head(key: str, symbol: str, code: bytes) -> bytes:

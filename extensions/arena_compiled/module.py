@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from arena_compiled.cache import OWN_PACKAGES, key_of
 from arena_compiled.fields import NumberField
 from arena_compiled.places import walk_statements
 from arena_compiled.specialiser import Specialiser
@@ -50,11 +51,18 @@ class Module:
     """The numbers and tables of the rules and of the estimate, in the order of the first parameters of the entry function."""
     memory: tuple[tuple[str, str], ...]
     """The arrays of the kernel with their kinds, in the order of the parameters that follow."""
+    own: bool
+    """Whether arena has written all of its code."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds of all parameters."""
         return (*[field.kind for field in self.fields], *[kind for _, kind in self.memory])
+
+    @property
+    def key(self) -> str:
+        """Return the key of the module in the cache."""
+        return key_of(self.text, self.kinds, own=self.own)
 
 
 def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: Mapping[str, Any]) -> Module:
@@ -83,7 +91,8 @@ def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: 
         made.append(f"{root}_type({', '.join(given) or '0'})")
     arrays = [name for name, _ in memory]
     lines.append(f"def entry({', '.join([*parameters, *arrays])}):\n    return run({', '.join([*made, *arrays])})")
-    return Module("\n".join(lines) + "\n", fields, tuple(memory))
+    authors = {(function.__module__ or "").partition(".")[0] for one in roots.values() for function in one.origins.values()}
+    return Module("\n".join(lines) + "\n", fields, tuple(memory), authors <= OWN_PACKAGES)
 
 
 def add_helpers(one: Specialiser, words: int) -> None:

@@ -72,7 +72,7 @@ def _load(rules: Any, states: int, entries: int, *, compiling: bool) -> tuple[An
     one = Specialiser("rules", rules, {"width": rules.width})
     add_helpers(one, 1)
     module = assemble("distances", one, Specialiser("estimate", None), {})
-    key = cache.key_of(module.text, module.kinds)
+    key = module.key
     found = cache.read(key)
     if found is None:
         if not compiling:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from arena import Spec
 
 hookimpl = pluggy.HookimplMarker("arena")
-OWN_PACKAGES = ("arena", "arena_games")
-"""The packages of the built-in games and heuristics."""
 LONG_PLAIN_SECONDS = 10.0
 """If the uncompiled decisions of an agent take more seconds than this, a run reports why they were not compiled."""
 
@@ -119,6 +117,7 @@ class CompiledSearches(SearchEngine):
         too. The decision is that of `arena check`. So code is compiled if the compiler is installed, except for the built-in
         games and heuristics, because the tests of arena compile those.
         """
+        from arena_compiled.cache import OWN_PACKAGES
         from arena_compiled.checks import find_obstacle
         from arena_compiled.edition import owner_of
 

@@ -317,7 +317,7 @@ def _look_at(pair: CompiledPair) -> tuple[Parts, str]:
     except NotCompilable:
         pair.unfit = True
         raise
-    return parts, cache.key_of(parts[3].text, parts[3].kinds)
+    return parts, parts[3].key
 
 
 def _assemble(game: Game, evaluation: Evaluation | None, engine: str | type[Loop]) -> Parts:
@@ -364,7 +364,7 @@ def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
 def _make_loop(parts: Parts, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
     """Return the loop of an engine; None if its code is not in the cache and should not be compiled now."""
     edition, _, estimate, module = parts
-    key = cache.key_of(module.text, module.kinds)
+    key = module.key
     found = cache.read(key)
     if found is None and not compiling:
         return None

@@ -18,7 +18,7 @@ from arena.api.search import SharedStart, search_engines
 from arena.api.spec import PluginPlace
 from arena.compiled import NotCompilable
 from arena_isolation import protocol
-from arena_isolation.helper_process import pack, serve
+from arena_isolation.helper_process import pack, serve, use_own_path
 
 Message = dict[str, Any]
 ABILITIES = ["choose", "solve", "observe"]
@@ -260,6 +260,7 @@ def _describe_failure(failed: AgentRaised) -> Message:
 def main() -> None:
     """Serve the parent process. The agent cannot reach stdin and stdout."""
     os.environ["ARENA_COMPILE"] = "hosted"  # the clock of a decision runs in another process: see arena_compiled.cache
+    use_own_path()
     requests, replies = PythonProcess.take_pipes()
 
     def announce(loading: bool) -> None:

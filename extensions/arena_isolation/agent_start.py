@@ -20,8 +20,9 @@ from arena_isolation.agent_log import log_of
 from arena_isolation.child import USAGE_LOOK_SECONDS, ChildLost, ChildProcess, launch_command
 from arena_isolation.control_group import ControlGroup, new_group
 from arena_isolation.family_clock import FamilyClock
+from arena_isolation.helper_process import OWN_PATH
 from arena_isolation.launch import DIE_WITH_PARENT
-from arena_isolation.sandbox import enclose, environment as sandboxed, private_folder, prove
+from arena_isolation.sandbox import enclose, environment as sandboxed, private_folder, prove, users_code
 from arena_isolation.stopped_family import StoppedFamily
 from arena_isolation.system_calls import filter_pipe, group_filter, open_pipe
 from arena_isolation.versions import moved_path, readable_files, version_in
@@ -73,7 +74,7 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
     surroundings = {**own, PluginPlace.ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own
     files = [Path(name) for name in (*program.plugins, *asked) if PluginPlace(name).is_file]
     if version is not None:
-        surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(version.moved))}
+        surroundings = {**surroundings, OWN_PATH: os.pathsep.join(moved_path(version.moved))}
     if isolation == "sandbox":
         prove_once()
     group = new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_SUBMITTED_THREADS if alone else MAX_THREADS)
@@ -88,12 +89,13 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
         calls = None
         frozen = group is not None or program.pondering
         if isolation == "sandbox":
-            private = []
+            private = [] if program.command or alone else [users_code()]
             if version is not None:
                 files += readable_files(version)
-                private = [private_folder(version.code)]
+                private.append(private_folder(version.origin(isolation)))
+            for folder in private:
                 with suppress(OSError):  # without this folder, the search of the agent stays uncompiled
-                    private[0].mkdir(parents=True, exist_ok=True)
+                    folder.mkdir(parents=True, exist_ok=True)
             files += map(Path, program.files)
             metered = not memory or (group is not None and group.limited("memory"))
             descriptors = [stack.enter_context(filter_pipe(frozen=frozen, metered=metered))]

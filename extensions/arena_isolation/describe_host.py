@@ -13,7 +13,7 @@ from arena.api.games import Abilities, count_given
 from arena.api.processes import PythonProcess
 from arena.api.spec import Parameters, PluginPlace
 from arena_isolation import protocol
-from arena_isolation.helper_process import pack, serve
+from arena_isolation.helper_process import pack, serve, use_own_path
 
 Answer = dict[str, Any]
 
@@ -121,4 +121,5 @@ def _made(agent: type[Agent], options: Mapping[str, Any], report: Any) -> str | 
 
 
 if __name__ == "__main__":
+    use_own_path()
     serve(DescribeHost().answer, *PythonProcess.take_pipes())

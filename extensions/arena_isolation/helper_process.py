@@ -17,6 +17,8 @@ from arena_isolation.child import LOOK_SECONDS, ChildLost, ChildProcess
 
 HELLO = "hello"
 """A request that `serve` itself answers, to show that the process is ready."""
+OWN_PATH = "ARENA_OWN_PATH"
+"""The environment variable with the import path for the code of an entry, separated as in PYTHONPATH; see `use_own_path`."""
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 
 
@@ -72,6 +74,19 @@ class Helper(ChildProcess):
 def pack(message: Any) -> bytes:
     """Return a message as a line of JSON. Raises ValueError or TypeError if it cannot be encoded."""
     return _encode(message).encode() + b"\n"
+
+
+def use_own_path() -> None:
+    """Import from now on as the code of the entry needs it, if the process of an entry has a path of its own.
+
+    Python must not know this path while it starts. It would import `sitecustomize` and `usercustomize` from it, which would run
+    before arena and need no import in the code of the entry.
+    """
+    given = os.environ.pop(OWN_PATH, None)
+    if given is not None:
+        own, others = given.split(os.pathsep), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        sys.path[:] = [*own, *[entry for entry in sys.path if entry not in own and entry not in others]]
+        os.environ["PYTHONPATH"] = given  # for processes that the agent starts
 
 
 def serve(answer: Callable[[Any], Any], requests: BinaryIO, replies: BinaryIO) -> None:

@@ -3,8 +3,8 @@ isolation and the limits of the agent.
 
 The compiler loads the code of the entry, as the process of the agent does. So it could think for the agent, and arena runs it
 only while no clock of this process runs. Arena does not trust the answer of the compiler: arena writes the machine code into a
-private folder, which is read only by processes that load the same code. The kernel limits the memory of the compiler, and nothing
-that it uses counts for the agent.
+private folder, which is read only by processes that could have written it: those of the same program in the same isolation (see
+`PluginVersion.origin`). The kernel limits the memory of the compiler, and nothing that it uses counts for the agent.
 """
 
 import base64
@@ -82,7 +82,7 @@ class OwnCompiler:
         """
         version = version_in(search.program)
         assert version is not None
-        folder = private_folder(version.code)
+        folder = private_folder(version.origin(search.isolation))
         try:
             with _lock(folder, wait=wait) as held:
                 if not held:

@@ -143,8 +143,9 @@ class RemotePlayer:
         if loading.plain_seconds >= loading.ask_at:
             loading.ask_at = inf if own is not None else max(1.0, 2 * loading.plain_seconds)
             version = version_in(self._program)
+            folder = None if version is None else str(private_folder(version.origin(self.seat.isolation)))
             try:
-                if host.prepare(None if version is None else str(private_folder(version.code))) is not None:
+                if host.prepare(folder) is not None:
                     loading.ask_at = inf
                     if own is not None:
                         own.settled = True  # the process would not load compiled code

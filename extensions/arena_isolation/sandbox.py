@@ -36,6 +36,7 @@ import arena
 from arena.api.errors import IsolationError
 from arena.api.processes import ProcessTree, PythonProcess
 from arena_isolation.canary import process_mark
+from arena_isolation.helper_process import OWN_PATH
 from arena_isolation.system_calls import filter_pipe
 from arena_isolation.unprivileged import NOBODY, own_map
 
@@ -48,7 +49,7 @@ SCRATCH = "/tmp"  # noqa: S108 - the sandbox has its own
 SCRATCH_BYTES = 64 << 20
 """The size of this folder in bytes; /dev/shm has a quarter of it. Without a limit, a tmpfs may take half of the memory."""
 KEPT_VARIABLES = (
-    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", OWN_PATH, "PYTHONHASHSEED", "PYTHONUTF8"),
     *("ARENA_PLUGINS", "ARENA_PLAIN", ProcessTree.OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
 )
 """The environment variables that the program inherits; others may hold passwords. The variable OF_WORKER identifies all processes
@@ -211,7 +212,7 @@ def environment(given: Mapping[str, str]) -> dict[str, str]:
     user.
     """
     kept = {name: value for name, value in given.items() if name in KEPT_VARIABLES}
-    inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "ARENA_CACHE": str(tables()), "PYTHONDONTWRITEBYTECODE": "1"}
+    inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "ARENA_CACHE": str(cache_folder()), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**kept, **inside, "PATH": f"{Path(sys.executable).parent}:{SANDBOX_PATH}"}
 
 
@@ -311,7 +312,8 @@ def _report(task: Mapping[str, Any]) -> dict[str, Any]:
 
 def _places() -> list[Path]:
     """Return the folders in which the user may have secrets."""
-    return list(dict.fromkeys(path.resolve() for path in (Path.home(), Path.cwd(), Path(tempfile.gettempdir()))))
+    places = (Path.home(), Path.cwd(), Path(tempfile.gettempdir()), cache_folder())
+    return list(dict.fromkeys(path.resolve() for path in places))
 
 
 @contextmanager
@@ -384,7 +386,7 @@ def mounts(named: Iterable[Path]) -> list[str]:
             python += [*entry.glob("*.dist-info"), *entry.glob("*.egg-info")]
     own = Path(__file__).parents[1]  # all extensions, because the sandbox may need one that this process has not imported
     shown = {Path(text) for text in SYSTEM_PATHS}
-    there = [path for path in chain(python, _imported_paths(), [own, tables()], named) if path.exists()]
+    there = [path for path in chain(python, _imported_paths(), [own], _shared_tables(), named) if path.exists()]
     both = {*[path.absolute() for path in there], *[path.resolve() for path in there]}  # both the link and its target
     for path in sorted(both):  # folders before their contents
         if path not in shown and shown.isdisjoint(path.parents):
@@ -402,17 +404,34 @@ def _folders_above(path: Path, line: Collection[str]) -> Iterator[str]:
             yield from ("--perms", "0755", "--dir", str(parent))
 
 
-def tables() -> Path:
-    """Return the folder in which arena keeps tables that are expensive to compute. If it exists, it is visible in the sandbox."""
+def cache_folder() -> Path:
+    """Return the folder in which arena keeps what is expensive to compute or to get. Most of it is not visible in a sandbox: it
+    has files from git revisions, and answers of language models.
+    """
     return Path(os.environ.get("ARENA_CACHE") or user_cache_path("arena")).absolute()
 
 
-def private_folder(code: str) -> Path:
-    """Return the folder for the machine code of an entry that brings its own code. `code` is the hash of the entry's code. A
-    sandbox shows this folder only to agents with this code.
+def _shared_tables() -> list[Path]:
+    """Return what every sandbox may read of the cache: tables of heuristics, and machine code of searches in which all code is
+    arena's own. The folder for this code is created, because one that appears later would not be visible.
     """
-    shown = tables()
-    return shown.with_name(f"{shown.name}-private") / code
+    shared = cache_folder() / "compiled"
+    with suppress(OSError):  # without this folder, searches stay uncompiled
+        shared.mkdir(parents=True, exist_ok=True)
+    return [shared, *cache_folder().glob("*.table")]
+
+
+def users_code() -> Path:
+    """Return the folder for the machine code of searches with code of the user. A sandbox shows it only to agents of the user."""
+    return cache_folder() / "compiled-own"
+
+
+def private_folder(origin: str) -> Path:
+    """Return the folder for the machine code of an entry that brings its own code. `origin` is `PluginVersion.origin`. A sandbox
+    shows this folder only to agents with this origin.
+    """
+    shown = cache_folder()
+    return shown.with_name(f"{shown.name}-private") / origin
 
 
 def _imported_paths() -> Iterator[Path]:

@@ -27,7 +27,11 @@ with it.
 MARK = 8
 """The number of digits of a code hash that are shown."""
 LAID_OUT = ".laid-out"
-"""The marker file in a folder that contains only one plugin and its files."""
+"""The marker file in a folder into which arena has unpacked one submission completely. Anybody can put a file of this name into a
+folder of his own, so it gives no right to read anything.
+"""
+BYTECODE = "__pycache__"
+"""The folders with compiled Python files. Python may run such a file in place of the source, even if the two differ."""
 OURS = Path(arena.__file__).parents[1]
 """The folder from which arena itself is imported. Every version of a plugin plays with the current arena."""
 
@@ -55,8 +59,8 @@ class PluginVersion:
     game.
     """
     sealed: bool = False
-    """True if arena itself unpacked this version. Such a version does not change, and no process of arena reads it once `code` is
-    known.
+    """True if arena itself unpacked this version into a folder that has nothing else. Then the process of the agent can read the
+    whole folder. Such a version does not change, and no process of arena reads it as Python once `code` is known.
     """
 
     @property
@@ -73,6 +77,17 @@ class PluginVersion:
     def mark(self) -> str:
         """The start of the hash, for display."""
         return self.code[:MARK]
+
+    def origin(self, isolation: str) -> str:
+        """Return a hash of the name in the spec, of every byte of the entry that its process may read, and of its isolation.
+
+        Entries share what their own code computes only if all of this is the same. The same `code` is not enough, because it
+        leaves out comments and the places of files.
+        """
+        whole = blake2b(f"{isolation}\n{self.submitted}\n{self.text}\n".encode(errors="surrogateescape"), digest_size=16)
+        for file in sorted(readable_files(self)):
+            whole.update(_pack(os.path.relpath(file, Path(self.file).parent), PythonFile.digest_bytes(file)))
+        return whole.hexdigest()
 
     def files(self) -> set[Path]:
         """Return the file, the whole package around it, and the user's own files that they import."""
@@ -193,25 +208,31 @@ def submission(text: str, folder: Path, others: Collection[Path]) -> PluginVersi
 
 def seal_submission(file: Path, code: str | None = None) -> PluginVersion:
     """Return the plugin in a folder that contains nothing else. `code` is its hash; if it is not given, it is computed from the
-    files.
+    files: from the code as in `submission`, and from every byte of the other files in the folder, such as weights.
     """
-    known = submission(str(file), file.parent, ()).code if code is None else code
-    return PluginVersion(str(file), str(file), str(file), ("", str(file.parent)), known, submitted=True, sealed=True)
+    version = PluginVersion(str(file), str(file), str(file), ("", str(file.parent)), code or "", submitted=True, sealed=True)
+    if code is not None:
+        return version
+    imported = files_of(file, moved_path(version.moved))
+    return replace(version, code=_hash(file, imported, readable_files(version) - imported))
 
 
 def readable_files(version: PluginVersion) -> set[Path]:
     """Return the files that a version may read in a sandbox. If it is the plugin of an entry, these are the files in its own
     folder.
 
-    A folder that contains only the plugin may be read as a whole, including data files such as weights.
+    A sealed version may read its folder as a whole, including data files such as weights. Links that lead out of the folder are
+    left out, and so are compiled Python files, because they need not belong to the source beside them.
     """
     if not version.submitted:
         return version.files()
     file = Path(version.file)
-    if (file.parent / LAID_OUT).is_file():
-        return {one for one in file.parent.rglob("*") if one.is_file()}
-    found = set() if version.moved is None else version.files()
-    return {file} | {one for one in found if one.resolve().is_relative_to(file.parent)}
+    if version.sealed:
+        found = {one for one in file.parent.rglob("*") if one.name != LAID_OUT and BYTECODE not in one.parts and one.is_file()}
+    else:
+        found = set() if version.moved is None else version.files()
+    folder = file.parent.resolve()
+    return {file} | {one for one in found if one.resolve().is_relative_to(folder)}
 
 
 def moved_path(moved: tuple[str, str] | None) -> list[str]:
@@ -234,15 +255,24 @@ def moved_path(moved: tuple[str, str] | None) -> list[str]:
     return found
 
 
-def _hash(file: Path, files: set[Path]) -> str:
+def _hash(file: Path, files: set[Path], others: Collection[Path] = ()) -> str:
     """Return a hash of the code in a file and in the files that it imports. The files are found by reading the code.
 
-    Comments, docstrings, and the name and the place of the file do not change the hash.
+    Comments, docstrings, and the name and the place of the file do not change the hash. Of `others`, which are files in the
+    folder of `file`, it covers the places and every byte.
     """
     whole = blake2b(PythonFile.parse_file(file).digest, digest_size=16)
     for name, digest in sorted([(one.name, PythonFile.parse_file(one).digest) for one in files - {file}]):
-        whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
+        whole.update(_pack(name, digest))
+    for name, digest in sorted([(str(one.relative_to(file.parent)), PythonFile.digest_bytes(one)) for one in others]):
+        whole.update(_pack(name, digest))
     return whole.hexdigest()
+
+
+def _pack(name: str, digest: bytes) -> bytes:
+    """Return the name of a file and its digest, so that no two lists of files give the same bytes."""
+    unbroken = name.replace("\n", "\0")  # no name of a file has a zero
+    return f"{unbroken}\n".encode(errors="surrogateescape") + digest
 
 
 def files_of(file: Path, path: Sequence[str]) -> set[Path]:

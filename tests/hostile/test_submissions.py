@@ -90,9 +90,12 @@ def test_what_is_handed_in_reaches_its_own_sandbox_alone(check: Examine, tmp_pat
 
 @pytest.mark.promise(hole="judge", isolation="sandbox")
 def test_files_that_shadow_modules_hit_their_author_alone(check: Examine, tmp_path: Path) -> None:
-    """Modules of Python and of arena, as the process that plays would import them; its judge imports its own."""
+    """The process that plays has imported modules of Python and of arena before it knows the folder. A module that only the agent
+    imports comes from the folder. The judge imports its own modules.
+    """
+    assert check(zipped(SHADOWS, tmp_path / "loaded")).agent == "mine"
     with pytest.raises(NotPassed, match="while it was loaded"):
-        check(zipped(SHADOWS, tmp_path / "loaded"))
+        check(zipped(["colorsys.py"], tmp_path / "loaded", b"import colorsys\n" + GOOD))
     assert not (tmp_path / "loaded").exists()
 
 

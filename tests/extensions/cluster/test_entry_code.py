@@ -122,9 +122,7 @@ def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: str
     (work / "first" / "beside.py").write_text("")
     (work / "first" / "worst.txt").write_text("0")
     (work / "boxed").mkdir()
-    (work / "boxed" / ".laid-out").touch()  # as a ladder lays out what is handed in
-    (work / "boxed" / "worst.txt").write_text("0")
-    (work / "boxed" / "boxed.py").write_text(source("mine", THROWS + "return actions[WORST]", READS))
+    (work / "boxed" / "boxed.py").write_text(source("mine", THROWS + "return actions[0]"))
     (work / "more" / "faces.py").write_text(source("faces"))
     entries = [
         {"agent": "mine", "plugin": "first/agent.py", "label": "folder"},

@@ -348,7 +348,7 @@ def request() -> background.Compilation:
     from arena_games.tic_tac_toe import TicTacToe
 
     *_, module = seam.assemble_engine(TicTacToe(), None, "full-width")
-    return background.request_code(module, cache.key_of(module.text, module.kinds))
+    return background.request_code(module, module.key)
 
 
 def test_a_killed_compiler_leaves_nothing_behind(compiling: None, empty_cache: Path) -> None:

@@ -273,8 +273,9 @@ def test_a_compiler_that_fails_costs_the_agent_nothing(
         records = [stage.play()]
         code = stage.search.program.version
         assert isinstance(code, PluginVersion)
-        private_folder(code.code).parent.mkdir(exist_ok=True)
-        private_folder(code.code).with_name(f"{code.code}.lock").touch()
+        folder = private_folder(code.origin(isolation))
+        folder.parent.mkdir(exist_ok=True)
+        folder.with_name(f"{folder.name}.lock").touch()
         found = stage.compile()
         assert found is not None
         assert found.startswith(failure), found
@@ -282,7 +283,7 @@ def test_a_compiler_that_fails_costs_the_agent_nothing(
     assert [record.termination for record in records] == ["normal"] * 2
     assert compiled(records) == [False] * 2
     assert found in ((records[1].timing or {})["plain_reason"])
-    assert not list(private_folder(code.code).glob("*"))
+    assert not list(folder.glob("*"))
 
 
 def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path]) -> None:
@@ -290,13 +291,14 @@ def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path])
     with closing(Stage(impatient("process"))) as stage:
         code = next(seat.version for seat in stage.runner.spec.boards[0].seats if seat.version is not None)
         assert isinstance(code, PluginVersion)
-        file = private_folder(code.code).with_name(f"{code.code}.lock")
+        folder = private_folder(code.origin("process"))
+        file = folder.with_name(f"{folder.name}.lock")
         file.parent.mkdir()
         with file.open("w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             records = [stage.play(), stage.play()]
             assert stage.search.wanted
-            assert not list(private_folder(code.code).glob("*"))
+            assert not list(folder.glob("*"))
     assert compiled(records) == [False, False]
 
 
