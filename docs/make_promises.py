@@ -27,6 +27,8 @@ HOLES = {
     "clock": "an agent or its child processes use processor time in the turn of a rival, also if timers continue them "
     "or if each of them lives only for a moment",
     "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
+    "deal": "a process of an agent that has met hidden cards or dice tells another process of its entry about them, which plays "
+    "with the same deal and swapped seats",
     "void": "an agent claims that its backend is unavailable, so that a match that it would lose becomes void",
     "crowd": "an agent starts more processes than arena can watch, so that a match that it would lose becomes void, "
     "or the worker can play no others",
@@ -35,6 +37,8 @@ HOLES = {
     "hello": "a program that never sends its first message delays a run in every match",
     "counts": "an agent generates states that no node limit counts",
     "memory": "an agent uses memory or processes that no limit counts, or that outlive the run",
+    "shared": "an agent uses up what the kernel gives to all programs of a user together (descriptors in unread messages, "
+    "queued signals), so that a rival fails and loses",
     "system": "an agent makes system calls that no player needs",
     "settings": "an agent changes settings of the kernel in `/proc/sys`, or acts as root",
     "network": "an agent uses the network or the files of the user",

@@ -43,10 +43,10 @@ class Forfeit(Exception):
 class Unreadable:
     """An answer from an agent in another process that is neither an action nor a solution. It is not equal to anything."""
 
-    def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
+    def __init__(self, text: str, forfeit: Exception | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
-        """The forfeit that the referee records for this answer; None for an ordinary illegal action."""
+        """The exception that the referee raises for this answer; None for an ordinary illegal action."""
 
 
 Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, bool, bool] | tuple[()]
@@ -200,7 +200,7 @@ def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
         raise _forfeit(seat, choice, legal, error) from error
 
 
-def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, *, waits: bool = False) -> Forfeit | Unavailable:
+def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, *, waits: bool = False) -> Exception:
     if isinstance(error, AgentRaised):
         return failure(seat, error, waits=waits)
     if type(choice) is Unreadable and choice.forfeit is not None:

@@ -178,6 +178,9 @@ _END = Scheduled(-1, -1, Pairing(-1, ()))
 MIN_BATCHES_LEFT = 2
 """Each player gets at least this many batches of the matches left (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
 
+MAX_LOOKAHEAD = 1000
+"""If a player may not play all matches, its matches are looked for among this many."""
+
 
 class Backlog:
     """Hands out every match of a schedule. Matches that are put back are handed out again.
@@ -194,10 +197,23 @@ class Backlog:
         self.over = False
         """Whether the schedule has no more matches; matches that must be repeated do not count."""
 
-    def share(self, size: int, players: int) -> list[Scheduled]:
-        """Return at most `size` matches for one of `players` players; empty if there is nothing to play now."""
-        self._fill(self._fair(size, players))
-        return [self._left.popleft() for _ in range(min(self._fair(size, players), len(self._left)))]
+    def share(self, size: int, players: int, may: Callable[[Scheduled], bool] | None = None) -> list[Scheduled]:
+        """Return at most `size` matches for one of `players` players; empty if there is nothing to play now.
+
+        `may` returns whether the player may play a match. Other matches stay where they are.
+        """
+        if may is None:
+            self._fill(self._fair(size, players))
+            return [self._left.popleft() for _ in range(min(self._fair(size, players), len(self._left)))]
+        self._fill(MAX_LOOKAHEAD)
+        most = self._fair(size, players)
+        found: list[Scheduled] = []
+        others: list[Scheduled] = []
+        while self._left and len(found) < most:
+            one = self._left.popleft()
+            (found if may(one) else others).append(one)
+        self.put_back(others)
+        return found
 
     def put_back(self, matches: Iterable[Scheduled]) -> None:
         """Take back matches that have not begun. They are handed out next."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.match.record import Record, find_loser
+from arena.schedule.deals import Deals
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec
@@ -44,6 +45,7 @@ class MatchQueue:
             check_side_file(transcript_file(store.path))  # before the first match, whose record would be lost otherwise
         self._spec = spec
         self._plan = Schedule(spec)
+        self._deals = Deals(spec)
         self.store = store
         self._shard = shard
         self._found = found
@@ -65,7 +67,7 @@ class MatchQueue:
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to play next; Batch.WAIT if results are missing, Batch.OVER after the last match."""
         with self._lock:
-            if self.store is None and self._shard is None:
+            if self.store is None and self._shard is None and not self._deals:
                 return self._plan.take(size)
             while len(self._ready) < size:
                 batch = self._plan.take(MATCHES_PER_LOOKUP)
@@ -90,7 +92,7 @@ class MatchQueue:
         """Count the matches that are in the store or belong to another shard, and keep the others to be played."""
         ids = [scheduled.match_id(self._spec) for scheduled in batch]
         kept = {} if self.store is None else self.store.has(ids)
-        places = []
+        places, missing = [], []
         for scheduled, identity in zip(batch, ids, strict=True):
             self._after += self._missing > 0
             if identity in kept and kept[identity].returns is not None:  # a void match is played again
@@ -105,7 +107,8 @@ class MatchQueue:
             else:
                 self._missing += 1
                 self.void += identity in kept
-                self._ready.append(scheduled)
+                missing.append(scheduled)
+        self._ready.extend(self._deals.order(missing) if self._deals else missing)
         if places and self.store is not None:
             self.store.place(places)
 

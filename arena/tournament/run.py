@@ -13,6 +13,7 @@ from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.plugins.manager import Events
 from arena.processes.interrupts import user_interrupts
+from arena.schedule.deals import Deals
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner, Turns, check_isolations
 from arena.schedule.schedule import Batch, Scheduled, Take
@@ -170,6 +171,8 @@ def play_all(
     guarded = guarded or any(board.native for board in spec.boards)
     if not find_waiting_seats(spec):
         concurrency = 0
+    elif Deals(spec):
+        concurrency = 1
     elif guarded:
         workers = max(workers, concurrency)
     local = _LocalRun(spec, feed, workers, code, alone, guarded, watch, note, concurrency)

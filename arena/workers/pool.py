@@ -6,11 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any
 
 from arena.errors import ArenaError
 from arena.match.record import Record
+from arena.schedule.deals import Deals
 from arena.schedule.fingerprint import Fingerprint, check_unchanged
 from arena.schedule.runner import CurrentTurn, is_isolated, make_unplayed, may_end_worker
 from arena.schedule.schedule import Backlog, Scheduled, Take
@@ -54,21 +56,27 @@ class Task:
 
 
 class Workload:
-    """The remaining matches, and the matches during which a worker ended."""
+    """The remaining matches, and the matches during which a worker ended. `deals` keeps matches apart, if that is needed."""
 
-    def __init__(self, take: Take, workers: int, total: int | None) -> None:
+    def __init__(self, take: Take, workers: int, total: int | None, deals: Deals | None = None) -> None:
         self._backlog = Backlog(take, total)
         self._workers = workers
+        self._deals = deals
         self._suspects: deque[Scheduled] = deque()
         self._lost: deque[Scheduled] = deque()
 
-    def next(self, size: int, *, fresh: bool) -> Task | None:
-        """Return a task of at most `size` matches; None if there is none now. A worker is `fresh` until it has played."""
+    def next(self, size: int, *, fresh: bool, worker: object = None) -> Task | None:
+        """Return a task of at most `size` matches for a worker; None if there is none now. A worker is `fresh` until it has
+        played.
+        """
+        deals = self._deals
         if fresh and self._suspects:
             return Task([self._suspects.popleft()], alone=True)
-        if self._lost:
-            return Task([self._lost.popleft()])
-        matches = self._backlog.share(size, self._workers)
+        for scheduled in self._lost:
+            if deals is None or deals.may_play(scheduled, worker):
+                self._lost.remove(scheduled)
+                return Task([scheduled])
+        matches = self._backlog.share(size, self._workers, None if deals is None else partial(deals.may_play, worker=worker))
         return Task(matches) if matches else None
 
     def hand_back(self, task: Task) -> None:
@@ -176,7 +184,8 @@ class WorkerPool:
         self._check = check
         self._start_seconds = start_seconds
         self._cores = _list_cores() if is_isolated(spec) and self._most == len(_list_cores()) else []
-        self._workload = Workload(take, workers, total)
+        self._deals = Deals(spec)
+        self._workload = Workload(take, workers, total, self._deals or None)
         self._slots: list[WorkerSlot] = []
         self._selector = selectors.DefaultSelector()
         self._failures = 0
@@ -214,7 +223,7 @@ class WorkerPool:
     def _hand_out(self) -> None:
         for slot in self._slots:
             if slot.ready and slot.task is None:
-                slot.task = self._workload.next(slot.size, fresh=slot.fresh)
+                slot.task = self._workload.next(slot.size, fresh=slot.fresh, worker=slot)
                 if slot.task is not None:
                     slot.begun = slot.worker.begun
                     slot.worker.order(slot.task.matches, self._start_seconds(), alone=slot.task.alone)
@@ -314,6 +323,7 @@ class WorkerPool:
             with suppress(KeyError):
                 self._selector.unregister(descriptor)
         end_workers([slot.worker])
+        self._deals.release(slot)
         if slot.task is not None:
             culprit = self._workload.salvage(slot.task, begun)
             if culprit is not None:

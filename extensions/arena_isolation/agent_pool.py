@@ -1,13 +1,18 @@
 """The agent processes of a run. A process is started on demand, and reused from match to match."""
 
+import subprocess
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
 from typing import Self
 
-from arena import Limits
-from arena.api.match import Program
+from arena import ArenaError, Limits
+from arena.api.match import Forfeit, Program
 from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.own_compiler import OwnCompiler
+from arena_isolation.unprivileged import MAX_OPEN_FILES
 
 MAX_IDLE_PROCESSES = 32
 """Maximum number of idle processes that are kept."""
@@ -15,6 +20,13 @@ MAX_IDLE_PROCESSES = 32
 
 NOT_STARTED_AGAIN = "in an earlier match; the program was not started again"
 """The end of the message if a program has sent no first message in an earlier match."""
+LIMITS_PROBE = Path(__file__).with_name("limits_probe.py")
+RELEASE_SECONDS = 0.5
+"""Seconds in which the kernel must release what an ended process has held. Sockets in each other's messages take some time."""
+
+
+class UsedUp(ArenaError):
+    """An agent failed while a limit of the machine was used up by something else. The match is void."""
 
 
 class AgentProcesses:
@@ -34,6 +46,8 @@ class AgentProcesses:
         before they are stopped.
         """
         self.compiler = OwnCompiler()
+        self.playing: dict[AgentProcess, int] = {}
+        """The processes of the current match, each with the number of its seat."""
 
     def settle(self) -> None:
         """Stop all processes that have answered."""
@@ -44,8 +58,12 @@ class AgentProcesses:
         """Return an idle process of a program, or start one. Raises AgentLost if it does not start correctly.
 
         `deal` identifies the chance events of the match. The process must not have played a match with the same events before,
-        because otherwise it would know the hidden cards of the others.
+        because otherwise it would know the hidden cards of the others. Idle processes of any entry that know them are ended if
+        they are in a sandbox and the organiser has not chosen their code: even a stopped process could tell others what it knows,
+        by the pages of files that it maps.
         """
+        if deal is not None:
+            self._end_witnesses(deal)
         key = _program_key(program, limits, isolation)
         if key in self._silent:
             first = self._silent[key]
@@ -70,6 +88,15 @@ class AgentProcesses:
             process.deals.add(deal)
         return process
 
+    def _end_witnesses(self, deal: str) -> None:
+        for key, idle in list(self._idle.items()):
+            kept = [one for one in idle if not (one.confined and deal in one.deals)]
+            for process in set(idle).difference(kept):
+                process.end()
+            self._idle[key] = kept
+            if not kept:
+                del self._idle[key]
+
     def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: str) -> None:
         """Keep a process for its next match, unless it is dead."""
         self.settle()
@@ -84,6 +111,27 @@ class AgentProcesses:
             if not oldest:
                 self._idle.popitem(last=False)
 
+    def find_blame(self, forfeit: Forfeit, failed: AgentProcess | None) -> Forfeit | UsedUp:
+        """Return the fault to record after the agent of a process has failed, or could not start a process (None).
+
+        The kernel limits what all programs of a user have together. If such a limit is used up, the processes of the match are
+        ended one after the other. If that makes room, and the last of them can have taken it, this one is at fault. Otherwise the
+        match is void.
+        """
+        if (failed is not None and not failed.shares_limits) or (what := find_used_up()) is None:
+            return forfeit
+        if failed is not None:
+            failed.end()
+        if is_released():  # it has used up its own share
+            return forfeit
+        for process, seat in self.playing.items():
+            hoards = process.alive and process.hoards()
+            process.end()
+            if hoards and is_released():
+                return Forfeit("crash", seat, f"used up what all agents share ({what}), so that another agent failed")
+        self.close()
+        return UsedUp(f"{what} were used up by a program outside of this match, so an agent failed: {forfeit.ending.message}")
+
     def close(self) -> None:
         """End all processes."""
         while self._idle:
@@ -97,6 +145,27 @@ class AgentProcesses:
     def __exit__(self, *_: object) -> None:
         """End all processes."""
         self.close()
+
+
+def find_used_up(files: int = MAX_OPEN_FILES) -> str | None:
+    """Return the name of something that the kernel gives no more of to this user; None if nothing is used up."""
+    if sys.platform != "linux":
+        return None
+    command = [sys.executable, "-I", "-S", str(LIMITS_PROBE), str(files)]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or None  # noqa: S603 - our own
+    except BlockingIOError:  # not even this process can be started
+        return "threads"
+
+
+def is_released() -> bool:
+    """Return True if nothing is used up, at the latest RELEASE_SECONDS from now."""
+    until = monotonic() + RELEASE_SECONDS
+    while find_used_up() is not None:
+        if monotonic() >= until:
+            return False
+        sleep(RELEASE_SECONDS / 10)
+    return True
 
 
 def _program_key(program: Program, limits: Limits, isolation: str) -> str:

@@ -10,10 +10,11 @@ from arena.api.match import Program, Reason
 from arena.api.processes import PythonProcess
 from arena_isolation import protocol
 from arena_isolation.agent_start import MAX_PROCESSES, PLAYING_MODULE, start_agent
-from arena_isolation.child import ChildLost, ChildProcess
+from arena_isolation.child import MAX_IN_FLIGHT, ChildLost, ChildProcess
 from arena_isolation.family_clock import ProcessorUse, read_own_wait
 from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
+from arena_isolation.sandbox import has_own_users
 
 if TYPE_CHECKING:
     from arena_isolation.agent_pool import AgentProcesses
@@ -146,6 +147,10 @@ class AgentProcess:
         self._may_begin_anew = False
         self.alive = True
         self._enclosed = isolation == "sandbox"
+        self.confined = self._enclosed and (program.command is not None or program.version is not None)
+        """True if the organiser has not chosen the code of the agent, and it can hardly exchange messages with others."""
+        self.shares_limits = not (self._enclosed and has_own_users())
+        """False if the limits of the kernel for each user hold for the agent alone."""
         try:
             self._process = start_agent(program, (memory_mb or 0) << 20, isolation, module, self._look)
         except OSError as error:
@@ -216,6 +221,11 @@ class AgentProcess:
             return self._process.wake()
         except ChildLost as lost:
             raise self._loss_of(lost) from None
+
+    def hoards(self) -> bool:
+        """Return True if the agent can have more descriptors in unread messages than it may have."""
+        usage = self._process.measure_usage()
+        return usage.in_flight > MAX_IN_FLIGHT or usage.hidden_sockets > 0
 
     def rest(self) -> None:
         """Stop the process until the next request."""
@@ -399,4 +409,5 @@ STOP = pack({"type": "stop"})
 CRASHES = {
     "long": "sent a line that is too long",
     "processes": f"started more than {MAX_PROCESSES} processes",
+    "descriptors": f"had more than {MAX_IN_FLIGHT} descriptors in unread messages",
 }

@@ -35,10 +35,10 @@ class ChildLost(Exception):
     """A child process cannot be used any more. The reason is one of these words.
 
     `late`: it has not answered in time; `deaf`: it does not read; `long`: a line is too long; `garbled`: a line is not JSON;
-    `memory`, `processes`: it uses too much; `ended`: its output has ended.
+    `memory`, `processes`, `descriptors`: it uses too much; `ended`: its output has ended.
     """
 
-    def __init__(self, why: Literal["late", "deaf", "long", "garbled", "memory", "processes", "ended"]) -> None:
+    def __init__(self, why: Literal["late", "deaf", "long", "garbled", "memory", "processes", "descriptors", "ended"]) -> None:
         super().__init__(why)
         self.why = why
 
@@ -181,7 +181,11 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def measure_memory(self) -> int:
         """Return the current memory use of the process and its descendants, in bytes."""
-        return measure_usage(self.pid).memory
+        return self.measure_usage().memory
+
+    def measure_usage(self) -> "Usage":
+        """Return the current resources of the process and its descendants."""
+        return measure_usage(self.pid)
 
     def exit_code(self) -> int | None:
         """Return the exit code of a process that ends (negative for a signal); None if it continues."""
@@ -237,6 +241,8 @@ class ChildProcess(subprocess.Popen[bytes]):
         usage = measure_usage(self.pid, self._most)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
+        if usage.in_flight > MAX_IN_FLIGHT:
+            raise ChildLost("descriptors")
         if self._memory and usage.above(self._memory):
             raise ChildLost("memory")
         self._looked = self._seen = perf_counter()
@@ -268,6 +274,10 @@ the memory that the kernel adds; for a pipe, its capacity. A sandbox cannot chan
 """
 PIPE = "pipe:"
 """The prefix of the names of pipes."""
+MAX_IN_FLIGHT = 64
+"""Maximum number of descriptors in unread messages. The kernel limits them for all programs of a user together."""
+SOCKET, IN_FLIGHT = "socket:", re.compile(rb"^scm_fds:\s+(\d+)", re.MULTILINE)
+"""The prefix of the names of sockets, and the number of descriptors in the unread messages of a socket in /proc/PID/fdinfo."""
 THREAD_BYTES = 32 << 10
 """Bytes that the kernel uses for a thread: its stack and its other records."""
 KERNEL_RECORDS = {b"VmPTE": 1 << 10, b"VmSwap": 1 << 10, b"Threads": THREAD_BYTES}
@@ -286,6 +296,10 @@ class Usage(NamedTuple):
     memory: int
     """Bytes in RAM or in memory files. Memory that processes share is counted for each of them."""
     family: "Sequence[psutil.Process]"
+    in_flight: int = 0
+    """The descriptors in unread messages of their sockets, if the system counts them."""
+    hidden_sockets: int = 0
+    """The sockets of a private network namespace that no process has open: they are in unread messages, and may hold others."""
 
     def above(self, memory: int) -> bool:
         """Return True if the processes use more than `memory` bytes. Memory that several processes share is divided among
@@ -293,7 +307,7 @@ class Usage(NamedTuple):
 
         The division takes milliseconds, so it is done only if the simple sum is above the limit.
         """
-        return self.memory > memory and _sum_memory(self.family, divided=True) + _measure_unmapped(self.family) > memory
+        return self.memory > memory and _sum_memory(self.family, divided=True) + _measure_files(self.family)[0] > memory
 
 
 def measure_usage(pid: int, most: int | None = None) -> Usage:
@@ -310,7 +324,8 @@ def measure_usage(pid: int, most: int | None = None) -> Usage:
         for child in below:
             with suppress(psutil.Error):  # it has just ended
                 family.append(psutil.Process(child))
-        return Usage(len(family), _sum_memory(family) + _measure_unmapped(family), family)
+        unmapped, in_flight, hidden = _measure_files(family)
+        return Usage(len(family), _sum_memory(family) + unmapped, family, in_flight, hidden)
     return Usage(0, 0, ())
 
 
@@ -338,12 +353,15 @@ def _find_descendants(pid: int) -> list[int]:
     return found
 
 
-def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
-    """Return the bytes of memory that the processes use outside of their resident pages.
+def _measure_files(family: "Iterable[psutil.Process]") -> tuple[int, int, int]:
+    """Return the bytes of memory that the processes use outside of their resident pages, the descriptors in unread messages of
+    their sockets, and the number of sockets in a private network namespace that are not open.
 
-    These are their private file systems in memory, open memory files, page tables, swapped pages, stacks in the kernel, pipes,
-    and the sockets of a private network namespace. Files that already count as shared memory of the processes are left out.
+    The memory consists of their private file systems in memory, open memory files, page tables, swapped pages, stacks in the
+    kernel, pipes, and the sockets of a private network namespace. Files that already count as shared memory of the processes are
+    left out.
     """
+    in_flight: dict[str, int] = {}
     systems: dict[int, int] = {}
     files: dict[tuple[int, int], int] = {}
     sockets: dict[int, int] = {}
@@ -364,6 +382,9 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
                     target = os.readlink(link)  # noqa: PTH115
                     if target.startswith(PIPE):
                         pipes.add(target)
+                    elif target.startswith(SOCKET):
+                        with open(f"/proc/{process.pid}/fdinfo/{name}", "rb") as facts:  # noqa: PTH123
+                            in_flight[target] = sum(map(int, IN_FLIGHT.findall(facts.read())))
                     elif target.startswith(SHARED_MEMORY_FILES):
                         found = os.stat(link)  # noqa: PTH116
                         files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
@@ -371,7 +392,7 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
             network = os.stat(f"/proc/{process.pid}/ns/net").st_ino  # noqa: PTH116
             if network not in sockets and network != os.stat("/proc/self/ns/net").st_ino:  # noqa: PTH116
                 with open(f"/proc/{process.pid}/net/sockstat") as lines:  # noqa: PTH123
-                    sockets[network] = max(0, int(lines.readline().split()[2]) - FREE_BUFFERS) * SOCKET_BYTES
+                    sockets[network] = int(lines.readline().split()[2])
         with suppress(OSError), open(f"/proc/{process.pid}/status", "rb") as status:  # noqa: PTH123
             counts = dict(_COUNTS.findall(status.read()))
             shared += int(counts.get(b"RssShmem", 0)) << 10
@@ -379,7 +400,9 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
     total = sum(systems.values()) + sum([size for (device, _), size in files.items() if device not in systems])
     if total >= MIN_UNMAPPED_BYTES:
         total = max(0, total - shared)
-    return total + records + sum(sockets.values()) + max(0, len(pipes) - FREE_BUFFERS) * PIPE_BYTES
+    total += records + sum([max(0, used - FREE_BUFFERS) for used in sockets.values()]) * SOCKET_BYTES
+    total += max(0, len(pipes) - FREE_BUFFERS) * PIPE_BYTES
+    return total, sum(in_flight.values()), max(0, sum(sockets.values()) - len(in_flight))
 
 
 def _sum_memory(family: "Iterable[psutil.Process]", *, divided: bool = False) -> int:

@@ -28,7 +28,7 @@ from arena.api.match import (
 )
 from arena.api.search import SharedStart, compiles_first, search_engines
 from arena_isolation import protocol
-from arena_isolation.agent_pool import AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses, UsedUp
 from arena_isolation.agent_process import START, AgentLost, AgentProcess, Loading
 from arena_isolation.helper_process import pack
 from arena_isolation.own_compiler import OwnSearch
@@ -109,6 +109,7 @@ class RemotePlayer:
                 name, game = self.seat.label, self._game.name
                 hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
                 raise IsolationError(f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
+            self._hosts.playing[self._host] = self.number
             self._host.begin()
             started = self._begun(self._host)
         except AgentLost as lost:
@@ -240,6 +241,7 @@ class RemotePlayer:
         """Give the process back, so that the next match can use it."""
         if self._host is not None:
             self.lack_of_cpu, self.cpu = self._host.processors()
+            self._hosts.playing.pop(self._host, None)
             self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
             self._host = None
 
@@ -348,15 +350,16 @@ class RemotePlayer:
             assert self._host is not None
             raise self._lost(self._host.lost("crash", str(broken))) from broken
 
-    def _lost(self, lost: AgentLost) -> Forfeit:
+    def _lost(self, lost: AgentLost) -> Forfeit | UsedUp:
         if lost.overrun is not None:
             self.overrun = lost.overrun
-        return Forfeit(lost.reason, self.number, lost.message)
+        return self._hosts.find_blame(Forfeit(lost.reason, self.number, lost.message), self._host)
 
-    def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
+    def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable | UsedUp:
         message = protocol.message_of(answer, "message") or self.seat.label
         traceback = protocol.message_of(answer, "traceback")
-        return Forfeit.of_failure(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)
+        fault = Forfeit.of_failure(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)
+        return self._hosts.find_blame(fault, self._host) if isinstance(fault, Forfeit) else fault
 
 
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from secrets import token_hex
+from secrets import randbelow, token_hex
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +38,7 @@ from arena.api.processes import ProcessTree, PythonProcess
 from arena_isolation.canary import process_mark
 from arena_isolation.helper_process import OWN_PATH
 from arena_isolation.system_calls import filter_pipe
-from arena_isolation.unprivileged import NOBODY, own_map
+from arena_isolation.unprivileged import FIRST_USER, NOBODY, USERS, own_map
 
 BWRAP = "bwrap"
 BAIT_PREFIX = ".arena-secret-"
@@ -121,12 +121,14 @@ def enclose(
     named = [place / word for word in words if _names(word, place)]
     shown = [*named, *(path.absolute() for path in readable)]
     root = _is_root()
+    user = 0
     if root:
         _check_readable(shown)
+        user = FIRST_USER + randbelow(USERS) if has_own_users() else NOBODY
     apart = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if root:  # the remaining rights only allow the program to become another user without rights
         needed = [word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}")]
-        begin = [*_as_other_user("enter"), _bubblewrap(), *apart, *needed]
+        begin = [*_unprivileged("enter", user), _bubblewrap(), *apart, *needed]
     else:  # without further user namespaces, capabilities cannot be regained
         begin = [_bubblewrap(), "--unshare-user", "--disable-userns", *apart]
     return [
@@ -142,16 +144,23 @@ def enclose(
         *_kernel_files(),
         *_hidden_counters(),
         *(() if calls is None else ("--seccomp", str(calls))),
-        *(shown_files := mounts([*shown, *private, *([UNPRIVILEGED] if root else [])])),
+        *(shown_files := mounts([*shown, *private, UNPRIVILEGED])),
         *_folders_above(place / "x", shown_files),
         *("--remount-ro", "/", "--chdir", str(place), "--"),
-        *(_as_other_user("leave") if root else ()),
+        *_unprivileged("leave", user),
         *words,
     ]
 
 
-def _as_other_user(step: str) -> list[str]:
-    return [sys.executable, "-I", "-S", str(UNPRIVILEGED), step]
+def _unprivileged(step: str, user: int) -> list[str]:
+    return [sys.executable, "-I", "-S", str(UNPRIVILEGED), step, str(user)]
+
+
+def has_own_users() -> bool:
+    """Return True if each sandbox can run as a user of its own, so that no other program can use up what the kernel gives it."""
+    last = FIRST_USER + USERS - 1
+    maps = [own_map(name) for name in ("uid_map", "gid_map")] if _is_root() else [[]]
+    return all(any(first <= FIRST_USER and last < first + count for first, _, count in ranges) for ranges in maps)
 
 
 def _is_root() -> bool:

@@ -1,20 +1,39 @@
-"""Turns root into a user without rights. Programs that root starts in a sandbox need this.
+"""Turns root into a user without rights, and sets the limits of a program in a sandbox.
 
-`python -I -S unprivileged.py enter PROGRAM ARGUMENT...` creates a user namespace with the ids of the current one, and becomes the
-program in it. This program is bubblewrap, which has all rights in that namespace and none outside. `... leave PROGRAM
-ARGUMENT...` is the first program in the sandbox. It becomes the user NOBODY, without any right, and then runs the program.
+`python -I -S unprivileged.py enter USER PROGRAM ARGUMENT...` creates a user namespace with the ids of the current one, and
+becomes the program in it. This program is bubblewrap, which has all rights in that namespace and none outside. `... leave USER
+PROGRAM ARGUMENT...` is the first program in the sandbox. It becomes the user with this id, without any right, and then runs the
+program within limits. If USER is 0, it stays the user that it is.
 
 Without this script, a process of root would stay root in the sandbox. It would have no capabilities, but it could still write to
-files that root owns, such as files in /proc/sys. The script is run by its path, so it must not import anything from arena.
+files that root owns, such as files in /proc/sys. A user of its own also has its own share of what the kernel gives to each user,
+such as descriptors in unread messages. The limits have to be set inside: the kernel compares some of them with the count in the
+user namespace, and a limit that is set outside would compare them with the count of all programs of the user. The script is run
+by its path, so it must not import anything from arena.
 """
 
 import os
+import resource
 import stat
 import struct
 import sys
 
 NOBODY = 65534
-"""The number of a user and a group that own nothing."""
+"""The number of a user and a group that own nothing. It is used if the machine has no ids from FIRST_USER on."""
+FIRST_USER, USERS = 2_000_000_000, 1 << 26
+"""The first of the ids from which each sandbox gets one, and their number. No system gives these ids to its users: systemd leaves
+the range from 1,879,048,192 to 2,147,352,575 unassigned.
+"""
+MAX_OPEN_FILES = 256
+"""Maximum number of open files of a process in a sandbox. It also limits the descriptors that all sandboxes of a user together
+can have in unread messages, so that other programs of the user never reach their limit.
+"""
+MAX_PENDING_SIGNALS = 256
+"""Maximum number of queued signals and timers in a sandbox."""
+MAX_THREADS = 4160
+"""Maximum number of threads in a sandbox, a few more than the control group of an agent may have."""
+OWN_COUNTS = (5, 14)
+"""The first version of Linux that counts queued signals and threads in each user namespace, not only for each user."""
 NEW_USER = 0x10000000
 """CLONE_NEWUSER of unshare(2)."""
 DIE_WITH_PARENT, SIGKILL = 1, 9
@@ -27,20 +46,23 @@ DROP_FROM_BOUNDS = 24
 
 def main() -> None:
     """Enter the user namespace, or drop all rights, and become the program."""
+    user, program = int(sys.argv[2]), sys.argv[3:]
     if sys.argv[1] == "enter":
-        enter_namespace()
+        enter_namespace(user)
     else:
-        become_nobody()
+        if user:
+            become(user)
+        set_limits(counted_alone=bool(user) or kernel_version() >= OWN_COUNTS)
     try:
-        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - the caller chose the program
+        os.execvp(program[0], program)  # noqa: S606 - the caller chose the program
     except OSError as error:
-        print(f"{sys.argv[2]}: {error.strerror}", file=sys.stderr, flush=True)
+        print(f"{program[0]}: {error.strerror}", file=sys.stderr, flush=True)
         os._exit(127)
 
 
-def enter_namespace() -> None:
+def enter_namespace(user: int) -> None:
     """Continue in a new user namespace that maps every id to itself and does not allow nested ones. Raises OSError if this is not
-    allowed.
+    allowed. The standard streams are given to `user`.
     """
     import ctypes
 
@@ -67,22 +89,40 @@ def enter_namespace() -> None:
         sys.exit(1)
     for descriptor in range(3):
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-            os.fchown(descriptor, NOBODY, NOBODY)  # so that the program can open /dev/stdout
+            os.fchown(descriptor, user, user)  # so that the program can open /dev/stdout
 
 
-def become_nobody() -> None:
-    """Give up all rights for good."""
+def become(user: int) -> None:
+    """Give up all rights for good, and become another user."""
     import ctypes
 
     libc = ctypes.CDLL(None)
     for capability in range(64):
         libc.prctl(DROP_FROM_BOUNDS, capability, 0, 0, 0)
     os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
     if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # this drops inherited rights, too
         sys.exit("root privileges cannot be dropped")
     libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
+
+
+def set_limits(*, counted_alone: bool) -> None:
+    """Limit this program and everything that it starts. `counted_alone` says that the kernel counts the signals and threads of
+    the sandbox apart from those of other programs.
+    """
+    limits = {resource.RLIMIT_NOFILE: MAX_OPEN_FILES}
+    if counted_alone:
+        limits |= {resource.RLIMIT_SIGPENDING: MAX_PENDING_SIGNALS, resource.RLIMIT_NPROC: MAX_THREADS}
+    for limit, most in limits.items():
+        allowed = resource.getrlimit(limit)[1]
+        value = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        resource.setrlimit(limit, (value, value))
+
+
+def kernel_version() -> tuple[int, ...]:
+    """Return the version of Linux as two numbers."""
+    return tuple([int(word) for word in os.uname().release.split(".", 2)[:2]])
 
 
 def own_map(name: str) -> list[list[int]]:

@@ -31,7 +31,7 @@ HOSTILE = str(Path(__file__).parents[2] / "isolation" / "hostile.py")
 PLAIN = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
 
 
-NO_WALLS = 'while [ "$1" != -- ]; do shift; done; shift; [ "$5" = leave ] && shift 5; exec "$@"'
+NO_WALLS = 'while [ "$1" != -- ]; do shift; done; shift; [ "$5" = leave ] && shift 6; exec "$@"'
 """A bwrap that starts the command and does nothing else; not even the words by which root becomes another user are heeded."""
 
 

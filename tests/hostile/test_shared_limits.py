@@ -1,0 +1,237 @@
+"""The kernel limits what all programs of a user have together. No agent loses because another one has used it up."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.match.player import Forfeit
+from arena.match.record import Record
+from arena.store import Store
+from arena_isolation import agent_pool
+from arena_isolation.agent_pool import AgentProcesses, UsedUp, find_used_up
+from tests.other_user import run_as_other_user
+
+HOARDERS = ("flying", "nested", "queue")
+PLUGIN = """
+import array, ctypes, multiprocessing, os, signal, socket, struct, time
+from multiprocessing import reduction
+from arena import Agent, hookimpl
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+def send(socket_, *descriptors):
+    rights = array.array("i", descriptors).tobytes()
+    socket_.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+
+class Flying(Agent):
+    "Keeps as many descriptors in unread messages as it gets."
+    name = "flying"
+    held = None
+    def choose(self, game, state, search):
+        if self.held is None:
+            self.held = []
+            self.hoard()
+        return game.actions(state)[0]
+    def hoard(self):
+        null = os.open("/dev/null", os.O_RDONLY)
+        try:
+            while len(self.held) < 40:
+                self.held.append(self.pair())
+                send(self.held[-1][0], *[null] * 250)
+        except OSError:
+            pass
+    def pair(self):
+        return socket.socketpair()
+
+class Nested(Flying):
+    "The sockets that have these messages are in messages, too, so that no process has them open."
+    name = "nested"
+    def hoard(self):
+        outer = socket.socketpair()
+        self.held.append(outer)
+        for number in range(8):
+            ours, theirs = socket.socketpair()
+            send(outer[0], theirs.fileno())
+            theirs.close()
+            self.held.append(ours)
+        super().hoard()
+    def pair(self):
+        return self.held.pop(1), None
+
+class Queue(Flying):
+    "Queues as many signals as it can."
+    name = "queue"
+    def hoard(self):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+        info = ctypes.create_string_buffer(128)
+        struct.pack_into("iii", info, 0, int(signal.SIGRTMIN), 0, -1)
+        number = 138 if os.uname().machine == "aarch64" else 129  # rt_sigqueueinfo
+        while libc.syscall(number, os.getpid(), int(signal.SIGRTMIN), info) == 0:
+            pass
+
+def receive(connection):
+    os.close(reduction.recv_handle(connection))
+    connection.send(1)
+
+class Honest(Agent):
+    "Gives a descriptor to a process, queues a signal, and watches a pipe."
+    name = "honest"
+    def choose(self, game, state, search):
+        time.sleep(0.1)
+        ours, theirs = multiprocessing.Pipe()
+        child = multiprocessing.get_context("fork").Process(target=receive, args=(theirs,))
+        child.start()
+        reduction.send_handle(ours, 0, child.pid)
+        ours.recv()
+        child.join()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+        os.kill(os.getpid(), signal.SIGRTMIN)
+        assert signal.sigtimedwait({signal.SIGRTMIN}, 1) is not None
+        return game.actions(state)[0]
+
+class User(Agent):
+    "Says which user it is, and its limits."
+    name = "user"
+    def choose(self, game, state, search):
+        import resource
+        limits = [resource.getrlimit(one) for one in (resource.RLIMIT_NOFILE, resource.RLIMIT_SIGPENDING)]
+        raise RuntimeError(f"user {os.getuid()} {os.getgid()} limits {limits}")
+
+@hookimpl
+def arena_agents():
+    return [Flying, Honest, Nested, Queue, User]
+"""
+
+
+def values_of(folder: Path, *agents: str, isolation: str = "sandbox") -> dict[str, Any]:
+    """The spec of two matches between agents of the plugin."""
+    (folder / "limits.py").write_text(PLUGIN)
+    entries = [{"agent": name, "plugin": "limits.py", "isolation": isolation} for name in agents]
+    game = {"name": "tic-tac-toe", "rows": 1, "columns": 4, "in_a_row": 4}
+    return {"game": game, "rounds": 1, "limits": {"seconds": 5}, "agents": entries}
+
+
+def check_innocent(records: list[Record], hoarder: str) -> None:
+    """The honest agent never fails. If a match ends by a fault, the hoarder is at fault."""
+    assert len(records) == 2
+    for record in records:
+        assert record.termination in ("normal", "crash"), record
+        assert record.seat is None or record.labels[record.seat] == hoarder, record
+
+
+@pytest.mark.promise(hole="shared", isolation="sandbox")
+@pytest.mark.parametrize("hoarder", HOARDERS)
+def test_no_rival_fails_because_a_limit_is_used_up(
+    hoarder: str, bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if root runs arena: then each sandbox has a user of its own."""
+    monkeypatch.chdir(tmp_path)
+    check_innocent(list(run(values_of(tmp_path, hoarder, "honest")).records), hoarder)
+    assert find_used_up() is None
+
+
+@pytest.mark.promise(hole="shared", isolation="sandbox")
+@pytest.mark.parametrize("hoarder", HOARDERS)
+def test_an_ordinary_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: Path) -> None:
+    """All sandboxes share this user. The agent that has used up a limit is found, and loses."""
+    done = run_as_other_user(tmp_path, values_of(tmp_path, hoarder, "honest"))
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "cup.db") as store:
+        records = [record for record, _ in store.records()]
+    check_innocent(records, hoarder)
+    if hoarder != "queue":  # signals are counted in each sandbox alone
+        assert {record.termination for record in records} == {"crash"}, records
+
+
+@pytest.mark.process
+@pytest.mark.promise(hole="shared", isolation="process")
+def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sandbox too, and although the agent has few open files."""
+    monkeypatch.chdir(tmp_path)
+    values = values_of(tmp_path, "flying", "honest", isolation="process")
+    values["game"]["columns"] = 16  # its processes are listed every quarter of a second
+    for record in run(values).records:
+        assert (record.termination, record.labels[record.seat or 0]) == ("crash", "flying"), record
+        assert record.message == "had more than 64 descriptors in unread messages"
+
+
+def test_each_sandbox_has_limits_and_for_root_a_user(bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sandboxes of root never have the same user."""
+    monkeypatch.chdir(tmp_path)
+    users = set()
+    for _ in range(2):
+        words = str(run(values_of(tmp_path, "user", "honest")).records[0].message)
+        assert "limits [(256, 256), (256, 256)]" in words
+        users.add(words.partition(" limits")[0])
+    assert len(users) == (2 if os.geteuid() == 0 else 1)
+
+
+# --- Who is to blame ------------------------------------------------------------------------------------------------------
+
+
+class FakeProcess:
+    """A process that may hold what others need until it is ended."""
+
+    alive, shares_limits = True, True
+
+    def __init__(self, held: set[object], *, holds: bool = False, seen: bool = True) -> None:
+        self._held = held
+        self._seen = seen
+        if holds:
+            held.add(self)
+
+    def hoards(self) -> bool:
+        return self in self._held and self._seen
+
+    def end(self) -> None:
+        self.alive = False
+        self._held.discard(self)
+
+
+@pytest.mark.parametrize(
+    ("holds", "seen", "expected"),
+    [
+        ((False, False), True, "own fault"),
+        ((True, False), True, "own fault"),
+        ((False, True), True, "other seat"),
+        ((False, True), False, "void"),  # nothing shows that the other seat and not a program elsewhere has made room
+        ((True, True), True, "other seat"),
+    ],
+)
+def test_a_fault_is_that_of_the_agent_that_has_used_up_a_limit(
+    holds: tuple[bool, bool], seen: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that fails alone, or by what it has used up itself, loses; and so does another one that has used it up."""
+    held: set[object] = set()
+    monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals" if held else None)
+    monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
+    failed, other = (FakeProcess(held, holds=one, seen=seen) for one in holds)
+    pool = AgentProcesses()
+    pool.playing = {failed: 0, other: 1}  # type: ignore[dict-item]
+    fault = Forfeit("exception", 0, "no more signals")
+    found = pool.find_blame(fault, failed)  # type: ignore[arg-type]
+    if expected == "own fault":
+        assert found is fault
+        assert other.alive
+    elif expected == "other seat":
+        assert isinstance(found, Forfeit)
+        assert (found.ending.reason, found.ending.seat) == ("crash", 1)
+    else:
+        assert isinstance(found, UsedUp)
+        assert "no more signals" in str(found)
+
+
+def test_a_program_elsewhere_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that the pool ends makes room. If the agent shares no limit with others, the fault stays its own."""
+    monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals")
+    monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
+    failed = FakeProcess(set())
+    pool = AgentProcesses()
+    fault = Forfeit("exception", 0, "no more signals")
+    assert isinstance(pool.find_blame(fault, failed), UsedUp)  # type: ignore[arg-type]
+    assert isinstance(pool.find_blame(fault, None), UsedUp)
+    failed.shares_limits = False
+    assert pool.find_blame(fault, failed) is fault  # type: ignore[arg-type]
