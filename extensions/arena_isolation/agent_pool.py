@@ -117,7 +117,16 @@ class AgentProcesses:
         The kernel limits what all programs of a user have together. If such a limit is used up, the processes of the match are
         ended one after the other. If that makes room, and the last of them can have taken it, this one is at fault. Otherwise the
         match is void.
+
+        If an agent was too slow while a stopped one used the processor, the stopped one is at fault, or the match is void if this
+        one does not play in it.
         """
+        if forfeit.ending.reason == "timeout":
+            for process in (*self.playing, *[one for idle in self._idle.values() for one in idle]):
+                if process is not failed and (words := process.disturbs()) is not None:
+                    process.end()
+                    seat = self.playing.get(process)
+                    return UsedUp(f"an agent of another match {words}") if seat is None else Forfeit("timeout", seat, words)
         if (failed is not None and not failed.shares_limits) or (what := find_used_up()) is None:
             return forfeit
         if failed is not None:

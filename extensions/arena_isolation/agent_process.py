@@ -78,6 +78,11 @@ MAX_STOPPED_CPU_SECONDS = 0.02
 """Maximum processor time that an agent may use from a stop to its next request. A signal needs a moment to stop many threads."""
 
 
+def describe_use(seconds: float) -> str:
+    """Describe the processor time that a stopped agent has used."""
+    return f"computed in another's turn: used {seconds:.2f} s of processor time while it was stopped"
+
+
 class RequestLimits:
     """The limits of one request: when the agent is asked to stop, and when it is killed."""
 
@@ -222,6 +227,11 @@ class AgentProcess:
         except ChildLost as lost:
             raise self._loss_of(lost) from None
 
+    def disturbs(self) -> str | None:
+        """Describe the processor time that the agent has used although it is stopped; None if that is little."""
+        used = self._process.used_at_rest() if self.alive else 0.0
+        return describe_use(used) if used > MAX_STOPPED_CPU_SECONDS else None
+
     def hoards(self) -> bool:
         """Return True if the agent can have more descriptors in unread messages than it may have."""
         usage = self._process.measure_usage()
@@ -268,7 +278,7 @@ class AgentProcess:
         """
         thought = self.wake()
         if thought > MAX_STOPPED_CPU_SECONDS:
-            raise self.lost("timeout", f"computed in another's turn: used {thought:.2f} s of processor time while it was stopped")
+            raise self.lost("timeout", describe_use(thought))
         seconds = self.patience if seconds is None else seconds
         turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
         if turn.measured and self._use is None:

@@ -177,6 +177,8 @@ class AgentChild(ChildProcess):
 
     def rest(self) -> None:
         """Stop the child and every process that it started, until `wake`. The child must have answered once before."""
+        if self._resting:
+            return
         if self._still is None:
             self._still = self._entered_group() or StoppedFamily(self.tree, self._most)
             self._alone = self._still.size(0.0)
@@ -189,6 +191,10 @@ class AgentChild(ChildProcess):
         If so, some of them may still be busy after the answer.
         """
         return self._still is not None and self._still.size(turn) > self._alone
+
+    def used_at_rest(self) -> float:
+        """Return the seconds of processor time that the child has used since it was stopped; 0 if it is not."""
+        return self._still.used() if self._resting and self._still is not None else 0.0
 
     def wake(self) -> float:
         """Let the child continue. Return the seconds of processor time that it has used although it was stopped. Raises ChildLost

@@ -43,6 +43,7 @@ class ControlGroup:
         self._beside: list[Path] = []
         """The folders of the group in hierarchies of version 1."""
         self._events: dict[str, int] = {}
+        self._used_at_stop = 0.0
         try:
             self._freezer = self._open_file(folder / "cgroup.freeze", os.O_WRONLY)
             self._usage = self._open_file(folder / "cpu.stat", os.O_RDONLY)
@@ -106,13 +107,22 @@ class ControlGroup:
             return []
 
     def freeze(self) -> None:
-        """Freeze all processes in the group, and processes that enter it later. A frozen group can still be killed."""
+        """Freeze all processes in the group, and processes that enter it later. A frozen group can still be killed.
+
+        A process that is in a long system call is frozen only at the end of this call.
+        """
         os.pwrite(self._freezer, b"1", 0)
+        self._used_at_stop = self.cpu_seconds()
+
+    def used(self) -> float:
+        """Return the seconds of processor time that the group has used since `freeze`."""
+        return self.cpu_seconds() - self._used_at_stop
 
     def thaw(self) -> float:
-        """Let the processes in the group continue. Return 0.0, because no signal continues a frozen process."""
+        """Let the processes in the group continue. Return the seconds of processor time that they have used since `freeze`."""
+        used = self.used()
         os.pwrite(self._freezer, b"0", 0)
-        return 0.0
+        return used
 
     def cpu_seconds(self) -> float:
         """Return the CPU time that the group has used so far, including processes that have ended."""

@@ -70,6 +70,11 @@ class StoppedFamily:
             self._signal_all(signal.SIGSTOP)
             self._used, self._reaped = self._read_clocks(), None
 
+    def used(self) -> float:
+        """Return the seconds of processor time that the processes have used since `freeze`."""
+        with self._lock:
+            return self._count_used()
+
     def thaw(self) -> float:
         """Continue all processes. Return the seconds of processor time that they have used since `freeze`."""
         with self._lock:

@@ -1,0 +1,119 @@
+"""The kernel works for an agent that is stopped, until the system call is over. The agent is charged for this."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.match.player import Forfeit
+from arena_isolation import agent_pool
+from arena_isolation.agent_pool import AgentProcesses, UsedUp
+from tests.hostile.conftest import stop_agents_by
+from tests.hostile.test_shared_limits import FakeProcess
+
+PLUGIN = """
+import ctypes, os, time
+from arena import Agent, hookimpl
+
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+BYTES, PRIVATE_ANONYMOUS_UNRESERVED, SMALL_PAGES, POPULATE_READ = 8 << 30, 0x4022, 15, 22
+
+class Honest(Agent):
+    "Has a busy child, too, but the kernel has nothing to do for it."
+    name = "honest"
+    begin = None
+    def choose(self, game, state, search):
+        if self.begin is None:
+            begun, self.begin = os.pipe()
+            if os.fork() == 0:
+                os.read(begun, 1)
+                while True:
+                    self.work()
+            os.write(self.begin, b"x")
+            time.sleep(0.05)  # the call has begun
+        return game.actions(state)[0]
+    def work(self):
+        pass
+
+class Burner(Honest):
+    "One system call maps the same empty page two million times."
+    name = "burner"
+    def work(self):
+        place = libc.mmap(None, BYTES, 1, PRIVATE_ANONYMOUS_UNRESERVED, -1, 0)
+        libc.madvise(place, BYTES, SMALL_PAGES)
+        libc.madvise(place, BYTES, POPULATE_READ)
+
+class Slow(Agent):
+    name = "slow"
+    def choose(self, game, state, search):
+        time.sleep(0.2)
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Burner, Honest, Slow]
+"""
+
+
+@pytest.mark.process
+@pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("way", ["group", "signals"])
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+def test_work_of_the_kernel_in_the_turn_of_another_is_a_fault(
+    isolation: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A busy child that the kernel can stop at once is none."""
+    if isolation == "sandbox":
+        request.getfixturevalue("bubblewrap")
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14):
+        pytest.skip("this kernel has no MADV_POPULATE_READ")
+    stop_agents_by(way, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work.py").write_text(PLUGIN)
+    names = ("burner", "slow"), ("honest", "slow")
+    for pair in names:
+        entries: list[dict[str, Any]] = [{"agent": name, "plugin": "work.py", "isolation": isolation} for name in pair]
+        game = {"name": "tic-tac-toe", "rows": 1, "columns": 4, "in_a_row": 4}
+        for record in run({"game": game, "rounds": 1, "limits": {"seconds": 5}, "agents": entries}).records:
+            if pair[0] == "honest":
+                assert record.termination == "normal", record
+            else:
+                assert (record.termination, record.labels[record.seat or 0]) == ("timeout", "burner"), record
+                assert "computed in another's turn" in str(record.message)
+
+
+class BusyProcess(FakeProcess):
+    """A stopped process for which the kernel works."""
+
+    def __init__(self, *, busy: bool) -> None:
+        super().__init__(set())
+        self._busy = busy
+
+    def disturbs(self) -> str | None:
+        """Return the words of a process that works."""
+        return "works" if self._busy else None
+
+
+@pytest.mark.parametrize(("busy", "idle", "expected"), [(True, False, 1), (False, True, None), (False, False, 0)])
+def test_an_agent_does_not_lose_by_the_work_of_a_stopped_one(
+    busy: bool, idle: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it is too slow: another seat loses, or the match is void. An illegal answer is its own fault in any case."""
+    monkeypatch.setattr(agent_pool, "find_used_up", lambda: None)
+    pool = AgentProcesses()
+    slow, other, beside = BusyProcess(busy=False), BusyProcess(busy=busy), BusyProcess(busy=idle)
+    pool.playing = {slow: 0, other: 1}  # type: ignore[dict-item]
+    pool._idle["beside"] = [beside]  # type: ignore[list-item]
+    found = pool.find_blame(Forfeit("timeout", 0, "too slow"), slow)  # type: ignore[arg-type]
+    if expected is None:
+        assert isinstance(found, UsedUp)
+    else:
+        assert isinstance(found, Forfeit)
+        assert (found.ending.reason, found.ending.seat) == ("timeout", expected)
+    crash = Forfeit("crash", 0, "ended")
+    assert pool.find_blame(crash, slow) is crash  # type: ignore[arg-type]
