@@ -7,7 +7,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from math import inf, isclose, isnan, nan
 from typing import Any, Literal
 
@@ -174,30 +173,49 @@ class Facts:
     fallbacks: int = 0
 
 
+ROUNDS_PER_PAGE = 64
+
+
 class RoundSums:
-    """The sum and the number of values in each round, stored in 16 bytes per round."""
+    """The sum and the number of values in each round, stored in 20 bytes per round.
+
+    Rounds are in pages, and a page without values is not stored: the only match of a store may have the number of any round.
+    """
 
     def __init__(self, start: "RoundSums | None" = None) -> None:
         """`start` has the values with which to begin."""
-        self.sums: array[float] = array("d", () if start is None else start.sums)
-        self.counts: array[int] = array("q", () if start is None else start.counts)
+        self._pages: dict[int, tuple[array[float], array[int]]] = {}
+        for page, (sums, counts) in ({} if start is None else start._pages).items():  # noqa: SLF001 - of the same class
+            self._pages[page] = sums[:], counts[:]
 
     def add(self, round_: int, value: float) -> None:
         """Add a value for a round; rounds count from 0."""
-        if round_ >= len(self.sums):
-            more = round_ + 1 - len(self.sums)
-            self.sums.extend([0.0] * more)
-            self.counts.extend([0] * more)
-        self.sums[round_] += value
-        self.counts[round_] += 1
+        page, at = divmod(round_, ROUNDS_PER_PAGE)
+        if page not in self._pages:
+            self._pages[page] = array("d", [0.0]) * ROUNDS_PER_PAGE, array("q", [0]) * ROUNDS_PER_PAGE
+        sums, counts = self._pages[page]
+        sums[at] += value
+        counts[at] += 1
+
+    def rounds(self) -> Iterator[tuple[int, float, int]]:
+        """Yield each round that has values, in order, with their sum and their number."""
+        for page, (sums, counts) in sorted(self._pages.items()):
+            for at, (total, count) in enumerate(zip(sums, counts, strict=True)):
+                if count:
+                    yield page * ROUNDS_PER_PAGE + at, total, count
+
+    def differs_from_0(self) -> bool:
+        """Return whether the sum of any round is not 0."""
+        return any(total for _, total, _ in self.rounds())
 
     def by_round(self) -> dict[int, float]:
         """Return the mean of each round that has values."""
-        return {round_: self.sums[round_] / count for round_, count in enumerate(self.counts) if count}
+        return {round_: total / count for round_, total, count in self.rounds()}
 
     def mean(self, within: tuple[float, float] = (-inf, inf)) -> ClusteredMean:
         """Return the mean of values from the range `within`. Its interval treats each round as one observation."""
-        return clustered_mean(self.sums, self.counts, within)
+        found = list(self.rounds())
+        return clustered_mean([total for _, total, _ in found], [count for *_, count in found], within)
 
 
 class MeanReturns:
@@ -270,7 +288,7 @@ class MeanReturns:
         repeated = self._repeated_groups()
         others = self._sum_rounds(entry, [seats for seats in self._plain if tuple(sorted(seats)) not in repeated])
         strata: dict[tuple[int, ...], dict[int, tuple[float, int]]] = {}
-        strata[()] = {round_: (others.sums[round_], count) for round_, count in enumerate(others.counts) if count}
+        strata[()] = {round_: (total, count) for round_, total, count in others.rounds()}
         for seats, games in self._plain.items():
             group = tuple(sorted(seats))
             if entry not in seats or group not in repeated:
@@ -309,17 +327,19 @@ class MeanReturns:
         The result has no values if a match has no correction, if no match had any luck, or if an opponent has too few rounds.
         Luck is weighted by its effect on the returns of the group of entries that met; a group without luck needs no correction.
         """
-        if self._partly or not any(any(luck.sums) for members in self._by_group.values() for _, luck in members.values()):
+        if self._partly or not any(luck.differs_from_0() for members in self._by_group.values() for _, luck in members.values()):
             return ClusteredMean(None, None, None)
-        sums: list[float] = []
-        counts: list[int] = []
+        rounds: dict[int, tuple[float, int]] = {}
         for own, luck in [members[entry] for members in self._by_group.values() if entry in members]:
-            corrected = remove_luck(own.sums, luck.sums, own.counts) if any(luck.sums) else own.sums
+            sums, counts = [total for _, total, _ in own.rounds()], [count for *_, count in own.rounds()]
+            corrected = remove_luck(sums, [total for _, total, _ in luck.rounds()], counts) if luck.differs_from_0() else sums
             if corrected is None:
                 return ClusteredMean(None, None, None)
-            sums = [sum(both) for both in zip_longest(sums, corrected, fillvalue=0.0)]
-            counts = [sum(both) for both in zip_longest(counts, own.counts, fillvalue=0)]
-        found = clustered_mean(sums, counts, self._within)
+            for (round_, _, count), total in zip(own.rounds(), corrected, strict=True):
+                before, known = rounds.get(round_, (0.0, 0))
+                rounds[round_] = (before + total, known + count)
+        clusters = [rounds[round_] for round_ in sorted(rounds)]
+        found = clustered_mean([total for total, _ in clusters], [count for _, count in clusters], self._within)
         low, high = self._within
         return found if found.mean is None else found._replace(mean=min(max(found.mean, low), high))
 

@@ -3,11 +3,16 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads the one of the standard library from Python 3.12 on
 
 from arena import configured
+from arena.columns import ROW_KEYS, STYLES
 from arena.errors import call_foreign
 from arena.format import Kind, RankedBy, concludes, own_columns, own_criteria, ranks
 from arena.game import Game, Puzzle
@@ -18,12 +23,34 @@ from arena.returns import Returns
 from arena.schedule.plugin_columns import PluginColumn, declare_columns
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
-from arena.spec.parameters import Parameters, locate_options
+from arena.spec.parameters import Parameters, locate_options, read_json
+
+MAX_SIZE = 10**100
+"""The largest number of matches in a schedule, which can still be written as a float."""
+
+
+class HeuristicSettings(TypedDict):
+    """The heuristic of an entry, with all its parameters."""
+
+    name: str
+    parameters: dict[str, Any]
+
+
+class EntrySettings(TypedDict):
+    """The settings of an entry, including defaults."""
+
+    agent: str
+    options: dict[str, Any]
+    heuristic: HeuristicSettings | None
+    key: str
+    """A part of ids. It identifies the entry and the game, and default values do not affect it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardInfo:
     """A board without code: the game, the entries, the size of the schedule, and how it is shown."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     title: str
     game: dict[str, Any]
@@ -70,9 +97,8 @@ class BoardInfo:
     """The entries of a ladder that are no longer played, which rank below all others; None if the board is not from a ladder."""
     has_openings: bool = False
     """Whether rounds start from different positions, because of openings or of positions in the spec."""
-    settings: tuple[dict[str, Any], ...] = ()
-    """The settings of each entry, including defaults: `agent`, `options`, `heuristic` and `key`. The key is a part of ids; it
-    identifies the entry and the game, and default values do not affect it."""
+    settings: tuple[EntrySettings, ...] = ()
+    """The settings of each entry."""
     path_matters: bool = True
     """Whether solutions are compared by their costs and moves; False for a puzzle in which only the final state counts."""
     options: dict[str, Any] = field(default_factory=dict)
@@ -170,14 +196,55 @@ class BoardInfo:
             del values["path_matters"]
         return values
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Return the BoardInfo from its plain values."""
-        lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-        ranking = values.get("ranking")
-        columns = tuple([PluginColumn.from_dict(column) for column in values.get("plugin_columns", ())])
-        known = None if ranking is None else Ranking.from_dict(ranking)
-        return cls(**{**values, **lists, "ranking": known, "plugin_columns": columns})
+    @staticmethod
+    def from_json(text: str) -> "list[BoardInfo]":
+        """Return the boards from a JSON text, as a store or a bundle keeps them. Either may come from a stranger.
+
+        Raises ValueError with the place of the first value that no board can have.
+        """
+        boards = read_json(_adapter(), text)
+        for number, board in enumerate(boards):
+            if fault := board.find_fault():
+                raise ValueError(f"{number}.{fault}")
+        return boards
+
+    def find_fault(self) -> str | None:
+        """Return what is wrong with values that have the right types; None if nothing is."""
+        ranking, entries = self.ranking, set(self.labels)
+        named = [*self.timed, *self.soft, *self.optimal, *self.apart, *(self.left or ()), *self.limits]
+        placings = [] if ranking is None or ranking.placings is None else ranking.placings
+        columns = [*(() if ranking is None else ranking.columns), *[one.column for one in self.plugin_columns]]
+        keys = {column.key for column in columns}
+        if len(entries) < len(self.labels):
+            return "labels: expected a different label for each entry"
+        if unknown := [label for label in (*named, *filter(None, [self.anchor])) if label not in entries]:
+            return f"labels: expected a label for each entry, but {unknown[0]!r:.100} is not among them"
+        if not isinstance(self.game.get("name"), str):
+            return "game.name: expected text"
+        if not 0 <= self.size <= MAX_SIZE:
+            return f"size: expected a number of matches, got {self.size:.5g}"
+        if any(one <= 0 for limits in self.limits.values() for one in limits.values()):
+            return "limits: expected numbers above 0"
+        if self.returns is not None and self.returns[0] > self.range[1]:
+            return "returns: expected the smallest return before the largest"
+        if keys & ROW_KEYS or len(keys) < len(columns) or any(column.style not in STYLES for column in columns):
+            return "ranking.columns, plugin_columns: expected columns with unused keys, and styles that columns can have"
+        if ranking is not None and ranking.placings is not None and len(placings) != len(entries):
+            return "ranking.placings: expected a placing for each entry"
+        if any(len(placing.merit) != len(placings[0].merit) for placing in placings):
+            return "ranking.placings: expected as many numbers for every entry"
+        styles = {column.key: column.style for column in columns}
+        for placing in placings:
+            if any(styles.get(key) != "text" and isinstance(value, str) for key, value in placing.values.items()):
+                return "ranking.placings: expected numbers in the columns for numbers"
+        if any(one.cells is not None and len(one.cells) != len(entries) for one in self.plugin_columns):
+            return "plugin_columns: expected a cell for each entry"
+        return None
+
+
+@cache
+def _adapter() -> TypeAdapter[list[BoardInfo]]:
+    return TypeAdapter(list[BoardInfo])
 
 
 def entry_key(board: Board, seat: Seat) -> str:

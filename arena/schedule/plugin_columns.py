@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import ConfigDict
 
 from arena.columns import Column
 from arena.errors import Interrupted, describe
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 class PluginColumn:
     """A column of a plugin on one board."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)
+
     column: Column
     amount: str | None = None
     """The name of the amount from `Search.spend` that the column adds up; None if its cells are computed from the matches."""
@@ -39,13 +43,6 @@ class PluginColumn:
     fault: str | None = None
     """Why the plugin could not compute the cells."""
     remarks: tuple[str, ...] = ()
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return a column from its plain values."""
-        cells = values["cells"]
-        read = None if cells is None else tuple([ClusteredMean(*cell) for cell in cells])
-        return cls(Column(**values["column"]), values["amount"], read, values["fault"], tuple(values.get("remarks", ())))
 
     def row_values(self, entry: int, spent: Mapping[str, float]) -> dict[str, float | None]:
         """Return the values of an entry by the keys of the column."""

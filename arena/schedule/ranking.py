@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 from arena.columns import Column
 from arena.configured import name_of
@@ -26,6 +28,8 @@ GROUP = "arena.formats"
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The columns of a format and, once they are known, the placing of each entry, by its index."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     columns: tuple[Column, ...] = ()
     placings: tuple[Placing, ...] | None = None
@@ -46,16 +50,6 @@ class Ranking:
             if values == [placing.merit for placing in self.placings]:
                 criteria = ", then by ".join([column.heading for column in self.columns[:numbers]])
         return f"Ranked by {criteria or f'the format {format_}'}."
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return a ranking from its plain values."""
-        placings = values["placings"]
-        return cls(
-            tuple([Column(**column) for column in values["columns"]]),
-            None if placings is None else tuple([Placing(tuple(one["merit"]), one["values"]) for one in placings]),
-            values.get("criteria", ""),
-        )
 
 
 def find_format(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Format | None:

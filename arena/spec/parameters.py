@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path as FilePath
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_jsonable_python
 
 from arena.configured import SPEC_FILE, initializer, parameters_of
 from arena.errors import cut, describe, listing, suggest
@@ -18,6 +18,7 @@ from arena.spec.document import Path
 
 Report = Callable[[Path, str], None]
 """A function that takes the path of a value and a description of its fault."""
+Value = TypeVar("Value")
 UNKNOWN_KEY = "unknown key"
 
 
@@ -249,6 +250,38 @@ def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Rep
     except (TypeError, ValueError) as error:
         report(path, f"expected a plain value, got {type(value).__name__} ({error})")
     return None
+
+
+def read_json(validator: TypeAdapter[Value], text: str) -> Value:
+    """Return the value of a JSON text. Raises ValueError with the place of the first fault in it.
+
+    A text that is nested too deeply, or that has surrogates, is no valid JSON.
+
+    >>> read_json(TypeAdapter(dict[str, int]), '{"a": 1, "b": "two"}')
+    Traceback (most recent call last):
+    ...
+    ValueError: b: expected an integer, got 'two'
+    """
+    try:
+        return validator.validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[:1]
+        if first[0]["type"] == "json_invalid":
+            raise ValueError(f"expected JSON, got {text!r:.60} ({first[0]['ctx']['error']})") from None
+        raise _name_fault(first, from_json(text)) from None
+
+
+def read_value(validator: TypeAdapter[Value], value: Any) -> Value:
+    """Return a value as the type of the validator. Raises ValueError with the place of the first fault in it."""
+    try:
+        return validator.validate_python(value, strict=True)
+    except ValidationError as error:
+        raise _name_fault(error.errors(include_url=False)[:1], value) from None
+
+
+def _name_fault(details: Sequence[Mapping[str, Any]], value: Any) -> ValueError:
+    where, message = explain_faults(details, value)[0]
+    return ValueError(f"{'.'.join(map(str, where))}: {message}" if where else message)
 
 
 def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: Any) -> list[tuple[Path, str]]:

@@ -16,8 +16,8 @@ from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
 from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Database, explain_error, is_damage
-from arena.store.recovery import UNREADABLE, recover
-from arena.store.rows import RECORD, cells_to_digest, check_cells, record_of, returns_of, rows_of, seats_of
+from arena.store.recovery import UNREADABLE, name_run, recover
+from arena.store.rows import PLACE, RECORD, cells_to_digest, check_cells, check_place, record_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, Run, run_of_row
 from arena.store.schema import digest, placeholders
 
@@ -25,8 +25,9 @@ NAMING_SECONDS = 2.0
 """Seconds for finding the names of damaged matches for a message. `arena check` takes as long as it needs."""
 MAX_NAMED = 3
 _WITH_DETAILS = "FROM record r LEFT JOIN detail d ON d.record = r.number"
-_PLACES = """
-SELECT p.board, p.seats, r.returns, min(r.id) FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3
+_PLACES = f"""
+SELECT min(p.number), {PLACE.removesuffix("p.round")} min(p.round), max(p.round), min(r.id)
+FROM place p JOIN record r ON r.number = p.record GROUP BY 2, 3, 4, 5
 """
 _EFFORT = "SELECT seat, decisions, nodes, nanoseconds FROM effort WHERE record = ? ORDER BY seat"
 _UNMATCHED = """
@@ -73,13 +74,15 @@ class StoreContents(Database):
 
     def runs(self) -> list[Run]:
         """Return all runs, the last one at the end."""
+        runs = []
         rows = self._all(f"SELECT started, ended, revealed, {RUN}, digest FROM run ORDER BY number")
-        for started, _, _, *cells, kept in rows:
-            self._hold(f"the run of {started}", cells, kept)
-        try:
-            return [run_of_row(row[:-1]) for row in rows]
-        except UNREADABLE as error:
-            raise self._damaged("a run") from error
+        for started, ended, revealed, *cells, kept in rows:
+            self._hold(name_run(started), cells, kept)
+            try:
+                runs.append(run_of_row((started, ended, revealed, *cells)))
+            except UNREADABLE as error:
+                raise self._damaged(name_run(started, error)) from error
+        return runs
 
     def last(self) -> Run:
         """Return the last run. Raises StoreError if there is none."""
@@ -203,13 +206,11 @@ class StoreContents(Database):
                 if not self._is_sound(number, cells, kept):
                     return "a record"
             boards = [board for last in self.runs()[-1:] for board in last.boards]
-            for board, seats, returns, key in run(_PLACES):
+            for *cells, key in run(_PLACES):
                 with suppress(*UNREADABLE):
-                    entries, values = seats_of(seats), returns_of(returns)
-                    known = range(len(boards[board].labels)) if board >= 0 else ()
-                    if len(values) == len(entries) and all(entry in known for entry in entries):
-                        continue
-                return f"match {key.hex()}"
+                    check_place(boards, *cells)
+                    continue
+                return f"the place of match {key.hex()}"
         except StoreDamaged:
             return "a run"
         except DATABASE_ERRORS as error:
@@ -235,6 +236,8 @@ class StoreContents(Database):
         try:
             record = record_of(cells)
             place = None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+            if place is not None:
+                check_place(None, number, board, seats, cells[7], None, round_)
         except UNREADABLE as error:
             raise self._damaged(f"match {cells[0].hex()}") from error
         if isinstance(record.seed, int) and record.seed < 0:

@@ -19,11 +19,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from arena.errors import StoreError, escape_line
+from arena.errors import StoreError, cut, escape_line
+from arena.schedule.board_info import BoardInfo
 from arena.store import schema
 from arena.store.database import MAX_CELL_BYTES, Connection, explain_error
-from arena.store.rows import COUNTS, RECORD, Rows, cells_to_digest, record_of, record_row, rows_of
-from arena.store.run import run_of_row
+from arena.store.rows import COUNTS, PLACE, RECORD, Rows, cells_to_digest, check_place, record_of, record_row, rows_of
+from arena.store.run import Run, run_of_row
 from arena.store.schema import checksum, digest, placeholders
 from arena.store.side_files import check_side_file, open_side_file, path_beside
 
@@ -46,6 +47,8 @@ MAX_EMPTY_FRAMES = 1000
 """After as many frames without a page number, the rest of a log is not read. It may be a hole of terabytes."""
 MAX_JOINED_PAIRS = 10_000
 """At most this many pairs of rows with different numbers are compared, to find out whether they belong to the same match."""
+MAX_MOMENT_CHARACTERS, MAX_FAULT_CHARACTERS = 40, 200
+"""The most characters of the time of a run, and of a description of a fault in it, in a name."""
 MAX_READ = 8
 """How many times the size of the file is read at most, because overflow pages of a hostile file may belong to many rows."""
 
@@ -389,13 +392,29 @@ class _Salvage:
             if number not in self._sound_places:
                 self._parts.append(f"place {number} of {self._name(record)}")
         self.connection.execute("DELETE FROM place WHERE record NOT IN (SELECT number FROM record)")
-        runs = [run for run in self._runs.values() if _is_sound(run)]
-        if len(runs) == len(self._runs):  # the last run explains the boards, and all runs the secret seeds
-            self.connection.executemany(f"INSERT INTO run VALUES ({placeholders(14)})", runs)
-        self._parts += [f"the run of {escape_line(str(run[1]))}" for run in self._runs.values() if run not in runs]
+        runs, damaged = list[Run](), list[str]()
+        for _, row in sorted(self._runs.items()):
+            try:
+                runs.append(_read_run(row))
+            except ValueError as error:
+                damaged.append(str(error))
+        if not damaged:  # the last run explains the boards, and all runs the secret seeds
+            self.connection.executemany(f"INSERT INTO run VALUES ({placeholders(14)})", self._runs.values())
+        self._parts += damaged
         if self.sound and not self._runs:
             self._parts.append("the run")
+        self._drop_places(runs[-1].boards if runs and not damaged else None)
         self.connection.executescript("DROP TABLE found_record; DROP TABLE found_detail")
+
+    def _drop_places(self, boards: Sequence[BoardInfo] | None) -> None:
+        """Delete the places that no match on these boards can have, although their checksums are right."""
+        places = self.connection.execute(f"SELECT p.number, p.record, {PLACE} FROM place p JOIN record r ON r.number = p.record")
+        for number, record, *cells in places.fetchall():
+            with suppress(*UNREADABLE):
+                check_place(boards, number, *cells)
+                continue
+            self.connection.execute("DELETE FROM place WHERE number = ?", (number,))
+            self._parts.append(f"place {number} of {self._name(record)}")
 
     def _join_apart(self) -> None:
         """Recover matches whose two rows have different numbers because one number is damaged. The hash covers both rows."""
@@ -445,14 +464,21 @@ class _Salvage:
         return Recovery(self.connection, matches, self._parts, complete=self._complete)
 
 
-def _is_sound(run: Sequence[Any]) -> bool:
-    """Return whether the row of a run is as it was written."""
-    _, started, ended, *cells, revealed, kept = run
-    with suppress(*UNREADABLE):
-        "".join([started, ended or "", revealed or ""]).encode()  # the digest does not contain them
-        run_of_row((started, ended, revealed, *cells))
-        return bool(kept == digest(cells))
-    return False
+def name_run(started: Any, fault: BaseException | None = None) -> str:
+    """Return the name of a run, with the fault in its values if they have the right hash."""
+    name = f"the run of {escape_line(cut(str(started), MAX_MOMENT_CHARACTERS))}"
+    return name if fault is None else f"{name} ({escape_line(cut(str(fault), MAX_FAULT_CHARACTERS))})"
+
+
+def _read_run(cells: Sequence[Any]) -> Run:
+    """Return a run from its row. Raises ValueError with its name if it is not as it was written."""
+    _, started, ended, *covered, revealed, kept = cells
+    if kept != digest(covered):
+        raise ValueError(name_run(started))
+    try:
+        return run_of_row((started, ended, revealed, *covered))
+    except UNREADABLE as error:
+        raise ValueError(name_run(started, error)) from error
 
 
 _STAGE = f"""

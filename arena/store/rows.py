@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 from arena.format import put_last
 from arena.limits import Limits
 from arena.match.record import Decision, Record, find_loser, is_timing
+from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.store.schema import checksum, digest
 
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 NANOSECONDS = 1_000_000_000
 """Nanoseconds in a second."""
+MAX_ROUNDS = 10**9
+"""The most rounds of a board, as in a spec."""
 MAX_INTEGER = 2**63 - 1
 """The largest whole number that SQLite accepts."""
 
@@ -277,6 +280,29 @@ def _labels(labels: tuple[str, ...]) -> str:
 @lru_cache(256)
 def _used_rng(seats: tuple[bool, ...]) -> str:
     return "".join(["01"[used] for used in seats])
+
+
+PLACE = "p.board, p.seats, r.returns, CASE WHEN r.termination <> 'void' THEN r.solved IS NOT NULL END, p.round"
+"""The arguments of `check_place`, from `place p` and `record r`."""
+
+
+def check_place(
+    boards: Sequence[BoardInfo] | None, number: Any, board: Any, seats: Any, returns: str, is_puzzle: int | None, *rounds: Any
+) -> None:
+    """Raise ValueError if no match on these boards can have such a place. `boards` is None if they are unknown.
+
+    `is_puzzle` says whether its record has the result of a puzzle; None if it is void. A checksum says nothing about this.
+    """
+    entries = seats_of(seats)
+    numbers = (number, board, *rounds, *entries)
+    sound = all(type(one) is int for one in numbers) and min(numbers) >= 0 and max(rounds) < MAX_ROUNDS
+    sound = sound and len(returns_of(returns)) == len(entries) == len(set(entries))
+    if sound and boards is not None:
+        sheet = boards[board]
+        sound = max(entries) < len(sheet.labels) and (len(entries) > 1) == (sheet.kind == "versus")
+        sound = sound and is_puzzle in (None, sheet.kind == "puzzle")
+    if not sound:
+        raise ValueError("expected the place of a match")
 
 
 def place_row(number: int, scheduled: Scheduled) -> tuple[Any, ...]:

@@ -3,17 +3,20 @@
 import json
 import platform
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, NotRequired, Self, TypeVar
+
+from pydantic import AfterValidator, Field, TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads the one of the standard library from Python 3.12 on
 
 from arena.configured import settings
-from arena.errors import StoreError, cut
+from arena.errors import SpecError, StoreError, cut
 from arena.identity import canonical, key
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
@@ -22,11 +25,14 @@ from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, commitment, newest_digits
 from arena.spec import Board, Spec, reload_spec
-from arena.spec.document import UNWRITTEN, Document
+from arena.spec.document import MAX_NESTING, UNWRITTEN, Document, make_document
+from arena.spec.model import OpeningKeys, ReportKeys
 from arena.spec.named_code import list_named_code
-from arena.spec.parameters import make_plain
+from arena.spec.parameters import make_plain, read_json, read_value
 from arena.store.rows import escape_surrogates
 from arena.version import __version__
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,19 +316,28 @@ def boards_text(boards: Sequence[BoardInfo]) -> str:
 
 
 def run_of_row(row: Sequence[Any]) -> Run:
-    """Return the run from a row with the columns started, ended, revealed, and RUN."""
+    """Return the run from a row with the columns started, ended, revealed, and RUN.
+
+    Raises ValueError with the place of the first value that arena does not write. The row may come from a stranger, and a digest
+    says nothing about that.
+    """
     started, ended, revealed, name, hashed, number, spec, boards, plugins, versions, secret, _ = row
-    recipe = json.loads(spec)
+    cells = (name, hashed, number, spec, boards, plugins, versions, secret)
+    read_value(_validators().cells, dict(zip(_Cells.__annotations__, (started, ended, revealed, *cells), strict=True)))
+    if secret is None and number < 0:
+        raise ValueError(f"seed: expected at least 0, got {number}")
+    recipe = _read_cell("spec", spec, _read_recipe)
     idle, shard = recipe.pop(IDLE, False) is True, recipe.pop(SHARD, None)
     seed = number if secret is None else None if revealed is None else newest_digits(secret)
+    codes = _read_cell("plugins", plugins, lambda text: read_json(_validators().plugins, text))
     return Run(
         name=name,
         hash=hashed,
         seed=seed,
         spec=recipe,
-        boards=[BoardInfo.from_dict(sheet) for sheet in json.loads(boards)],
-        plugins={source: Fingerprint.of(*found) for source, found in json.loads(plugins).items()},
-        versions=json.loads(versions),
+        boards=_read_cell("boards", boards, BoardInfo.from_json),
+        plugins={source: Fingerprint.of(*found) for source, found in codes.items()},
+        versions=_read_cell("versions", versions, lambda text: read_json(_validators().versions, text)),
         secret=secret,
         revealed=revealed,
         started=started,
@@ -330,6 +345,93 @@ def run_of_row(row: Sequence[Any]) -> Run:
         idle=idle,
         shard=shard,
     )
+
+
+MAX_NAME_CHARACTERS = 10_000
+MAX_SECRET_CHARACTERS = 1 << 16
+MAX_CELL_CHARACTERS = 1 << 25
+"""The most characters of a cell with JSON. The values take ten times as much memory as their text."""
+_DIGITS = "[0-9a-f]{32}"
+_Text = Annotated[str, Field(max_length=MAX_CELL_CHARACTERS)]
+
+
+def _check_moment(text: str) -> str:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None or not 1970 <= moment.year < 9000:  # so that it is a time in every zone
+        raise ValueError(f"expected a time such as {now()}")
+    return text
+
+
+_Moment = Annotated[str, AfterValidator(_check_moment)]
+
+
+class _Cells(TypedDict):
+    """The cells of a run. Those with JSON are texts here."""
+
+    started: _Moment
+    ended: _Moment | None
+    revealed: _Moment | None
+    name: Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)]
+    hash: Annotated[str, Field(max_length=64)]
+    seed: int
+    spec: _Text
+    boards: _Text
+    plugins: _Text
+    versions: _Text
+    secret: Annotated[str, Field(max_length=MAX_SECRET_CHARACTERS, pattern=f"^{_DIGITS}(,[0-9]{{1,9}}:{_DIGITS})*$")] | None
+
+
+class _Recipe(TypedDict):
+    """The cell with the spec. Texts may have surrogates, which stand for bytes of a path."""
+
+    name: Any
+    values: dict[Any, Any]
+    folder: Any
+    plugins: list[Any]
+    idle: NotRequired[bool]
+    shard: NotRequired[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,9}$")]]
+
+
+class _Values(TypedDict):
+    """The keys of a spec that are used although the spec is not loaded."""
+
+    agents: NotRequired[list[Any]]
+    limits: NotRequired[dict[str, Any] | None]
+    openings: NotRequired[OpeningKeys | None]
+    report: NotRequired[ReportKeys | None]
+
+
+class _Validators(NamedTuple):
+    cells: TypeAdapter[_Cells]
+    recipe: TypeAdapter[_Recipe]
+    values: TypeAdapter[_Values]
+    plugins: TypeAdapter[dict[str, tuple[str | None, str]]]
+    versions: TypeAdapter[dict[str, str]]
+
+
+@cache
+def _validators() -> _Validators:
+    kinds: tuple[Any, ...] = (_Cells, _Recipe, _Values, dict[str, tuple[str | None, str]], dict[str, str])
+    return _Validators(*[TypeAdapter(kind) for kind in kinds])
+
+
+def _read_cell(column: str, text: str, read: Callable[[str], Value]) -> Value:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise ValueError(f"{column}.{error}") from None
+
+
+def _read_recipe(text: str) -> dict[str, Any]:
+    try:
+        recipe: Any = read_value(_validators().recipe, json.loads(text))
+        make_document(recipe["values"])
+    except (RecursionError, SpecError):
+        raise ValueError(f"expected values that are nested at most {MAX_NESTING} levels deep") from None
+    if not all(isinstance(one, str) for one in (recipe["name"], recipe["folder"], *recipe["plugins"])):
+        raise ValueError("name, folder, plugins: expected texts")
+    read_value(_validators().values, recipe["values"])
+    return recipe  # type: ignore[no-any-return]
 
 
 def now() -> str:

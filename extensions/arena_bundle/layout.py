@@ -227,8 +227,8 @@ def runs_of(file: RunFile, values: Mapping[str, Any]) -> Iterator[Run]:
     for number, one in enumerate(file.runs, 1):
         last = number == len(file.runs)
         try:
-            boards = [BoardInfo.from_dict(board) for board in file.boards] if last else []
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            boards = BoardInfo.from_json(json.dumps(file.boards)) if last else []
+        except ValueError as error:
             raise Contradiction(f"{RUN}: a board cannot be read: {error}") from None
         spec = {"name": file.document, "values": dict(values) if last else {}, "folder": ".", "plugins": []}
         run = Run(

@@ -79,7 +79,7 @@ def plan(
             raise ArenaError("\n".join(faults))
         stored: dict[tuple[str, frozenset[str]], Tally] = {}
         if store is not None:
-            with Store.open(store) as opened:
+            with Store.open(store) as opened, opened.snapshot():
                 tallies = tallies_of(opened, opened.last().boards)
                 stored = {(tally.sheet.title, frozenset(tally.sheet.labels)): tally for tally in tallies}
         values = dict(ready.document.values)

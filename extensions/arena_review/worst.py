@@ -60,7 +60,9 @@ def list_good(judging: Judging, board: int, position: CostlyPosition, find: Call
 def describe_positions(sheet: BoardInfo, label: str, positions: Sequence[tuple[CostlyPosition, Sequence[str]]]) -> dict[str, Any]:
     """Return the contents of a file with positions."""
     number = sheet.labels.index(label)
-    settings = sheet.settings[number] if number < len(sheet.settings) else {"agent": label, "options": {}, "heuristic": None}
+    settings = (
+        sheet.settings[number] if number < len(sheet.settings) else {"agent": label, "options": {}, "heuristic": None, "key": ""}
+    )
     entry: dict[str, Any] = {"agent": settings["agent"], **settings["options"]}
     if settings["heuristic"] is not None:
         heuristic = settings["heuristic"]

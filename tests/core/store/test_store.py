@@ -153,17 +153,17 @@ def _faulty(folder: Path) -> Path:
 
 def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> None:
     """Its times are those of the run whose matches it found; one that plays a match has times of its own."""
-    path = tmp_path / "a.db"
+    path, then, later = tmp_path / "a.db", "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
     arena.run(SPEC, store=path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE run SET started = 'then', ended = 'later'")
+        connection.execute("UPDATE run SET started = ?, ended = ?", (then, later))
     arena.run(SPEC, store=path)
     with Store.open(path) as store:
-        assert [(run.started, run.ended, run.idle) for run in store.runs()] == [("then", "later", False), ("then", "later", True)]
+        assert [(run.started, run.ended, run.idle) for run in store.runs()] == [(then, later, False), (then, later, True)]
     arena.run({**SPEC, "rounds": 4}, store=path)
     with Store.open(path) as store:
         assert (store.last().started > "2026", store.last().ended or "") > (True, "2026")
-        assert store.last().started != "then"
+        assert store.last().started != then
 
 
 def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
