@@ -5,11 +5,13 @@ from typing import Any
 
 from arena.results.rating import Strengths
 from arena.results.tally import Count, Tally
-from arena.stats.clustered import ClusteredMean
+from arena.stats.clustered import ClusteredMean, effective_size, group_values
 from arena.stats.solved_share import wilson
 
 Row = dict[str, Any]
 """A row of a board: the value of each cell, by the key of its column."""
+MIN_OBSERVATIONS = 2
+"""The smallest effective number of attempts for an interval of the solved share."""
 
 
 def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
@@ -76,14 +78,14 @@ def _mean(key: str, bounds: str, found: ClusteredMean) -> Row:
 def puzzle_row(rank: int | None, entry: int, whole: Tally) -> Row:
     """Return the row of an entry of a puzzle board."""
     tally = whole.counts[entry]
-    low, high = wilson(tally.solved, tally.games)
+    low, high = _solved_interval(entry, whole)
     return {
         "rank": rank,
         "agent": whole.sheet.labels[entry],
         "attempts": tally.games,
         "solved": per(tally.solved, tally.games),
-        "solved_low": low if tally.games else None,
-        "solved_high": high if tally.games else None,
+        "solved_low": low,
+        "solved_high": high,
         "mean_moves": per(tally.moves, tally.moves_of),
         "mean_moves_failed": per(tally.moves_failed, tally.moves_failed_of),
         "mean_cost": per(tally.cost, tally.cost_of),
@@ -93,6 +95,17 @@ def puzzle_row(rank: int | None, entry: int, whole: Tally) -> Row:
         "failures_by_kind": dict(sorted(tally.faults.items())),
         "fallback_share": _fallback_share(tally),
     }
+
+
+def _solved_interval(entry: int, whole: Tally) -> tuple[float | None, float | None]:
+    """Return the interval of the solved share, from the effective number of attempts if some are repeats. There is none if all
+    attempts are one observation.
+    """
+    count, attempts, repeats = whole.counts[entry], whole.attempts[entry], whole.lone.find_repeats().get((entry,))
+    size = float(count.games)
+    if repeats is not None:
+        size = effective_size(group_values(dict(zip(attempts.rounds, map(float, attempts.solved), strict=True)), repeats))
+    return wilson(size * (count.solved / count.games), size) if size >= MIN_OBSERVATIONS else (None, None)
 
 
 def _fallback_share(count: Count) -> float | None:

@@ -19,7 +19,7 @@ from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
 from arena.results.rating import is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.tally import Attempts, MeanReturns, Tally
-from arena.stats.clustered import RoundValues, StratifiedMean
+from arena.stats.clustered import RoundValues, StratifiedMean, group_values
 from arena.stats.paired import (
     MCNEMAR,
     SIGNIFICANCE_LEVEL,
@@ -35,6 +35,7 @@ from arena.stats.paired import (
     student_p_value,
     subtract,
     test_differences,
+    test_groups,
 )
 
 if TYPE_CHECKING:
@@ -91,10 +92,12 @@ class RoundLeads(NamedTuple):
     """Independent values whose mean is the lead."""
     freedom: float | None = None
     """The degrees of freedom of Student's t if games were repeated, so that both tests must agree; otherwise None."""
+    sizes: list[int] | None = None
+    """For each value, the number of rounds of which it is the mean; None unless entries that play alone repeated attempts."""
 
     def untested(self) -> "RoundLeads":
         """Return the same lead without a test and an interval."""
-        return self._replace(test=PairedTest(1.0, ""), values=[])
+        return self._replace(test=PairedTest(1.0, ""), values=[], sizes=None)
 
     @property
     def differ(self) -> bool:
@@ -106,7 +109,7 @@ class RoundLeads(NamedTuple):
         if self.test.name == STUDENT or self.freedom is not None:
             bounds = student_interval(self.values, chance, self.freedom)
         else:
-            bounds = mean_interval_of(self.values, chance)
+            bounds = mean_interval_of(self.values, chance, self.sizes)
         return agree(bounds, decided=self.test.p_value <= chance, value=self.lead)
 
 
@@ -114,41 +117,67 @@ def compare_values(one: RoundValues, other: RoundValues, *, paired: bool = False
     """Compare the mean values of two entries, see `compare_rounds`; None if one has none, or if they are `paired` and share no
     round. Repeated games count as in `compare_returns`.
 
-    There is no test if games were repeated and the seats of values are unknown, or the values are `paired`.
+    There is no test if games were repeated and the seats of values are unknown.
     """
-    found = compare_rounds(one.by_round(), other.by_round(), paired=paired)
+    mine, theirs = one.by_round(), other.by_round()
+    if one.attempts is not None or other.attempts is not None:
+        return compare_rounds(mine, theirs, paired=paired, clusters=(one.attempts, other.attempts))
+    found = compare_rounds(mine, theirs, paired=paired)
     if not (one.has_repeats or other.has_repeats) or found is None:
         return found
     if paired:
-        return found.untested()
+        one, other = one.keep(theirs), other.keep(mine)
     found = _compare_strata(found, (one.stratify(), other.stratify()))
     return found.untested() if found is not None and (one.unknown or other.unknown) else found
 
 
-def compare_rounds(one: Mapping[int, float], other: Mapping[int, float], *, paired: bool = False) -> RoundLeads | None:
+Clusters = tuple[Mapping[int, int] | None, Mapping[int, int] | None]
+"""For each of two entries that play alone, the clusters of its rounds; None if it repeated nothing. See `LoneMatches`."""
+
+
+def compare_rounds(
+    one: Mapping[int, float], other: Mapping[int, float], *, paired: bool = False, clusters: Clusters = (None, None)
+) -> RoundLeads | None:
     """Compare the values of two entries by round; None if one has none, or if they are `paired` and share no round.
 
     If they have played the same rounds, so with the same positions and dice, the values of each round are paired, and rounds that
     only one has played are left out. Otherwise, the means over all rounds are compared, with the covariance of shared rounds.
     This needs values of all rounds that each has played. If a value is missing because of the result, for example the cost of a
     position that was not solved, the means are of different positions: then the values must be `paired`.
+
+    Rounds that are in the same cluster for both entries are one observation, whose value is their mean.
     """
-    shared, every = sorted(one.keys() & other.keys()), sorted(one.keys() | other.keys())
+    shared, every, alike = sorted(one.keys() & other.keys()), sorted(one.keys() | other.keys()), clusters != (None, None)
     if not one or not other or (paired and not shared):
         return None
     if paired or len(shared) >= MIN_SHARED * len(every):
         mine, theirs = [fmean([values[round_] for round_ in shared]) for values in (one, other)]
-        leads = [subtract(one[round_], other[round_]) for round_ in shared]
-        return RoundLeads(len(shared), mine, theirs, fmean(leads), test_differences(leads), leads)
+        leads = {round_: subtract(one[round_], other[round_]) for round_ in shared}
+        groups, lead = group_values(leads, *clusters), fmean(leads.values())
+        test = test_groups(groups) if alike else test_differences(leads.values())
+        return _lead_of_groups(groups, RoundLeads(len(shared), mine, theirs, lead, test, list(leads.values())))
     mine, theirs = fmean(one.values()), fmean(other.values())
     lead, size = mine - theirs, len(every)
-    leads = [
-        lead
+    leads = {
+        round_: lead
         + (size / len(one) * (one[round_] - mine) if round_ in one else 0.0)
         - (size / len(other) * (other[round_] - theirs) if round_ in other else 0.0)
         for round_ in every
-    ]
-    return RoundLeads(size, mine, theirs, lead, PairedTest(student_p_value(leads), STUDENT), leads)
+    }
+    groups = group_values(leads, *clusters)
+    scale = len(groups) / size  # the mean is a ratio of two sums over groups, so its variance is linearised
+    values = [lead + scale * (sum(group) - lead * len(group)) for group in groups] if alike else list(leads.values())
+    test = PairedTest(student_p_value(values), STUDENT)
+    return _lead_of_groups([[value] for value in values], RoundLeads(size, mine, theirs, lead, test, values))
+
+
+def _lead_of_groups(groups: Sequence[Sequence[float]], found: RoundLeads) -> RoundLeads:
+    """Return a lead whose independent values are the means of groups of values; without a test if there is only one group."""
+    if len(groups) == found.rounds:
+        return found
+    if len(groups) < 2:
+        return found.untested()
+    return found._replace(values=[fmean(group) for group in groups], sizes=[len(group) for group in groups])
 
 
 def compare_returns(returns: MeanReturns, one: int, other: int) -> RoundLeads | None:
@@ -157,6 +186,9 @@ def compare_returns(returns: MeanReturns, one: int, other: int) -> RoundLeads | 
     If games were repeated, the lead is still that of all games, and is tested by the rounds with games that differ: the value of
     a round is the lead, plus the deviation of this round from what the same pairings have in other rounds.
     """
+    attempts = returns.attempts(one), returns.attempts(other)
+    if attempts != (None, None):
+        return compare_rounds(returns.by_round(one), returns.by_round(other), clusters=attempts)
     repeated = returns.has_repeats(one) or returns.has_repeats(other)
     strata = (returns.stratified(one), returns.stratified(other)) if repeated else None
     return _compare_strata(compare_rounds(returns.by_round(one), returns.by_round(other)), strata)
@@ -349,49 +381,56 @@ class Figures(NamedTuple):
 def _contrast_puzzles(tally: Tally, played: Sequence[int]) -> Contrasts:
     attempts = {entry: _by_position(tally.attempts[entry]) for entry in played}
     costs = any(one is not None and subtract(one.cost, one.moves) for known in attempts.values() for one in known.values())
-    untimed = 0
+    untimed, repeats = 0, tally.lone.find_repeats()
     found: dict[tuple[int, int, Aspect], Contrast] = {}
     for one, other in combinations(played, 2):
-        met = [(mine, attempts[other][at]) for at, mine in attempts[one].items() if at in attempts[other]]
+        met = {round_: (mine, attempts[other][round_]) for round_, mine in attempts[one].items() if round_ in attempts[other]}
         timed = tally.counts[one].way is not None and tally.counts[one].way == tally.counts[other].way
         search = tally.counts[one].nodes > 0 and tally.counts[other].nodes > 0  # random moves do not search with few nodes
-        for aspect, values in _leads(met, costs=costs):
-            if aspect in {"cost", "moves"} and not tally.sheet.path_matters:
+        for aspect, leads in _leads(met, costs=costs):
+            groups = group_values(leads, repeats.get((one,)), repeats.get((other,)))
+            if len(groups) < 2 or (aspect in {"cost", "moves"} and not tally.sheet.path_matters):
                 continue
             if aspect == "seconds" and not timed:
-                untimed += bool(values)
-            elif any(values) and (search or aspect != "nodes"):
-                test = test_differences(values)
-                name = MCNEMAR if aspect == "solved" and test.name != STUDENT else test.name
-                found[one, other, aspect] = Contrast(fmean(values), test.p_value, name)
+                untimed += 1
+            elif any(leads.values()) and (search or aspect != "nodes"):
+                test = test_groups(groups)
+                is_mcnemar = aspect == "solved" and test.name != STUDENT and len({abs(sum(one)) for one in groups} - {0.0}) < 2
+                found[one, other, aspect] = Contrast(fmean(leads.values()), test.p_value, MCNEMAR if is_mcnemar else test.name)
     ranked_by = {pair: _ranking_aspect(tally, *pair, costs=costs) for pair in combinations(played, 2)}
     return Contrasts(found, ranked_by, _merits(tally), untimed)
 
 
 def _by_position(attempts: Attempts) -> dict[int, Figures | None]:
-    """Return the figures of an entry by position; None where it has no solution."""
+    """Return the figures of an entry by round; None for a round without a solution."""
     figures = map(Figures, attempts.cost, attempts.moves, attempts.nodes, attempts.seconds)
     return {
         round_: found if solved else None for round_, solved, found in zip(attempts.rounds, attempts.solved, figures, strict=True)
     }
 
 
-def _leads(met: Sequence[tuple[Figures | None, Figures | None]], *, costs: bool) -> Iterator[tuple[Aspect, list[float]]]:
-    """Yield the leads of one entry over another in each aspect, by position. All but the first are of positions that both solved.
+def _leads(met: Mapping[int, tuple[Figures | None, Figures | None]], *, costs: bool) -> Iterator[tuple[Aspect, dict[int, float]]]:
+    """Yield the leads of one entry over another in each aspect, by round. All but the first are of rounds that both solved.
 
     Costs are left out if they are the numbers of moves.
     """
-    yield "solved", [float(mine is not None) - float(theirs is not None) for mine, theirs in met]
-    both = [(mine, theirs) for mine, theirs in met if mine is not None and theirs is not None]
+    yield "solved", {round_: float(mine is not None) - float(theirs is not None) for round_, (mine, theirs) in met.items()}
+    both = {round_: (mine, theirs) for round_, (mine, theirs) in met.items() if mine is not None and theirs is not None}
     if costs:
-        yield "cost", _differences([(mine.cost, theirs.cost) for mine, theirs in both])
-    yield "moves", _differences([(mine.moves, theirs.moves) for mine, theirs in both])
-    yield "nodes", [log(max(1.0, theirs.nodes)) - log(max(1.0, mine.nodes)) for mine, theirs in both]
-    yield "seconds", [log(max(MIN_SECONDS, theirs.seconds)) - log(max(MIN_SECONDS, mine.seconds)) for mine, theirs in both]
+        yield "cost", _differences({round_: (mine.cost, theirs.cost) for round_, (mine, theirs) in both.items()})
+    yield "moves", _differences({round_: (mine.moves, theirs.moves) for round_, (mine, theirs) in both.items()})
+    yield "nodes", {round_: log(max(1.0, theirs.nodes)) - log(max(1.0, mine.nodes)) for round_, (mine, theirs) in both.items()}
+    yield (
+        "seconds",
+        {
+            round_: log(max(MIN_SECONDS, theirs.seconds)) - log(max(MIN_SECONDS, mine.seconds))
+            for round_, (mine, theirs) in both.items()
+        },
+    )
 
 
-def _differences(pairs: Sequence[tuple[float, float]]) -> list[float]:
-    return [subtract(theirs, mine) for mine, theirs in pairs if not isnan(mine) and not isnan(theirs)]
+def _differences(pairs: Mapping[int, tuple[float, float]]) -> dict[int, float]:
+    return {round_: subtract(theirs, mine) for round_, (mine, theirs) in pairs.items() if not isnan(mine) and not isnan(theirs)}
 
 
 def _ranking_aspect(tally: Tally, one: int, other: int, *, costs: bool) -> Aspect:

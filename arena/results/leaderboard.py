@@ -258,7 +258,7 @@ class Leaderboard:
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
         remarks += [
-            *tally.unsolvable.describe(tally.attempts),
+            *tally.unsolvable.describe(tally.attempts, tally.lone.positions()),
             *[told for one in sheet.plugin_columns for told in one.remarks],
         ]
         remarks += [
@@ -382,6 +382,11 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
     if sheet.has_chance or tally.games < 2:  # with chance, no match counts as a repeat
         distinct = ""
     repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
+    if tally.lone.find_repeats():
+        positions = len({*tally.lone.positions().values()})
+        repeats = " All start from one position, and repeats say nothing new about the agents."
+        if positions > 1:
+            repeats = f" They start from {positions:,} positions, each of which counts once in intervals and tests."
     yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"
     if not ended and shard is not None:
         number, _, of = shard.partition("/")

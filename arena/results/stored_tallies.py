@@ -47,6 +47,8 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
             tallies[board].attempts[seats_of(seats)[0]].add(
                 round_, solved=bool(solved), moves=moves, cost=cost, nodes=nodes, seconds=nanoseconds / NANOSECONDS
             )
+    for board, round_, position in store.query(_POSITIONS):
+        tallies[board].lone.add_position(round_, hash(position))
     for number, tally in enumerate(tallies):
         tally.distinct = 0
         for round_, seats, solved, decisions, nodes, nanoseconds in (
@@ -110,6 +112,12 @@ SELECT p.board, p.round, p.seats FROM place p JOIN record r ON r.number = p.reco
 _ATTEMPTS = """
 SELECT p.board, p.round, p.seats, r.solved, r.moves, r.cost, r.nodes_0, r.nanoseconds_0
 FROM place p JOIN record r ON r.number = p.record WHERE r.solved IS NOT NULL AND r.termination <> 'void'
+"""
+_POSITIONS = """
+SELECT one.board, one.round, d.position
+FROM (SELECT p.board, p.round, min(p.record) AS record FROM place p JOIN record r ON r.number = p.record
+      WHERE r.termination <> 'void' AND instr(p.seats, ',') = 0 GROUP BY 1, 2) one
+JOIN detail d ON d.record = one.record
 """
 _EFFORT = """
 SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)

@@ -19,8 +19,10 @@ from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
 from arena.stats.clustered import (
     ClusteredMean,
+    LoneMatches,
     PlainGames,
     Repeats,
+    RoundValues,
     StratifiedMean,
     clustered_mean,
     find_repeated_groups,
@@ -225,8 +227,10 @@ class MeanReturns:
     further observation for intervals and tests: it belongs to the round of the first of these games.
     """
 
-    def __init__(self, entries: int, within: tuple[float, float] = (-inf, inf)) -> None:
+    def __init__(self, entries: int, within: tuple[float, float] = (-inf, inf), lone: LoneMatches | None = None) -> None:
+        """`lone` has the matches with one seat."""
         self._within = within
+        self._lone = lone or LoneMatches()
         self._returns = [RoundSums() for _ in range(entries)]
         """The returns from all games, except for `_plain`."""
         self._plain: dict[tuple[int, ...], PlainGames] = {}
@@ -279,12 +283,21 @@ class MeanReturns:
 
     def has_repeats(self, entry: int) -> bool:
         """Return whether games of an entry are repeats of others."""
-        return any(entry in group for group in self._repeated_groups())
+        return any(entry in group for group in self._repeated_groups()) or self.attempts(entry) is not None
+
+    def attempts(self, entry: int) -> Mapping[int, int] | None:
+        """Return the clusters of the matches of an entry by round, if it plays alone and repeated any; otherwise None."""
+        return self._lone.find_repeats().get((entry,))
 
     def stratified(self, entry: int) -> StratifiedMean:
         """Return the mean return of an entry. Each group of entries that repeated games is a stratum with these games; all other
-        games are one.
+        games are one. The matches with one seat are one stratum.
         """
+        if (attempts := self.attempts(entry)) is not None:
+            values = RoundValues(entry, {(entry,): attempts})
+            for round_, value in self.by_round(entry).items():
+                values.add(round_, value, (entry,))
+            return values.stratify()
         repeated = self._repeated_groups()
         others = self._sum_rounds(entry, [seats for seats in self._plain if tuple(sorted(seats)) not in repeated])
         strata: dict[tuple[int, ...], dict[int, tuple[float, int]]] = {}
@@ -301,7 +314,7 @@ class MeanReturns:
 
     def find_repeats(self) -> Repeats:
         """Return the rounds of the games of which some are repeats of others."""
-        return find_repeats(self._plain)
+        return {**find_repeats(self._plain), **self._lone.find_repeats()}
 
     def _sum_rounds(self, entry: int, plain: Iterable[tuple[int, ...]]) -> RoundSums:
         """Return the returns of an entry in all games with random numbers, and in those with these seats without them."""
@@ -365,8 +378,9 @@ class Unsolvable:
         elif entry in self.complete and not self._sheet.was_stopped(entry, "gave-up", decisions, nodes, seconds):
             self._given_up[entry].add(round_)
 
-    def describe(self, attempts: Sequence["Attempts"]) -> list[str]:
-        """Return a remark for the board, if there are such positions. `attempts` has the attempts of each entry.
+    def describe(self, attempts: Sequence["Attempts"], positions: Mapping[int, int]) -> list[str]:
+        """Return a remark for the board, if there are such positions. `attempts` has the attempts of each entry, and `positions`
+        the first round with the same position, by round.
 
         An entry whose claim is refuted proves nothing: it gave up a position that has a solution, or another entry has found a
         cheaper solution of some position.
@@ -395,8 +409,9 @@ class Unsolvable:
             return []
         whole = [entry for entry, rounds in proven.items() if rounds == every] or list(proven)
         names = figures.listing([self._sheet.labels[entry] for entry in whole])
-        have = "has" if len(every) == 1 else "have"
-        return [f"{names} proved that {figures.amount(len(every), 'position')} {have} no solution."]
+        number = len({positions.get(round_, round_) for round_ in every})
+        have = "has" if number == 1 else "have"
+        return [f"{names} proved that {figures.amount(number, 'position')} {have} no solution."]
 
 
 class Attempts:
@@ -436,7 +451,9 @@ class Tally:
         self.distinct: int | None = None
         """The number of distinct games that a store has counted; None if matches are counted one by one."""
         self.matches = PairedGames()
-        self.returns = MeanReturns(len(sheet.labels), sheet.range)
+        self.lone = LoneMatches()
+        """The matches with one seat, to find those that are repeats."""
+        self.returns = MeanReturns(len(sheet.labels), sheet.range, self.lone)
         self.attempts = [Attempts() for _ in sheet.labels]
         """The attempts of every entry of a puzzle board."""
         self.unsolvable = Unsolvable(sheet)
@@ -518,6 +535,8 @@ class Tally:
             repeatable = None if any(record.drew) else played
             self.outcomes.add(pairing, record.returns, repeatable, loser=find_loser(record.termination, record.seat))
         self._plays.add((seats, played))
+        if len(seats) == 1:
+            self.lone.add_position(pairing.round, hash(record.position))
         loser = find_loser(record.termination, record.seat)
         self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)
         if record.fallbacks:
@@ -548,6 +567,8 @@ class Tally:
         if self.sheet.kind != "puzzle":
             random = drew or self.sheet.has_chance or len(seats) == 1
             self.returns.add(round_, seats, returns, adjusted, None if random else played)
+        if len(seats) == 1 and not self.sheet.has_chance:
+            self.lone.add(seats[0], round_, None if drew else played)
         if len(seats) > 1:
             self.matches.add(round_, seats, put_last(returns, loser), played, drew or self.sheet.has_chance)
 

@@ -19,7 +19,7 @@ from arena.format import own_columns
 from arena.match.record import Record
 from arena.parts import Measured
 from arena.plugins.registry import Registry
-from arena.stats.clustered import ClusteredMean, PlainGames, Repeats, RoundValues, find_repeats
+from arena.stats.clustered import ClusteredMean, LoneMatches, PlainGames, Repeats, RoundValues, find_repeats
 
 if TYPE_CHECKING:
     from arena.schedule.board_info import BoardInfo
@@ -70,18 +70,25 @@ class RepeatedMatches:
     def __init__(self, boards: "Sequence[BoardInfo]") -> None:
         self._boards = boards
         self._plain: dict[int, dict[tuple[int, ...], PlainGames]] = defaultdict(lambda: defaultdict(PlainGames))
+        self._lone: dict[int, LoneMatches] = defaultdict(LoneMatches)
 
     def add(self, record: Record, place: "Scheduled") -> None:
         """Add a match that was not void."""
-        seats = place.pairing.seats
-        if len(seats) > 1 and not any(record.drew) and not self._boards[place.board].has_chance:
+        seats, round_ = place.pairing.seats, place.pairing.round
+        if self._boards[place.board].has_chance:
+            return
+        play = None if any(record.drew) else hash((record.position, record.answer, tuple(record.actions)))
+        if len(seats) == 1:
+            self._lone[place.board].add_position(round_, hash(record.position))
+            self._lone[place.board].add(seats[0], round_, play)
+        elif play is not None:
             games = self._plain[place.board][seats]
-            games.rounds.append(place.pairing.round)
-            games.plays.append(hash((record.position, record.answer, tuple(record.actions))))
+            games.rounds.append(round_)
+            games.plays.append(play)
 
     def find(self, board: int) -> Repeats:
         """Return the rounds of the games on a board of which some are repeats of others."""
-        return find_repeats(self._plain[board])
+        return {**find_repeats(self._plain[board]), **self._lone[board].find_repeats()}
 
 
 def declare_columns(registry: Registry, board: "Board") -> tuple[PluginColumn, ...]:

@@ -16,7 +16,12 @@ from arena.lazy import pass_on
 
 if TYPE_CHECKING:
     from arena.stats.calculator import EloEstimate as EloEstimate
-    from arena.stats.clustered import clustered_mean as clustered_mean
+    from arena.stats.clustered import (
+        LoneMatches as LoneMatches,
+        clustered_mean as clustered_mean,
+        effective_size as effective_size,
+        group_values as group_values,
+    )
     from arena.stats.distributions import (
         binomial_cdf as binomial_cdf,
         chi_squared_tail as chi_squared_tail,
@@ -46,7 +51,7 @@ else:
         __name__,
         {
             "arena.stats.calculator": "EloEstimate",
-            "arena.stats.clustered": "clustered_mean",
+            "arena.stats.clustered": "LoneMatches clustered_mean effective_size group_values",
             "arena.stats.distributions": "binomial_cdf chi_squared_tail student_cdf student_quantile",
             "arena.stats.elo": "expected_score",
             "arena.stats.likelihood": "bisect likeliest log_likelihood",

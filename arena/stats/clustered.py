@@ -2,9 +2,10 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import compress
-from math import inf, isfinite, sqrt
+from math import fsum, inf, isfinite, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 from arena.stats.distributions import student_quantile
@@ -135,7 +136,7 @@ class PlainGames:
 
 
 Repeats = Mapping[tuple[int, ...], Mapping[int, int]]
-"""For each order of seats of the entries that repeated games: the round of the first equal game, by the round of a game."""
+"""For each order of seats of the entries that repeated matches: the round of the first equal match, by the round of a match."""
 
 
 def find_repeated_groups(plain: Mapping[tuple[int, ...], PlainGames]) -> set[tuple[int, ...]]:
@@ -153,6 +154,78 @@ def find_repeats(plain: Mapping[tuple[int, ...], PlainGames]) -> Repeats:
     return found
 
 
+class LoneMatches:
+    """The matches with one seat on a board without chance, such as attempts at a puzzle: finds those that repeat others. A match
+    takes 17 bytes, and a round 8 bytes.
+
+    Entries that play alone are compared by the positions that they attempted. So a position is one observation, however many
+    rounds start from it. If all rounds start from one position, only the random choices of the entries differ, and the rounds
+    are observations of these: then a match is a repeat if it has the actions of another one and no random numbers.
+
+    >>> matches = LoneMatches()
+    >>> for round_, position in enumerate([70, 71, 70]):
+    ...     matches.add_position(round_, position)
+    ...     matches.add(0, round_, None)
+    >>> matches.find_repeats()
+    {(0,): {0: 0, 1: 1, 2: 0}}
+    """
+
+    def __init__(self) -> None:
+        self._positions = array("q")
+        """A hash of the position of each round; 0 if it is unknown."""
+        self._rounds: dict[int, array[int]] = defaultdict(lambda: array("q"))
+        """The rounds of the matches of each entry. The next two have a hash of their moves, and whether they are random."""
+        self._plays: dict[int, array[int]] = defaultdict(lambda: array("q"))
+        self._drew: dict[int, bytearray] = defaultdict(bytearray)
+        self._found: Repeats | None = None
+
+    def add_position(self, round_: int, position_hash: int) -> None:
+        """Add the position of a round, given as a hash."""
+        self._positions.extend([0] * (round_ + 1 - len(self._positions)))
+        self._positions[round_] = position_hash or 1
+        self._found = None
+
+    def add(self, entry: int, round_: int, play_hash: int | None) -> None:
+        """Add one match that was not void. `play_hash` is a hash of its moves; None if it used random numbers."""
+        self._rounds[entry].append(round_)
+        self._plays[entry].append(play_hash or 0)
+        self._drew[entry].append(play_hash is None)
+        self._found = None
+
+    def positions(self) -> dict[int, int]:
+        """Return the first round with the same position, by round."""
+        first: dict[int, int] = {}
+        return {round_: first.setdefault(one, round_) for round_, one in enumerate(self._positions) if one}
+
+    @property
+    def share_position(self) -> bool:
+        """Whether there are several rounds and all start from one position."""
+        positions = self.positions()
+        return len(positions) > 1 == len({*positions.values()})
+
+    def find_repeats(self) -> Repeats:
+        """Return the rounds of the matches of the entries that repeated any; the keys have one seat."""
+        if self._found is None:
+            self._found = self._find_repeats()
+        return self._found
+
+    def _find_repeats(self) -> Repeats:
+        positions = self.positions()
+        several = len({*positions.values()})
+        if several == len(positions):
+            return {}
+        if several > 1:
+            return {(entry,): positions for entry in self._rounds}
+        found: dict[tuple[int, ...], dict[int, int]] = {}
+        for entry, rounds in self._rounds.items():
+            first: dict[int, int] = {}
+            matches = sorted(zip(rounds, self._plays[entry], self._drew[entry], strict=True))
+            same = {round_: round_ if drew else first.setdefault(play, round_) for round_, play, drew in matches}
+            if len({*same.values()}) < len(same):
+                found[entry,] = same
+        return found
+
+
 class RoundValues:
     """The values of an entry in its matches, by round and, if some of its games repeat others, by strata (see `stratify`).
 
@@ -164,9 +237,12 @@ class RoundValues:
     """
 
     def __init__(self, entry: int, repeats: Repeats) -> None:
+        self._entry = entry
         self._repeats = {seats: rounds for seats, rounds in repeats.items() if entry in seats}
+        self._alone = (entry,) if (entry,) in self._repeats else None
         self._rounds: dict[int, list[float]] = defaultdict(list)
-        self._strata: dict[tuple[int, ...], dict[int, tuple[float, int]]] = {(): {}}
+        self._strata: dict[tuple[int, ...], dict[tuple[int, int], tuple[float, int]]] = {(): {}}
+        """For each stratum, the sum and the number of the values, by their round and their cluster."""
         self.unknown = False
         """Whether games were repeated and the seats of a value are unknown, so that nothing says how much the values vary."""
 
@@ -175,15 +251,30 @@ class RoundValues:
         """Whether games of the entry are repeats of others."""
         return bool(self._repeats)
 
+    @property
+    def attempts(self) -> Mapping[int, int] | None:
+        """The clusters of its matches by round, if the entry plays alone and repeated any; otherwise None."""
+        return None if self._alone is None else self._repeats[self._alone]
+
     def add(self, round_: int, value: float, seats: tuple[int, ...] | None) -> None:
         """Add the value of a match. `seats` are the entries of the match in the order of their seats, if they are known."""
+        seats = seats or self._alone
         self._rounds[round_].append(value)
         self.unknown |= seats is None and self.has_repeats
         first = self._repeats.get(seats or (), {}).get(round_)
         stratum = self._strata.setdefault(() if first is None else tuple(sorted(seats or ())), {})
-        cluster = round_ if first is None else first
-        total, count = stratum.get(cluster, (0.0, 0))
-        stratum[cluster] = (total + value, count + 1)
+        place = round_, round_ if first is None else first
+        total, count = stratum.get(place, (0.0, 0))
+        stratum[place] = (total + value, count + 1)
+
+    def keep(self, rounds: Collection[int]) -> "RoundValues":
+        """Return the values of some rounds only."""
+        kept = RoundValues(self._entry, self._repeats)
+        kept._rounds.update({round_: values for round_, values in self._rounds.items() if round_ in rounds})
+        for group, cells in self._strata.items():
+            kept._strata[group] = {place: cell for place, cell in cells.items() if place[0] in rounds}
+        kept.unknown = self.unknown
+        return kept
 
     def by_round(self) -> dict[int, float]:
         """Return the mean of each round."""
@@ -191,7 +282,14 @@ class RoundValues:
 
     def stratify(self) -> StratifiedMean:
         """Return the mean over strata: each group that repeated games is one, and all other games are one."""
-        return stratify(self._strata.values())
+        strata = []
+        for cells in self._strata.values():
+            stratum: dict[int, tuple[float, int]] = {}
+            for (_, cluster), (total, count) in cells.items():
+                before = stratum.get(cluster, (0.0, 0))
+                stratum[cluster] = (before[0] + total, before[1] + count)
+            strata.append(stratum)
+        return stratify(strata)
 
     def mean(self, within: tuple[float, float] = (-inf, inf)) -> ClusteredMean:
         """Return the mean of all values, which are in the range `within`, with its interval. It is None without values."""
@@ -200,6 +298,50 @@ class RoundValues:
             return ClusteredMean(found.mean, None, None) if self.unknown else found
         values = self._rounds.values()
         return clustered_mean([sum(one) for one in values], [len(one) for one in values], within)
+
+
+def group_values(values: Mapping[int, float], *clusters: Mapping[int, int] | None) -> list[list[float]]:
+    """Return the values of rounds in groups of rounds that are in the same cluster by each of `clusters`, such as those of two
+    entries. If one of them is None, every round is a cluster of its own for this entry.
+
+    >>> group_values({0: 1.0, 1: 3.0, 2: 5.0}, {0: 0, 1: 1, 2: 0})
+    [[1.0, 5.0], [3.0]]
+    """
+    if all(one is None for one in clusters):
+        return [[value] for value in values.values()]
+    groups: dict[Hashable, list[float]] = defaultdict(list)
+    for round_, value in values.items():
+        groups[tuple([round_ if one is None else one.get(round_, round_) for one in clusters])].append(value)
+    return list(groups.values())
+
+
+def effective_size(groups: Iterable[Sequence[float]]) -> float:
+    """Return the number of independent values that say as much about their mean as these values, which are alike within groups.
+
+    The number of values is divided by the design effect 1 + (m - 1) rho (L. Kish, Survey Sampling, 1965). Here m is the mean size
+    of a group, weighted by size, and rho the intraclass correlation by analysis of variance, from 0 to 1. If the values of each
+    group are equal, rho is 1, so that groups of one size count as one value each. Otherwise the variance comes from few groups,
+    so the number is reduced by the ratio of the squared quantiles of the normal distribution and of Student's t.
+
+    >>> effective_size([[1.0] * 3, [0.0] * 3, [1.0] * 3]), effective_size([[1.0], [0.0]]), effective_size([[1.0] * 200])
+    (3.0, 2.0, 1.0)
+    """
+    listed = [list(group) for group in groups if group]
+    number, squares = sum(map(len, listed)), sum([len(group) ** 2 for group in listed])
+    if not number or squares == number:
+        return float(number)
+    means = [fsum(group) / len(group) for group in listed]
+    mean = fsum(map(fsum, listed)) / number
+    within = fsum([(value - middle) ** 2 for group, middle in zip(listed, means, strict=True) for value in group])
+    if len(listed) < 2 or within <= MAX_ROUNDING * fsum([value**2 for group in listed for value in group]):
+        return number**2 / squares
+    within /= number - len(listed)
+    freedom = len(listed) - 1
+    between = fsum([len(group) * (middle - mean) ** 2 for group, middle in zip(listed, means, strict=True)]) / freedom
+    typical = (number - squares / number) / freedom
+    rho = max(0.0, (between - within) / (between + (typical - 1) * within))
+    certainty = NormalDist().inv_cdf((1 + LEVEL) / 2) / student_quantile(freedom, (1 + LEVEL) / 2)
+    return max(1.0, certainty**2 * number / (1 + (squares / number - 1) * rho))
 
 
 def _bounds_of_equal(mean: float, clusters: float, within: tuple[float, float]) -> list[float | None]:

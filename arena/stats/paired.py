@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, isclose, lcm, sqrt
+from math import fsum, gcd, isclose, lcm, sqrt
 from typing import NamedTuple
 
 from arena.stats.distributions import binomial_cdf, student_cdf, student_quantile
@@ -71,6 +71,19 @@ def student_p_value(values: Iterable[float], freedom: float | None = None) -> fl
     return 2 * student_cdf(freedom or number - 1, -abs(mean) / sqrt(squares / (number - 1) / number))
 
 
+def test_groups(groups: Sequence[Sequence[float]]) -> PairedTest:
+    """Test whether the sums of groups of differences are symmetric about 0, see `test_differences`. Differences of one group may
+    depend on each other. There is no test, with an empty name, for fewer than two groups.
+
+    >>> test_groups([[1.0, 1.0], [1.0], [1.0], [2.0], [1.0], [1.0]])
+    PairedTest(p_value=0.03125, name='sign flips')
+    """
+    if len(groups) < 2:
+        return PairedTest(1.0, "")
+    return test_differences([group[0] if len(group) == 1 else round_off(fsum(group)) for group in groups])
+
+
+test_groups.__test__ = False  # type: ignore[attr-defined]
 test_differences.__test__ = False  # type: ignore[attr-defined]  # pytest collects names that begin with `test`
 
 
@@ -172,21 +185,26 @@ def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
     return mean - reach, mean + reach
 
 
-def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
+def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL, sizes: Sequence[int] | None = None) -> Bounds:
     """Return the interval of the mean that `test_differences` gives: the means that it does not refute at the level `chance`.
 
     With sign flips, these are means of subsets of the values (J. A. Hartigan, Using subsample values as typical values, 1969); a
-    bound is None if there are too few values to refute any mean. Above MAX_FLIPPED values, it is `student_interval`.
+    bound is None if there are too few values to refute any mean. Above MAX_FLIPPED values, it is `student_interval`. `sizes` are
+    the weights of the values: a mean of several values has their number.
     """
+    weights = [1] * len(values) if sizes is None else sizes
+    mean = sum([value * size for value, size in zip(values, weights, strict=True)]) / max(1, sum(weights))
     if len(values) > MAX_FLIPPED:
-        return student_interval(values, chance)
+        scale = len(values) / sum(weights)  # the mean is a ratio of two sums, so its variance is linearised
+        spread = [mean + scale * size * (value - mean) for value, size in zip(values, weights, strict=True)]
+        return student_interval(values if sizes is None else spread, chance)
     least, most = min(values, default=0.0), max(values, default=0.0)
     if least == most or 2 * 0.5 ** len(values) > chance:
         return None, None
-    mean = sum(values) / len(values)
 
-    def refutes(value: float) -> bool:
-        return _flip_signs([one - value for one in values], BOUND_LEVELS) <= chance
+    def refutes(middle: float) -> bool:
+        deviations = [size * (value - middle) for value, size in zip(values, weights, strict=True)]
+        return _flip_signs(deviations, BOUND_LEVELS) <= chance
 
     def find_bound(outside: float) -> float:
         inside = mean

@@ -6,8 +6,9 @@ Z95 = 1.959963984540054
 """The 97.5 % point of the standard normal distribution."""
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return the 95 % Wilson score interval of a proportion; (0, 1) without trials.
+def wilson(successes: float, trials: float) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of a proportion; (0, 1) without trials. Of trials that depend on each other, `trials`
+    is the effective number.
 
     E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927. The interval never leaves [0, 1],
     and it has a width even if no trial or every trial was a success.

@@ -164,11 +164,17 @@ def _compare_across(
     attempts = attempts_of(store, [tally.sheet for tally in tallies])
     solvers: list[Solver] = []
     for number, found in sorted(attempts.items()):
-        labels = tallies[number].sheet.labels
+        sheet, labels = tallies[number].sheet, tallies[number].sheet.labels
         here = [name for name in met if name in labels]
-        budget = par2_limits(tallies[number].sheet, found).get("nodes", 0)
+        budget = par2_limits(sheet, found).get("nodes", 0)
         attempts_here = {name: found.get(labels.index(name), {}) for name in here}
-        solvers += describe_solvers(titles[number], attempts_here, budget=budget)
+        solvers += describe_solvers(
+            titles[number],
+            attempts_here,
+            budget=budget,
+            same=tallies[number].lone.positions(),
+            path_matters=sheet.path_matters,
+        )
     if page is not None and writer is None:
         return _write_latex(page, across_text(met, pairs, solvers, LATEX, None))
     if page is not None and writer is not None:
@@ -223,7 +229,7 @@ def _compare_boards(
             say(f"note: {sheet.title}: {', '.join(idle)} {'is' if len(idle) == 1 else 'are'} left out, without reported nodes")
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
-        found.append(Compared(sheet, tuple(means), count_tests(every)))
+        found.append(Compared(sheet, tuple(means), count_tests(every), tallies[number].lone.share_position))
     return found
 
 

@@ -76,6 +76,8 @@ class Compared:
     pairs: tuple[Comparison, ...]
     tests: int
     """The number of tests for which all p-values and intervals of the board are corrected together."""
+    one_position: bool = False
+    """Whether all rounds of a puzzle start from the same position, so that the observations are rounds and not positions."""
 
 
 def compare_entries(
@@ -101,12 +103,13 @@ def compare_entries(
                 contrasts,
                 optima,
                 limits,
+                tally.lone,
                 path_matters=sheet.path_matters,
             )
             for pair in combinations(here, 2)
             if attempts.get(pair[0][1], {}).keys() & attempts.get(pair[1][1], {}).keys()
         ]
-        return Compared(sheet, tuple(pairs), contrasts.tests)
+        return Compared(sheet, tuple(pairs), contrasts.tests, tally.lone.share_position)
     from arena.stats import rate
 
     ratings = rate(tally.matches.results(), range(len(sheet.labels)))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log, sqrt
 from statistics import fmean, geometric_mean, median, stdev
+from types import MappingProxyType
 
 from arena.api.cli import say
 from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally, figures
 from arena.api.store import Store
-from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances, student_quantile, subtract
+from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
@@ -165,13 +166,15 @@ def compare_across(
             if one in sheet.labels and other in sheet.labels:
                 mine, theirs = [values[number, sheet.labels.index(name)] for name in (one, other)]
                 by_sign = sheet.kind == "score" if measure is None else measure.name == "return"
-                domains.append(Domain(titles[number], mine.by_round(), theirs.by_round(), by_sign, _count_rounds(mine, theirs)))
+                clusters = mine.attempts, theirs.attempts
+                differ = None if any(clusters) else _count_rounds(mine, theirs)
+                domains.append(Domain(titles[number], mine.by_round(), theirs.by_round(), by_sign, differ, clusters))
         bounded = measure is None or measure.name in BOUNDED
         effects = compare_domains(domains, least=least, bounded=bounded)
         if effects:
             by, lower = (None, False) if measure is None else (measure.name, measure.lower_is_better)
             compared = combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower)
-            found.append(replace(compared, differ=any(any(domain.find_leads(least)) for domain in domains)))
+            found.append(replace(compared, differ=any(any(domain.find_leads(least).values()) for domain in domains)))
     return [pair for pair in correct(found) if {pair.one, pair.other} <= {*names}]
 
 
@@ -211,14 +214,11 @@ def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | N
             for place, values in found.items():
                 rounds, known = values.by_round(), solved[place].by_round()
                 if tallies[place[0]].sheet.kind == "puzzle":
-                    found[place] = RoundValues(place[1], {})
-                    for number, value in rounds.items():
-                        if known.get(number) != 1:
-                            continue
-                        if measure.name == "cost" and value <= 0:
-                            free.add((place[0], number))
-                        else:
-                            found[place].add(number, value, None)
+                    kept = {number: value for number, value in rounds.items() if known.get(number) == 1}
+                    without_cost = {number for number, value in kept.items() if measure.name == "cost" and value <= 0}
+                    positions = tallies[place[0]].lone.positions()
+                    free |= {(place[0], positions.get(number, number)) for number in without_cost}
+                    found[place] = values.keep(kept.keys() - without_cost)
             if free:
                 left = f"{figures.amount(len(free), 'position')} {'is' if len(free) == 1 else 'are'} left out"
                 say(f"note: {left}, because a solution costs 0, so that the costs have no ratio")
@@ -247,17 +247,30 @@ class Domain:
     """Whether only the sign of each difference counts."""
     differ: float | None = None
     """The effective number of rounds that differ, if games were repeated, because repetitions count once."""
+    clusters: tuple[Mapping[int, int] | None, Mapping[int, int] | None] = (None, None)
+    """For each entry, the clusters of its rounds if it plays alone and repeated attempts, see `group_values`."""
 
-    def find_leads(self, least: float | None) -> list[float]:
+    def find_leads(self, least: float | None) -> dict[int, float]:
         """Return the lead of `one` in each shared round. With `least`, it is the logarithm of the ratio, and smaller values count
         as `least`.
         """
-        leads = []
+        leads = {}
         for number in sorted(self.one.keys() & self.other.keys()):
             mine, theirs = self.one[number], self.other[number]
             lead = subtract(mine, theirs) if least is None else round(log(max(mine, least) / max(theirs, least)), ROUNDING_DIGITS)
-            leads.append(float(lead > 0) - float(lead < 0) if self.by_sign else lead)
+            leads[number] = float(lead > 0) - float(lead < 0) if self.by_sign else lead
         return leads
+
+    def find_means(self, least: float | None) -> list[float]:
+        """Return the leads, but the mean of those in one cluster."""
+        return [fmean(group) for group in group_values(self.find_leads(least), *self.clusters)]
+
+    def count_rounds(self, least: float | None) -> float:
+        """Return the effective number of shared rounds, at least 1."""
+        leads = self.find_leads(least)
+        if any(one is not None for one in self.clusters):
+            return effective_size(group_values(leads, *self.clusters))
+        return len(leads) if self.differ is None else min(len(leads), max(1.0, self.differ))
 
 
 def compare_domains(domains: Sequence[Domain], *, least: float | None = None, bounded: bool = True) -> list[DomainEffect]:
@@ -269,7 +282,7 @@ def compare_domains(domains: Sequence[Domain], *, least: float | None = None, bo
     """
     typical = None
     if not bounded:
-        deviations = [stdev(leads) for one in domains if len(leads := one.find_leads(least)) > 1]
+        deviations = [stdev(leads) for one in domains if len(leads := one.find_means(least)) > 1]
         typical = median([one for one in deviations if one > 0] or [MIN_DEVIATION if deviations else 1.0])
     effects = [compare_domain(one, least=least, typical=typical) for one in domains]
     return [effect for effect in effects if effect is not None]
@@ -283,11 +296,10 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     the interval of A. Agresti and Y. Min, Simple improved confidence intervals for comparing matched proportions, 2005. With
     `typical`, the variance of the leads is computed as if one more lead deviated from the mean by this much.
     """
-    leads = domain.find_leads(least)
+    leads = list(domain.find_leads(least).values())
     if not leads:
         return None
-    value = fmean(leads)
-    number = len(leads) if domain.differ is None else min(len(leads), max(1.0, domain.differ))
+    value, number = fmean(leads), domain.count_rounds(least)
     if typical is None:
         squares = sum([lead**2 for lead in leads]) * number / len(leads)
         error = sqrt((squares + 1 - (number * value) ** 2 / (number + 2)) / (number + 2) ** 2)
@@ -364,44 +376,54 @@ def group_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> tu
     """Return the mean rank of each entry over the domains that all entries share, and the groups of entries that do not differ
     significantly.
 
-    A group consists of neighbours in the order of `rank_entries` and then of mean ranks, no two of which the overall results
-    tell apart, as in a critical-difference diagram (J. Demsar, Statistical comparisons of classifiers over multiple data sets,
-    2006). The mean ranks and the groups are empty if no domain is shared by all entries.
+    No two entries of a group are told apart by the overall results, as in a critical-difference diagram (J. Demsar, Statistical
+    comparisons of classifiers over multiple data sets, 2006). Every two entries that are not told apart are in a group, also if
+    they share too few domains for an overall result. The mean ranks are empty if no domain is shared by all entries.
     """
     shared = set.intersection(*[{effect.domain for effect in pair.domains} for pair in pairs]) if pairs else set()
-    if not shared or len(pairs) != len(names) * (len(names) - 1) // 2:
-        return {}, []
-    ranks = dict.fromkeys(names, 0.0)
-    for pair in pairs:
-        for effect in pair.domains:
-            if effect.domain in shared:
-                lead = pair.find_lead(effect.value)
-                ranks[pair.one] += (lead < 0) + (lead == 0) / 2
-                ranks[pair.other] += (lead > 0) + (lead == 0) / 2
-    means = {name: 1 + behind / len(shared) for name, behind in ranks.items()}
+    means: dict[str, float] = {}
+    if shared and len(pairs) == len(names) * (len(names) - 1) // 2:
+        ranks = dict.fromkeys(names, 0.0)
+        for pair in pairs:
+            for effect in pair.domains:
+                if effect.domain in shared:
+                    lead = pair.find_lead(effect.value)
+                    ranks[pair.one] += (lead < 0) + (lead == 0) / 2
+                    ranks[pair.other] += (lead > 0) + (lead == 0) / 2
+        means = {name: 1 + behind / len(shared) for name, behind in ranks.items()}
     apart, places = tell_apart(names, pairs), rank_entries(names, pairs)
-    order = sorted(names, key=lambda name: (places[name], means[name]))
+    order = sorted(names, key=lambda name: (places[name], means.get(name, 0.0)))
     groups: list[list[str]] = []
-    for start in range(len(order)):
-        end = start + 1
-        while end < len(order) and not apart[order[end]] & {*order[start:end]}:
-            end += 1
-        if end - start > 1 and (not groups or order[end - 1] not in groups[-1]):
-            groups.append(order[start:end])
+    for one, other in combinations(order, 2):
+        if other in apart[one] or any({one, other} <= {*group} for group in groups):
+            continue
+        members = {one, other}
+        for name in order:
+            if not apart[name] & members:
+                members.add(name)
+        groups.append([name for name in order if name in members])
     return means, groups
 
 
-def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]], *, budget: float = 0) -> list[Solver]:
+def describe_solvers(
+    domain: str,
+    attempts: Mapping[str, Mapping[int, Attempt]],
+    *,
+    budget: float = 0,
+    same: Mapping[int, int] = MappingProxyType({}),
+    path_matters: bool = True,
+) -> list[Solver]:
     """Return the figures of the entries of a puzzle board, and then those of the virtual best solver; an empty list without
     positions.
 
-    `attempts` has the attempts of each entry, by the number of the position. `budget` is the limit of nodes for PAR2; 0 if there
-    is none.
+    `attempts` has the attempts of each entry by round, and `same` the first round with the same position. `budget` is the limit
+    of nodes for PAR2; 0 if there is none. Without `path_matters`, solutions have no cost.
     """
     played = list(attempts.items())
     positions = sorted(set.intersection(*[set(mine) for _, mine in played])) if played else []
     if not positions:
         return []
+    different = len({same.get(position, position) for position in positions})
     every = [position for position in positions if all(mine[position].solved for _, mine in played)]
 
     def spend(entries: Sequence[int]) -> list[float | None]:
@@ -418,12 +440,12 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
     for entry, (label, mine) in enumerate(played):
         counted = entry in searching
         with_it, without = score(best), score(spend([other for other in searching if other != entry]))
-        costs = [cost for position in every if (cost := mine[position].cost) is not None]
+        costs = [cost for position in every if path_matters and (cost := mine[position].cost) is not None]
         found.append(
             Solver(
                 domain,
                 label,
-                len(positions),
+                different,
                 fmean([mine[position].solved for position in positions]),
                 fmean(costs) if costs else None,
                 geometric_mean([max(1, mine[position].nodes) for position in every]) if every and counted else None,
@@ -436,7 +458,7 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
         return found
     candidates = [[played[entry][1][position] for entry in searching] for position in every]
     chosen = [min(some, key=lambda one: (one.nodes, one.cost or 0.0)) for some in candidates]
-    costs = [attempt.cost for attempt in chosen if attempt.cost is not None]
+    costs = [attempt.cost for attempt in chosen if path_matters and attempt.cost is not None]
     solved = fmean([nodes is not None for nodes in best])
     nodes = [
         max(1.0, spent) for position, spent in zip(positions, best, strict=True) if position in set(every) and spent is not None
@@ -444,7 +466,7 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
     virtual = Solver(
         domain,
         VIRTUAL_BEST,
-        len(positions),
+        different,
         solved,
         fmean(costs) if costs else None,
         geometric_mean(nodes) if nodes else None,

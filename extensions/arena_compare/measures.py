@@ -43,6 +43,8 @@ class MeanComparison:
     """The p-value after Holm's correction for all tests on the board."""
     test: str
     """The name of the test. It is empty if the two differ in no round, or if all rounds are repetitions of one."""
+    observations: int = 0
+    """The number of independent observations of the test: rounds that do not repeat others, or positions; 0 without a test."""
     remarks: tuple[str, ...] = ()
     """Sentences that the measure adds."""
     withheld: str | None = None
@@ -139,6 +141,7 @@ def correct_means(found: Sequence[tuple[str, str, RoundLeads]]) -> list[MeanComp
             p_value,
             p_value_holm,
             leads.test.name if known else "",
+            len(leads.values) if known else 0,
         )
         for (one, other, leads), known in zip(found, tested, strict=True)
         for p_value, p_value_holm, chance in [next(corrected) if known else untested]

@@ -127,7 +127,7 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
                 names.setdefault(aspect, [])
                 names[aspect] += [] if test in names[aspect] else [test]
                 sizes.setdefault(aspect, []).extend([] if size is None else [size])
-    unit = {"puzzle": "positions"}.get(sheet.kind, "rounds")
+    unit = "positions" if sheet.kind == "puzzle" and not compared.one_position else "rounds"
     if compared.pairs and isinstance(compared.pairs[0], GamesComparison):
         unit = "pairs of games, which start from the same position with the seats exchanged"
     by_test: dict[tuple[str, str], list[str]] = {}
@@ -147,7 +147,9 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
             parts = "; ".join([f"{text}{number and f', with {number}'}" for text, number in said])
             yield f"For every two entries, we compared {parts}{sided and '; all tests are two-sided'}."
     if compared.tests > 1:
-        untimed = [pair for pair in compared.pairs if isinstance(pair, PuzzleComparison) and pair.untimed and pair.moves]
+        untimed = [
+            pair for pair in compared.pairs if isinstance(pair, PuzzleComparison) and pair.untimed and pair.observations_both > 1
+        ]
         seconds = ", which include tests of seconds that could not be made," if untimed else ""
         yield (
             f"P-values and intervals are corrected for all {compared.tests:,} tests{seconds} by Holm's method (Holm 1979), so "
@@ -158,7 +160,7 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
 def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iterator[tuple[str, str, int | None]]:
     """Yield the aspects of two entries that are tested, each with the name of its test and the number of observations."""
     if isinstance(pair, MeanComparison):
-        yield f"the mean {measure or 'return'}", pair.test, pair.rounds
+        yield f"the mean {measure or 'return'}", pair.test, pair.observations
     elif isinstance(pair, GamesComparison):
         size = sum(pair.counts) if pair.counts else None
         if sheet.test is not None:
@@ -168,10 +170,14 @@ def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iter
         yield "the ratings", pair.test, size
         yield "the games between the two", "" if pair.direct is None else pair.direct.test, size
     else:
-        yield "the solved positions", pair.test, pair.solved.positions
+        yield "the solved positions", pair.test, pair.observations
         for aspect in ("cost", "moves", "nodes", "seconds"):
             means = getattr(pair, aspect)
-            yield f"the {aspect}{OF_SOLUTIONS}", "" if means is None or means.test is None else means.test.test, pair.solved.both
+            yield (
+                f"the {aspect}{OF_SOLUTIONS}",
+                "" if means is None or means.test is None else means.test.test,
+                pair.observations_both,
+            )
 
 
 def _write(value: object) -> str:

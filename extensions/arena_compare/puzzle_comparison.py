@@ -1,23 +1,23 @@
 """Compares two entries of a puzzle board on the positions that both have attempted."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import exp, inf, log
 from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
 from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, figures, read_ways
 from arena.api.store import Store
-from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of, subtract
+from arena.stats import SIGNIFICANCE_LEVEL, LoneMatches, agree, effective_size, group_values, mean_interval_of, subtract
 from arena_compare.paired import Solved, difference_interval
 from arena_records.budgets import effective_branching_factor, optimality_gap, par2, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
 """The maximum number of rows in a table of solved shares by budget."""
 MIN_POSITIONS = 6
-"""The minimum number of positions that both entries solved. If there are fewer, figures have no interval."""
+"""The minimum number of observations (positions) that both entries solved. If there are fewer, figures have no interval."""
 
 
 class Attempt(NamedTuple):
@@ -37,7 +37,7 @@ class Attempt(NamedTuple):
 
 
 Attempts = dict[int, dict[int, Attempt]]
-"""Attempts by the number of the entry, then by the number of the position."""
+"""Attempts by the number of the entry, then by the round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,24 @@ class PuzzleComparison:
     one: str
     other: str
     solved: Solved
+    positions: int
+    """The number of different positions."""
+    observations: int
+    """The number of independent observations: the positions or, if there is only one, the rounds in which the attempts of the two
+    do not repeat those of another round.
+    """
+    observations_both: int
+    """The same number for the rounds whose position both solved."""
     difference: float
-    """The difference of the solved shares with its interval, at the level at which Holm's method tests it."""
-    low: float
-    high: float
+    """The difference of the solved shares with its interval, at the level at which Holm's method tests it. There is no interval
+    for a single observation.
+    """
+    low: float | None
+    high: float | None
     p_value: float
-    """The two-sided p-value of the `test` of the solved shares, McNemar's exact test; 1 if both solved the same positions."""
+    """The two-sided p-value of the `test` of the solved shares, McNemar's exact test; 1 if both solved the same positions, and
+    for a single observation, which is not tested.
+    """
     p_value_holm: float
     """The p-value after Holm's correction for all tests on the board."""
     test: str
@@ -132,6 +144,23 @@ class PuzzleComparison:
     idle: str | None = None
     """Why nodes are not compared; None if they are."""
 
+    @property
+    def words(self) -> str:
+        """The number of positions in words and, if there are more of them, the number of rounds."""
+        positions, rounds = figures.amount(self.positions, "position"), self.solved.rounds
+        if self.positions == rounds:
+            return positions
+        if self.positions > 1:
+            return f"{positions} ({rounds:,} rounds)"
+        differ = "all" if self.observations == rounds else f"{self.observations:,}"
+        return (
+            f"one position ({rounds:,} rounds, {'which repeat each other' if self.observations == 1 else f'{differ} different'})"
+        )
+
+    def count(self, number: int) -> str:
+        """Return a number of observations in words."""
+        return figures.amount(number, "round" if self.positions == 1 and self.observations > 1 else "position")
+
 
 def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
     """Return the attempts on every puzzle board of the last run, by the number of the board. Void attempts are left out."""
@@ -150,34 +179,51 @@ def compare_attempts(
     contrasts: Contrasts,
     optima: Mapping[int, float],
     limits: Mapping[str, float],
+    lone: LoneMatches | None = None,
     *,
     path_matters: bool = True,
 ) -> PuzzleComparison:
-    """Compare two entries, given by their labels and numbers, by their attempts at each position.
+    """Compare two entries, given by their labels and numbers, by their attempts in each round.
 
     `contrasts` are those of the board. `optima` has the known lowest costs. `limits` are the limits for PAR2, with the keys
-    `nodes` and `seconds`, if there are any. Without `path_matters`, costs and moves of solutions are not compared.
+    `nodes` and `seconds`, if there are any. `lone` knows which rounds share a position and which attempts are repeats; None
+    if no two rounds do. Without `path_matters`, costs and moves of solutions are not compared.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
-    met = [(attempts[0][position], attempts[1][position]) for position in shared]
+    by_round = {round_: (attempts[0][round_], attempts[1][round_]) for round_ in shared}
+    met = list(by_round.values())
     solved = Solved.of((one.solved, other.solved) for one, other in met)
     names, numbers = (entries[0][0], entries[1][0]), (entries[0][1], entries[1][1])
+    positions, repeats = ({}, {}) if lone is None else (lone.positions(), lone.find_repeats())
+
+    def group(values: Mapping[int, float]) -> list[list[float]]:
+        """Return values by round in groups, each of which is one observation."""
+        return group_values(values, *[repeats.get((entry,)) for entry in numbers])
+
     by_solved, deciding = contrasts.get(*numbers, "solved"), contrasts.deciding(*numbers)
-    bounds = difference_interval(solved, SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance)
-    low, high = agree(bounds, decided=by_solved is not None and by_solved.better != 0, value=solved.difference)
-    assert low is not None
-    assert high is not None
-    both = [(one, other) for one, other in met if one.solved and other.solved]
-    paths = both if path_matters else []
+    leads = group({round_: float(one.solved) - float(other.solved) for round_, (one, other) in by_round.items()})
+    low, high = None, None
+    if len(leads) > 1:
+        chance = SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance
+        bounds = difference_interval(solved, chance, effective_size(leads))
+        low, high = agree(bounds, decided=by_solved is not None and by_solved.better != 0, value=solved.difference)
+    solved_by_both = {round_: pair for round_, pair in by_round.items() if pair[0].solved and pair[1].solved}
+    both = list(solved_by_both.values())
+    paths = solved_by_both if path_matters else {}
 
     def differ(aspect: Literal["moves", "cost"]) -> Means | None:
-        known = [(getattr(one, aspect), getattr(other, aspect)) for one, other in paths]
-        values = [(one, other) for one, other in known if one is not None and other is not None]
-        return _means(values, fmean, [subtract(*pair) for pair in values], contrasts.get(*numbers, aspect))
+        known = {round_: (getattr(one, aspect), getattr(other, aspect)) for round_, (one, other) in paths.items()}
+        values = {round_: pair for round_, pair in known.items() if None not in pair}
+        differences = group({round_: subtract(*pair) for round_, pair in values.items()})
+        return _means(list(values.values()), fmean, differences, contrasts.get(*numbers, aspect))
 
     def ratio(aspect: Literal["nodes", "seconds"], least: float) -> Means | None:
-        values = [(max(least, getattr(one, aspect)), max(least, getattr(other, aspect))) for one, other in both]
-        found = _means(values, geometric_mean, [log(one / other) for one, other in values], contrasts.get(*numbers, aspect))
+        values = {
+            round_: (max(least, getattr(one, aspect)), max(least, getattr(other, aspect)))
+            for round_, (one, other) in solved_by_both.items()
+        }
+        logarithms = group({round_: log(one / other) for round_, (one, other) in values.items()})
+        found = _means(list(values.values()), geometric_mean, logarithms, contrasts.get(*numbers, aspect))
         if found is None:
             return None
         low, high = [None if bound is None else exp(bound) for bound in (found.estimate.low, found.estimate.high)]
@@ -187,12 +233,19 @@ def compare_attempts(
     untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
     idle = [name for name, mine in zip(names, attempts, strict=True) if not any(one.nodes for one in mine.values())]
     unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
-    known = [position for position in shared if position in optima]
-    factors = [[effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for pair in paths]
-    branching = [(one, other) for one, other in factors if one is not None and other is not None]
+    known = [round_ for round_ in shared if round_ in optima] if path_matters else []
+    factors = {round_: [effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for round_, pair in paths.items()}
+    branching = {round_: (one, other) for round_, (one, other) in factors.items() if one is not None and other is not None}
+
+    def count_positions(rounds: Iterable[int]) -> int:
+        return len({positions.get(round_, round_) for round_ in rounds})
+
     return PuzzleComparison(
         *names,
         solved,
+        count_positions(shared),
+        len(leads),
+        len(group(dict.fromkeys(solved_by_both, 0.0))),
         solved.difference,
         low,
         high,
@@ -207,9 +260,9 @@ def compare_attempts(
         *_par2(nodes, 0 if idle else limits.get("nodes", 0)),
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
-        (fmean([one for one, _ in branching]), fmean([other for _, other in branching])) if branching else None,
-        len(branching),
-        len(known),
+        (fmean([one for one, _ in branching.values()]), fmean([other for _, other in branching.values()])) if branching else None,
+        count_positions(branching),
+        count_positions(known),
         () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
         untimed,
@@ -232,14 +285,24 @@ def par2_limits(sheet: BoardInfo, attempts: Attempts) -> dict[str, float]:
 
 
 def _means(
-    values: Sequence[tuple[float, float]], mean: Callable[[list[float]], float], leads: Sequence[float], test: Contrast | None
+    values: Sequence[tuple[float, float]],
+    mean: Callable[[list[float]], float],
+    leads: Sequence[Sequence[float]],
+    test: Contrast | None,
 ) -> Means | None:
-    """Return the means of a figure and the mean of `leads` with its interval, which agrees with the test; None without values."""
+    """Return the means of a figure and the mean of `leads` with its interval, which agrees with the test; None without values.
+
+    `leads` are in groups, each of which is one observation.
+    """
     if not values:
         return None
-    value, bounds = fmean(leads), (None, None) if test is None else mean_interval_of(leads, test.chance)
+    bounds: tuple[float | None, float | None] = None, None
+    value = fmean(chain(*leads))
+    if test is not None:
+        sizes = list(map(len, leads))
+        bounds = mean_interval_of(list(map(fmean, leads)), test.chance, None if max(sizes) == 1 else sizes)
     bounds = agree(bounds, decided=test is not None and test.better != 0, value=value)
-    estimate = Estimate(value, *(bounds if len(values) >= MIN_POSITIONS else (None, None)))
+    estimate = Estimate(value, *(bounds if len(leads) >= MIN_POSITIONS else (None, None)))
     return Means(mean([one for one, _ in values]), mean([other for _, other in values]), estimate, test)
 
 

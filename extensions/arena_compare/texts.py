@@ -38,7 +38,7 @@ def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: i
         by = "" if measure is None else f" by {measure}"
         heading = f"{sheet.title}: {found.one} and {found.other}{by} in {figures.amount(found.rounds, 'round')}"
         return f"{heading}\n\n{_means_text(found)}"
-    heading = f"{sheet.title}: {found.one} and {found.other} on {figures.amount(found.solved.positions, 'position')}"
+    heading = f"{sheet.title}: {found.one} and {found.other} on {found.words}"
     texts = [heading, puzzle_verdict(found), _figures(found, style, width)]
     for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
@@ -76,9 +76,10 @@ def _means_text(found: MeanComparison) -> str:
 
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     """Return the table of all figures of both entries."""
-    solved, both = found.solved, f"{figures.amount(found.solved.both, 'position')} that both solved"
-    shares = [figures.share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
-    bounds = f"{signed_points(found.low, 1)} to {signed_points(found.high, 1)}"
+    solved, both = found.solved, f"{found.count(found.observations_both)} that both solved"
+    shares = [figures.share((solved.both + alone) / solved.rounds) for alone in (solved.only_one, solved.only_other)]
+    known = found.low is not None and found.high is not None
+    bounds = figures.between(*[signed_points(bound or 0.0, 1) if known else None for bound in (found.low, found.high)])
     typical = f"{both}, geometric mean"
     counted = f"{figures.amount(found.branching_positions, 'position')} that both solved with nodes and moves"
     rows = [

@@ -12,6 +12,8 @@ MIN_TOLD_P_VALUE = 1e-15
 """The smallest p-value that is shown as a number. P-values are computed as 1 minus a likelihood, which has about 16 digits."""
 EVERYWHERE = "everywhere"
 """Takes the place of an interval if all positions have the same difference."""
+ONE_POSITION = "there is only one position"
+"""The reason why there is no test if two entries differ in what they solve."""
 BOTH = "The games between the two and the ratings of the whole leaderboard"
 
 
@@ -115,7 +117,8 @@ def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     """Return a sentence with the significant differences between two entries, beginning with the solved share. The figures
     without a significant difference come last; if it is `brief`, they are left out.
     """
-    said = p_value_words(found.p_value_holm, found.test) if found.test else "both solved the same positions"
+    same = not found.solved.only_one and not found.solved.only_other
+    said = "both solved the same positions" if same else p_value_words(found.p_value_holm, found.test, ONE_POSITION)
     every = (
         Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer"),
         Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer"),
@@ -124,7 +127,10 @@ def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     )
     aspects = [aspect for aspect in every if aspect.means is not None]
     solves = found.p_value_holm <= SIGNIFICANCE_LEVEL
-    points = f"{signed_points(found.low)} to {signed_points(found.high)} points"
+    low, high = found.low, found.high
+    points = f"{signed_points(found.difference)} points"
+    if low is not None and high is not None:
+        points = f"{signed_points(low)} to {signed_points(high)} points"
     unsettled = [] if solves else [f"what they solve ({points}, {said})"]
     unsettled += [f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]
     rest = _joined(unsettled, "or")
@@ -135,8 +141,8 @@ def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     flip = leads[0] < 0
     claims = [_claim(aspect, flip=flip) for aspect in aspects if _side(aspect)]
     one, other = (found.other, found.one) if flip else (found.one, found.other)
-    if solves:
-        low, high = (-found.high, -found.low) if flip else (found.low, found.high)
+    if solves and low is not None and high is not None:
+        low, high = (-high, -low) if flip else (low, high)
         more = f"{percentage_points(low)} to {percentage_points(high)} points more"
         text = f"{one} solves {more} than {other} (95 %), {said}"
         text += f"; on the positions that both solve, it {_listed(claims)}" if claims else ""
@@ -180,7 +186,7 @@ def _interval(aspect: Aspect) -> str:
     assert aspect.means is not None
     estimate, text = aspect.means.estimate, figures.figure if aspect.ratio else figures.signed
     if aspect.means.test is None:
-        return "equal everywhere"
+        return "equal everywhere" if estimate.value == (1.0 if aspect.ratio else 0.0) else "only one position"
     if estimate.low is None or estimate.high is None:
         return "too few positions"
     return f"{'x ' if aspect.ratio else ''}{text(estimate.low)} to {text(estimate.high)}"

@@ -33,8 +33,8 @@ def test_tangos_bounds_are_where_his_score_test_just_rejects(solved: Solved, cha
             return -sum(count * log(max(chance, 1e-300)) for count, chance in cells if count)
 
         share = minimize_scalar(loss, bounds=(least, most), method="bounded", options={"xatol": 1e-12}).x
-        deviation = sqrt(solved.positions * max(1e-18, 2 * share + bound - bound**2))
-        statistic = (solved.only_one - solved.only_other - solved.positions * bound) / deviation
+        deviation = sqrt(solved.rounds * max(1e-18, 2 * share + bound - bound**2))
+        statistic = (solved.only_one - solved.only_other - solved.rounds * bound) / deviation
         assert abs(statistic) == pytest.approx(quantile, abs=0.01)
 
 
@@ -60,7 +60,7 @@ def test_intervals_of_differences_lie_around_them(results: list[tuple[bool, bool
     """Within [-1, 1], never without a width, and mirrored when the agents are swapped."""
     solved = Solved.of(results)
     low, high = difference_interval(solved)
-    assert solved.positions == len(results)
+    assert solved.rounds == len(results)
     assert -1 <= low <= solved.difference <= high <= 1
     assert high > low
     mirrored = difference_interval(Solved.of([(other, one) for one, other in results]))
