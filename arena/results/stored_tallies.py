@@ -42,13 +42,7 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns), repeatable, loser=loser)
     if any(tally.has_conclusion for tally in tallies):
         _add_void_matches(store, tallies)
-    for rows in store.chunks(_ATTEMPTS):
-        for board, round_, seats, solved, moves, cost, nodes, nanoseconds in rows:
-            tallies[board].attempts[seats_of(seats)[0]].add(
-                round_, solved=bool(solved), moves=moves, cost=cost, nodes=nodes, seconds=nanoseconds / NANOSECONDS
-            )
-    for board, round_, position in store.query(_POSITIONS):
-        tallies[board].lone.add_position(round_, hash(position))
+    _add_attempts(store, tallies)
     for number, tally in enumerate(tallies):
         tally.distinct = 0
         for round_, seats, solved, decisions, nodes, nanoseconds in (
@@ -59,6 +53,16 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     for board, distinct in store.query(_DISTINCT):
         tallies[board].distinct = distinct
     return tallies
+
+
+def _add_attempts(store: Store, tallies: Sequence[Tally]) -> None:
+    for rows in store.chunks(_ATTEMPTS):
+        for board, round_, seats, solved, moves, cost, nodes, nanoseconds in rows:
+            tallies[board].attempts[seats_of(seats)[0]].add(
+                round_, solved=bool(solved), moves=moves, cost=cost, nodes=nodes, seconds=nanoseconds / NANOSECONDS
+            )
+    for board, round_, position in store.query(_POSITIONS):
+        tallies[board].lone.add_position(round_, hash(position))
 
 
 def read_ways(store: Store, sheets: Sequence[BoardInfo]) -> list[list[Way]]:

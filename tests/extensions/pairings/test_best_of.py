@@ -81,7 +81,7 @@ def test_an_open_contest_names_those_who_are_in(tmp_path: Path) -> None:
     with Store.open(store) as opened:
         sheet = opened.last().boards[0]
     assert sheet.options == {"margin": 5.0, "risk": 0.05, "games": 8}
-    assert BoardInfo.from_dict(sheet.as_dict()) == sheet
+    assert BoardInfo.from_json(json.dumps([sheet.as_dict()])) == [sheet]
 
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
