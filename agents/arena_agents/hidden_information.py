@@ -24,7 +24,7 @@ class ISMCTS(Agent):
     """
 
     name = "ismcts"
-    hints = Hints(proposed={"hidden-information": 4})
+    hints = Hints(reference="games", proposed={"hidden-information": 4})
     needs: ClassVar[frozenset[str]] = frozenset({"resample"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
 

@@ -158,8 +158,8 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
         kinds = "games and puzzles" if hints.reference is True else hints.reference
         yield f"  `arena try` compares new agents with it on {kinds}"
     if hints.proposed:
-        words = [{"heuristic": "with a heuristic"}.get(word, word) for word in hints.proposed]
-        yield f"  a default opponent in `arena play` if the game is {figures.listing(words, 'or')}"
+        words = [{"heuristic": "a heuristic"}.get(word, f"the trait {word}") for word in hints.proposed]
+        yield f"  a default opponent in `arena play` for games with {figures.listing(words, 'or')}"
     games = registry.games_for(agent)
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
     if not (agent.wants_heuristic or hints.uses_heuristic):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena import CHANCE, Game, SpecError, run
+from arena import CHANCE, Game, Registry, SpecError, run
 from arena.traits import Abilities
 from arena_agents.hidden_information import ISMCTS, PIMC
 from arena_agents.mcts import MCTS
@@ -194,3 +194,9 @@ def test_mcts_plays_for_a_score_without_an_upper_bound(decide: Decide) -> None:
     decided = decide(MCTS(rollouts=300), game, state)
     assert decided.action in game.actions(state)
     assert 0 <= decided.value < 1000
+
+
+def test_games_with_hidden_cards_have_rivals_for_new_agents(registry: Registry) -> None:
+    """`arena try` and `arena check` need two agents for a match; `random` alone is one."""
+    for name in ("kuhn-poker", "leduc-poker", "hearts", "goofspiel"):
+        assert {"random", "ismcts"} <= set(registry.list_references(registry.games[name]()))

@@ -128,7 +128,7 @@ def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
     arena = arena_in(tmp_path)
     first, plain = [arena("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
     assert "  `arena try` compares new agents with it on games and puzzles\n" in first
-    assert "  a default opponent in `arena play` if the game is zero-sum or with a heuristic\n" in first
+    assert "  a default opponent in `arena play` for games with the trait zero-sum or a heuristic\n" in first
     assert "arena try" not in plain
     assert "  `arena try` compares new agents with it on games\n" in arena("show", "mcts").stdout
 
