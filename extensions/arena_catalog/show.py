@@ -190,10 +190,10 @@ def _describe_type(schema: Mapping[str, Any]) -> str:
     if "enum" in schema or "const" in schema:
         return figures.listing([*map(str, schema.get("enum", [schema.get("const")]))], "or")
     word = _WORDS.get(schema.get("type", ""), schema.get("type", ""))
-    low, high = schema.get("minimum"), schema.get("maximum")
+    given = [schema.get(key) for key in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")]
+    low, more, high, less = [f"{one:,.0f}" if one is not None and one == round(one) else one for one in given]
     if low is not None and high is not None:
         return f"{word} from {low} to {high}"
-    more, less = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     bounds = ((low, "from {}"), (more, "above {}"), (high, "up to {}"), (less, "below {}"))
     return f"{word} {' and '.join([text.format(bound) for bound, text in bounds if bound is not None])}".rstrip()
 

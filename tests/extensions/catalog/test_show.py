@@ -131,7 +131,7 @@ def test_a_parameter_is_explained_by_its_field_its_docstring_or_a_base_class() -
 
 
 def test_show_explains_parameters_and_uses_no_internal_words() -> None:
-    assert "    exploration: number from 0 to 1000; default 1.414\n      `exploration` is the constant c of UCT" in shown("mcts")
+    assert "    exploration: number from 0 to 1,000; default 1.414\n      `exploration` is the constant c of UCT" in shown("mcts")
     everything = "".join(shown(name) for name in sorted({key[-1] for key, _ in load_plugins().items() if key[0] != "encoding"}))
     assert not re.findall(r"^  (?:proposed|reference|hints):.*", everything, re.MULTILINE)
 
@@ -209,6 +209,7 @@ def test_a_kind_that_is_misspelt_is_suggested(word: str, meant: str) -> None:
         ({"type": "integer", "minimum": 1}, "whole number from 1"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 400}, "number above 0 and up to 400"),
         ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5}, "number above 0 and below 0.5"),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 1e9}, "number above 0 and up to 1,000,000,000"),
         ({"type": "string"}, "text"),
         ({"enum": ["a", "b", "c"]}, "a, b or c"),
     ],
