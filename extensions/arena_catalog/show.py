@@ -195,7 +195,7 @@ def _describe_type(schema: Mapping[str, Any]) -> str:
     if low is not None and high is not None:
         return f"{word} from {low} to {high}"
     bounds = ((low, "from {}"), (more, "above {}"), (high, "up to {}"), (less, "below {}"))
-    return f"{word} {' and '.join([text.format(bound) for bound, text in bounds if bound is not None])}".rstrip()
+    return f"{word} {figures.listing([text.format(bound) for bound, text in bounds if bound is not None])}".rstrip()
 
 
 _WORDS = {
