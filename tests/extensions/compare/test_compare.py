@@ -470,8 +470,9 @@ def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
         assert not re.search(r"p = 0(?!\.)", text)
 
 
-@pytest.mark.parametrize("by", [(), ("--by", "nodes")])
-@pytest.mark.parametrize("kind", ["game", "puzzle"])
+@pytest.mark.parametrize(
+    ("kind", "by"), [("game", ()), ("game", ("--by", "seconds")), ("puzzle", ()), ("puzzle", ("--by", "nodes"))]
+)
 def test_several_pairs_are_a_matrix_and_a_sentence_each(kind: str, by: tuple[str, ...], request: pytest.FixtureRequest) -> None:
     """Each sentence is one of the details of its pair, and each pair has two cells with opposite differences."""
     store = str(request.getfixturevalue(kind)[0])
