@@ -153,14 +153,14 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
     for engine in search_engines() if made is not None else ():
         if (loop := engine.loop_of(made)) is not None:
             yield f"  {engine.name}: by the engine {loop}, if the rules of the game and the heuristic are compiled"
-    hints = Hints.of(agent)
+    hints, games = Hints.of(agent), registry.games_for(agent)
     if hints.reference:
-        kinds = "games and puzzles" if hints.reference is True else hints.reference
-        yield f"  `arena try` compares new agents with it on {kinds}"
+        able = {"puzzles" if game.players == 1 else "games" for game in games.values()}
+        kinds = sorted(able if hints.reference is True else {str(hints.reference)})
+        yield f"  `arena try` compares new agents with it on {figures.listing(kinds)}"
     if hints.proposed:
         words = [{"heuristic": "a heuristic"}.get(word, f"the trait {word}") for word in hints.proposed]
         yield f"  a default opponent in `arena play` for games with {figures.listing(words, 'or')}"
-    games = registry.games_for(agent)
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
     if not (agent.wants_heuristic or hints.uses_heuristic):
         yield "  heuristics: it uses none"

@@ -216,3 +216,10 @@ def test_a_kind_that_is_misspelt_is_suggested(word: str, meant: str) -> None:
 )
 def test_types_are_described_in_words(schema: dict[str, Any], text: str) -> None:
     assert _describe_type(schema) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("greedy", "games and puzzles"), ("alpha-beta", "games"), ("a-star", "puzzles"), ("mcts", "games")]
+)
+def test_a_rival_is_one_for_the_kinds_that_it_can_play(name: str, kinds: str) -> None:
+    assert f"  `arena try` compares new agents with it on {kinds}\n" in CliRunner().invoke(show, [name]).output
