@@ -438,9 +438,9 @@ class Tally:
 
     def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
-        self._format = format_ or find_format(sheet.format, sheet.options)
+        self._format = format_ or find_format(sheet.format, sheet.options or {})
         self._has_ranking = self._format is not None and ranks(self._format)
-        self.has_conclusion = self._format is not None and concludes(self._format)
+        self.has_conclusion = self._format is not None and sheet.options is not None and concludes(self._format)
         self.outcomes = Outcomes() if self._has_ranking or self.has_conclusion else None
         """The result of every match; kept only if the format has its own ranking or conclusion."""
         self.counts = [Count() for _ in sheet.labels]

@@ -101,8 +101,10 @@ class BoardInfo:
     """The settings of each entry."""
     path_matters: bool = True
     """Whether solutions are compared by their costs and moves; False for a puzzle in which only the final state counts."""
-    options: dict[str, Any] = field(default_factory=dict)
-    """The options of the format if it has a conclusion of its own, such as a winner (see `Format.conclude`)."""
+    options: dict[str, Any] | None = None
+    """The options of the format if it has a conclusion of its own, such as a winner (see `Format.conclude`). None if it has none,
+    and in older stores.
+    """
     left_out: int = 0
     """The number of played matches that the key `report` of the spec leaves out. A store does not keep it, because it is counted
     whenever the board is shown."""
@@ -149,7 +151,7 @@ class BoardInfo:
             apart=tuple([seat.label for seat in board.seats if not seat.in_process]),
             has_openings=board.positions.plies > 0 or len(set(board.positions.texts or ())) > 1,
             path_matters=not isinstance(board.game, Puzzle) or board.game.path_matters,
-            options=json.loads(canonical(configured.settings(format_))) if concludes(format_) else {},
+            options=json.loads(canonical(configured.settings(format_))) if concludes(format_) else None,
             settings=tuple(json.loads(canonical(settings))),  # a value that JSON does not have becomes the name of its type
         )
 
@@ -188,10 +190,12 @@ class BoardInfo:
         return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields that a store keeps, as plain values. `path_matters` is left out if it is true, and `options` if there
-        are none, as in older stores.
+        """Return all fields that a store keeps, as plain values. `path_matters` is left out if it is true, and `options` if it is
+        None, as in older stores.
         """
-        values = {name: value for name, value in asdict(self).items() if name != "left_out" and (name != "options" or value)}
+        values = {
+            name: value for name, value in asdict(self).items() if name != "left_out" and (name != "options" or value is not None)
+        }
         if self.path_matters:
             del values["path_matters"]
         return values

@@ -11,6 +11,7 @@ import arena
 from arena import Pairing
 from arena.format import Outcomes
 from arena.results.leaderboard import Leaderboard
+from arena.results.tally import Tally
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena_pairings.best_of import BestOf, ContestResult
@@ -81,7 +82,10 @@ def test_an_open_contest_names_those_who_are_in(tmp_path: Path) -> None:
     with Store.open(store) as opened:
         sheet = opened.last().boards[0]
     assert sheet.options == {"margin": 5.0, "risk": 0.05, "games": 8}
-    assert BoardInfo.from_json(json.dumps([sheet.as_dict()])) == [sheet]
+    older = {name: value for name, value in sheet.as_dict().items() if name != "options"}
+    read, without = BoardInfo.from_json(json.dumps([sheet.as_dict(), older]))
+    assert read == sheet
+    assert Tally(without).conclusion() is None, "the margin is unknown"
 
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
