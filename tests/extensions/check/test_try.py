@@ -81,7 +81,7 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert [game for game, *_ in standings] in (GAMES[:2], GAMES)  # as far as time allows
     assert "Rank" not in ended.stdout
     assert "random (" in standings[0][3].split(";")[0]
-    assert "beats" in standings[0][3]
+    assert "is better than" in standings[0][3]
     assert not list(tmp_path.glob("*.db"))
     assert "arena check strong.py --watch" in ended.stdout
     assert "matches are missing" not in ended.stdout  # a try stops on purpose
