@@ -263,7 +263,7 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     page = (tmp_path / "two.html").read_text()
     both = frame[frame["solved"].astype(bool)].pivot_table(index=["board", "round"], columns="agent", values="nodes")
     both = both.dropna(subset=["a-star", "greedy"])
-    start = page.index('aria-label="numbers of the plot Nodes of greedy in relation to a-star of all domains"')
+    start = page.index('aria-label="numbers of the plot Generated nodes of greedy in relation to a-star of all domains"')
     assert page[start : page.index("</table>", start)].count("<tr>") == len(both) + 1
     fewer = int((both["a-star"] < both["greedy"]).sum())
     assert f"a-star took fewer on {fewer} of {len(both)} positions, above the line." in page
