@@ -62,7 +62,7 @@ def found_by(store: str, *arguments: str) -> dict[str, Any]:
     return dict(pair)
 
 
-@pytest.mark.parametrize("measure", ["nodes", "seconds", "return", "score"])
+@pytest.mark.parametrize("measure", ["seconds", "return", "score"])
 def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results], measure: str) -> None:
     """The mean difference of the rounds, with the p-value of all 2^15 combinations of signs.
 
@@ -76,7 +76,6 @@ def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results],
             used = [decision for decision in record.decisions if decision.seat == seat]
             values[label][played.pairing.round].append(
                 {
-                    "nodes": sum(decision.nodes for decision in used),
                     "seconds": sum(decision.seconds for decision in used),
                     "return": record.returns[seat],
                     "score": (record.returns[seat] + 1) / 2,
