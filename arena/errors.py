@@ -3,6 +3,7 @@
     ArenaError                  every error that a caller may want to catch
     +-- SpecError               a spec with faults; it lists all of them, each as a SpecFault
     +-- PluginError             a plugin that cannot be loaded, with its source
+    +-- CodeTooComplex          a Python file whose syntax takes too much time or memory to read
     +-- UnknownName             a name that no plugin defines; the message suggests similar names
     +-- Refused                 an agent that cannot play a game; the message gives the reason
     +-- GameError               a game that broke its own rules while it was played
@@ -99,6 +100,10 @@ class PluginError(ArenaError):
     def __init__(self, source: str, message: str) -> None:
         self.source = source
         super().__init__(f"plugin {source}: {message}")
+
+
+class CodeTooComplex(ArenaError):
+    """A Python file whose syntax takes too much time or memory to read; the message names the file and the limits."""
 
 
 class UnknownName(ArenaError):

@@ -50,7 +50,8 @@ HOLES = {
     "beside": "a file beside a store is a pipe, a link, without end, or names another file, so that arena waits for ever, "
     "fills the memory, or changes or deletes a file of the user",
     "store": "a store names code, and the code runs when someone looks at the store",
-    "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or a file never ends",
+    "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or takes minutes to parse, "
+    "or a file never ends",
     "server": "connections or specs make other users wait",
 }
 """The descriptions of the attacks; the keys are the words in the marks. Each attack has a row in the table."""

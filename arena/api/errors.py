@@ -1,6 +1,7 @@
 """Errors for extensions, and how a message describes a value, a name or an exception."""
 
 from arena.errors import (
+    CodeTooComplex,
     GameTooLarge,
     Interrupted,
     IsolationError,
@@ -19,6 +20,7 @@ from arena.errors import (
 )
 
 __all__ = [
+    "CodeTooComplex",
     "GameTooLarge",
     "Interrupted",
     "IsolationError",

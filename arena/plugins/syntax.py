@@ -2,9 +2,16 @@
 
 The digest is computed from a text of its own format, because the output of `ast.dump` changes with the version of Python. Empty
 fields are left out, as new versions add fields. For 14,540 files, the digests were the same under Python 3.11, 3.12 and 3.13.
+
+The parser of Python needs much time or memory for some small files: a minute for 1 MB of an f-string, and gigabytes for an import
+of 250 kB. So a file that is not small is parsed by another process with limits: `python -I -S syntax.py FILE`. That is why this
+module imports only the standard library.
 """
 
 import ast
+import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,6 +21,14 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 SUFFIX = ".py"
+MAX_HERE_BYTES = 64 << 10
+"""The largest file that this process parses itself. The worst ones that are known take Python 3.11 half a second and 300 MiB."""
+MAX_CPU_SECONDS = 10
+"""The processor time for a larger file. A table of 1.1 MB takes 1 s."""
+MAX_SECONDS = 60.0
+"""The time for a larger file, on a machine that is busy."""
+MAX_MEMORY_BYTES = 2 << 30
+"""The memory for a larger file."""
 _LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # they follow from other fields, or have no effect
 
 
@@ -46,19 +61,46 @@ def parse_file(file: Path) -> Parsed:
     """Read a file. If the file has the same stamp as at the last call, the earlier result is returned.
 
     For a file that is not valid Python, the digest covers its bytes, and imports are empty. An unreadable file counts as empty.
+    Raises CodeTooComplex if its syntax takes too much time or memory.
     """
     try:
         now = file.stat()
         stamp = now.st_mtime_ns, now.st_size
         if file not in _read or _read[file][0] != stamp:
-            content, imports = file.read_bytes(), frozenset[Import]()
-            if file.suffix == SUFFIX:
-                with _PARSING, suppress(*_UNREADABLE), warnings.catch_warnings(action="ignore"):
-                    content, imports = _canonical(ast.parse(content))
-            _read[file] = stamp, Parsed(_digest(content), imports)
+            if file.suffix != SUFFIX:
+                found = Parsed(digest_bytes(file), frozenset())
+            elif now.st_size > MAX_HERE_BYTES:
+                found = _parse_apart(file)
+            else:
+                with _PARSING:
+                    found = _parse(file)
+            _read[file] = stamp, found
     except OSError:
         return Parsed(_digest(b""), frozenset())
     return _read[file][1]
+
+
+def _parse(file: Path) -> Parsed:
+    content, imports = file.read_bytes(), frozenset[Import]()
+    with suppress(*_UNREADABLE), warnings.catch_warnings(action="ignore"):
+        content, imports = _canonical(ast.parse(content))
+    return Parsed(_digest(content), imports)
+
+
+def _parse_apart(file: Path) -> Parsed:
+    """Let another process read a file. Raises CodeTooComplex if it exceeds a limit or crashes."""
+    command = [sys.executable, "-I", "-S", __file__, str(file.absolute())]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=MAX_SECONDS, check=True)  # noqa: S603 - this module
+        digest, imports = json.loads(done.stdout)
+    except (subprocess.SubprocessError, ValueError) as error:
+        from arena.errors import CodeTooComplex  # the other process cannot import arena
+
+        raise CodeTooComplex(
+            f"{file}: to read its syntax takes more than {MAX_CPU_SECONDS} s or {MAX_MEMORY_BYTES >> 20:,} MiB; "
+            f"the file has {file.stat().st_size:,} bytes; keep data in another file, such as JSON"
+        ) from error
+    return Parsed(bytes.fromhex(digest), frozenset([Import(*one) for one in imports]))
 
 
 def digest_bytes(file: Path) -> bytes:
@@ -144,3 +186,25 @@ def _list_imports(node: ast.AST) -> list[Import]:
         return []
     split = [(alias, *alias.name.rpartition(".")[::2]) for alias in node.names]  # `import a.b as c` is `from a import b as c`
     return [Import(0, module, name) if module and one.asname else Import(0, one.name, None) for one, module, name in split]
+
+
+def main() -> None:
+    """Parse a file within limits, and write its digest and its imports as JSON."""
+    import resource  # there is none on Windows
+
+    limits = {resource.RLIMIT_CPU: MAX_CPU_SECONDS, resource.RLIMIT_DATA: MAX_MEMORY_BYTES, resource.RLIMIT_CORE: 0}
+    for kind, most in limits.items():
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    content, imports = Path(sys.argv[1]).read_bytes(), frozenset[Import]()
+    try:
+        with suppress(*_UNREADABLE[:3]), warnings.catch_warnings(action="ignore"):
+            content, imports = _canonical(ast.parse(content))
+    except MemoryError:  # Python also raises it for expressions that are nested too deeply, which take little memory
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 > MAX_MEMORY_BYTES // 2:
+            raise
+    print(json.dumps([_digest(content).hex(), sorted(imports, key=repr)]))
+
+
+if __name__ == "__main__":
+    main()

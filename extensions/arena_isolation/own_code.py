@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Search, State
-from arena.api.errors import suggest
+from arena.api.errors import CodeTooComplex, suggest
 from arena.api.games import Evaluation
 from arena.api.match import Program
 from arena.api.spec import (
@@ -189,7 +189,7 @@ class CodeAgent(EntryAgent):
         try:
             version, self._plugins = self._reader.code(self._name, self._key, text)
             self._host = self._reader.host(version, self._plugins, isolation)
-        except (NoVersion, RevisionError, NotDescribed) as error:
+        except (NoVersion, RevisionError, NotDescribed, CodeTooComplex) as error:
             report((self._key,), str(error))
             return SoundAgent()
         description = self._host.description

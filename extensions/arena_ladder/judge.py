@@ -20,11 +20,11 @@ from time import monotonic
 from typing import Any, BinaryIO
 
 from arena import ArenaError, Puzzle, Spec, SpecError
-from arena.api.errors import IsolationError, cut, describe
+from arena.api.errors import CodeTooComplex, IsolationError, cut, describe
 from arena.api.games import Traits
 from arena.api.match import Program
 from arena.api.processes import PythonProcess
-from arena.api.spec import Board, Document, list_organisers, reload_spec
+from arena.api.spec import Board, Document, PythonFile, list_organisers, reload_spec
 from arena_check.program_checks import ProgramCheck, program_verdicts
 from arena_check.verdicts import Verdict
 from arena_isolation.agent_pool import AgentProcesses
@@ -223,9 +223,12 @@ def judge(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding],
         entrant = Entrant({"agent": {"command": [brief.file]}, "label": label})
     else:
         with _bounded_memory(READING_MB << 20):  # only this step parses files, which could be made to use much memory
-            if brief.packages is not None:
-                _check_imports(Path(brief.file).parent, Path(brief.file).name, brief.plain, brief.packages)
-            version = seal_submission(Path(brief.file))
+            try:
+                if brief.packages is not None:
+                    _check_imports(Path(brief.file).parent, Path(brief.file).name, brief.plain, brief.packages)
+                version = seal_submission(Path(brief.file))
+            except CodeTooComplex as error:
+                raise NotPassed(str(error)) from error
         passed = _ask_what_it_is(version, house, brief, bounds)
         assert passed.agent is not None
         entrant = Entrant.of_plugin(version, passed.agent, label, passed.claims or {}, house)
@@ -262,8 +265,10 @@ def _load_house(brief: Brief) -> Spec:
 
 def _check_imports(folder: Path, module: str, plain: str, packages: list[str]) -> None:
     """Raise NotPassed if the code in a folder imports a package that is not allowed. `plain` is the name that the author gave
-    `module`.
+    `module`. Raises CodeTooComplex for a file whose syntax takes too much time to read.
     """
+    for file in folder.rglob("*.py"):
+        PythonFile.parse_file(file)
     files = {str(file.relative_to(folder)): file.read_text(errors="replace") for file in folder.rglob("*.py")}
     shown = plain if plain.endswith(".py") else "agent.py"
     forbidden = find_forbidden_imports({shown if name == module else name: text for name, text in files.items()}, packages)

@@ -1,0 +1,80 @@
+"""Small files and texts for which the parser of Python needs minutes or gigabytes: nothing of arena waits for them."""
+
+import ast
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from arena import Game, SpecError
+from arena.errors import CodeTooComplex
+from arena.plugins import syntax
+from arena.spec import load_spec
+from arena_games.nim import Nim
+
+AGENT = "from arena import Agent, hookimpl\n"
+BOMBS = {
+    "an f-string of many parts": "x = f'" + "{1}" * 300_000 + "'\n",
+    "an import of a long name": "import a" + ".a" * 125_000 + "\n",
+}
+ORDINARY = {
+    "a table of data": "import json.decoder as d\nx = [\n" + "    (1, 2, 'abc'),\n" * 5_000 + "]\n",
+    "many functions": "".join(
+        f"def f{number}(a, b=1):\n    from mine import c{number}\n    return a\n" for number in range(2_000)
+    ),
+    "deep nesting": "x = " + "-" * 100_000 + "1\n",
+    "no Python": "{" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.promise(hole="text", isolation="any")
+def test_a_file_that_takes_too_long_to_parse_is_a_fault_of_its_entry(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the file, its size and the limits. The process that reads the spec computes nothing meanwhile."""
+    monkeypatch.setattr(syntax, "MAX_SECONDS", 3.0)
+    file = tmp_path / "bomb.py"
+    file.write_text(AGENT + BOMBS[name])
+    began = process_time()
+    with pytest.raises(SpecError, match=r"agents\[0\]\.plugin: .*bomb\.py: to read its syntax takes more than 10 s .* bytes"):
+        load_spec({"game": "nim", "agents": [{"agent": "mine", "plugin": str(file), "isolation": "sandbox"}, "random"]})
+    assert process_time() - began < 2
+    with pytest.raises(CodeTooComplex):
+        syntax.parse_file(file)
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.promise(hole="text", isolation="any")
+def test_an_honest_large_file_is_read_as_a_small_one(name: str, tmp_path: Path) -> None:
+    """The other process finds the same digest and the same imports as this one."""
+    file = tmp_path / "large.py"
+    file.write_text(ORDINARY[name])
+    assert file.stat().st_size > syntax.MAX_HERE_BYTES
+    assert syntax.parse_file(file) == syntax._parse(file)
+
+
+@pytest.mark.parametrize("text", ["f'{}'", "(1, Rf'''{}''')", '(#"""\nfr\'{}\'\n#"""\n)', "('\\'', F\"{}\")"])
+@pytest.mark.promise(hole="text", isolation="any")
+def test_a_state_that_takes_minutes_to_parse_is_refused_at_once(text: str) -> None:
+    """An f-string is no literal, wherever it hides. Python itself agrees, if the text is short."""
+    assert any(isinstance(node, ast.JoinedStr) for node in ast.walk(ast.parse(text.format("{1}"))))
+    began = process_time()
+    with pytest.raises(ValueError, match="expected a Python literal, got an f-string"):
+        Game.parse_state(Nim(), text.replace("{}", "{1}" * 300_000))
+    assert process_time() - began < 5
+
+
+@pytest.mark.parametrize("state", [("f'", 'f"', "\\", "\nf'''"), {"f": 1, "rf'{1}'": b"f'"}, "f" * 20_000, ("it's f",)])
+def test_literals_with_the_letter_f_are_read(state: object) -> None:
+    """The honest twins: long states whose texts look like an f-string."""
+    assert Game.parse_state(Nim(), repr([state] * 3_000)) == [state] * 3_000
+
+
+@pytest.mark.parametrize("text", ["'", "\"'", "\\'", "a", "'a\\", "'''\"\"\"", "f"])
+def test_nonsense_is_refused_in_linear_time(text: str) -> None:
+    """Texts on which a search for strings could start again at each character."""
+    began = process_time()
+    with pytest.raises(ValueError, match="expected a Python literal"):
+        Game.parse_state(Nim(), "(" + text * 300_001)
+    assert process_time() - began < 5
