@@ -42,14 +42,35 @@ _TABLE = """
     init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
     io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, inotify_init1 294 26, inotify_add_watch 254 27,
     fanotify_init 300 262, fanotify_mark 301 263, shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180,
-    mincore 27 232, cachestat 451 451, process_madvise 440 440, io_setup 206 0, quotactl_fd 443 443
+    mincore 27 232, cachestat 451 451, process_madvise 440 440, io_setup 206 0, quotactl_fd 443 443, inotify_init 253 26,
+    inotify_rm_watch 255 28, move_pages 279 239, migrate_pages 256 238, _sysctl 156 -1, create_module 174 105,
+    get_kernel_syms 177 -1, query_module 178 -1, nfsservctl 180 42, lookup_dcookie 212 18, uselib 134 -1, modify_ldt 154 -1,
+    ioperm 173 -1, iopl 172 -1
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
-"""The denied system calls by name, with their numbers on x86-64 and on aarch64."""
-MISSING = {"clone3": (435, 435), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, 43)}
-"""The calls that are reported as missing (ENOSYS). A call that only x86-64 has gets the number of its successor on aarch64."""
+"""The denied system calls by name, with their numbers on x86-64 and on aarch64. A call that only x86-64 has gets the number of its
+successor on aarch64, or -1 if there is none.
+"""
+MISSING = {
+    "clone3": (435, 435),
+    "statfs": (137, 43),
+    "fstatfs": (138, 44),
+    "ustat": (136, 43),
+    "statmount": (457, 457),
+    "listmount": (458, 458),
+    "lsm_get_self_attr": (459, 459),
+    "lsm_set_self_attr": (460, 460),
+    "lsm_list_modules": (461, 461),
+}
+"""The calls that are reported as missing (ENOSYS)."""
+FIRST_NEW = 467
+"""From this number on, all calls are reported as missing. They are newer than this list: open_tree_attr, file_getattr and
+file_setattr, which do what some denied requests of ioctl do, listns, and those that will come.
+"""
 IGNORED = {
     "flock": (73, 32),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "fadvise64": (221, 223),
     "utime": (132, 88),
     "utimes": (235, 88),
@@ -58,6 +79,7 @@ IGNORED = {
 }
 """The calls that report success without an effect."""
 CLONE, FCNTL, IOCTL, MADVISE, PREADV2, SETSOCKOPT = (56, 220), (72, 25), (16, 29), (28, 233), (327, 286), (54, 208)
+MBIND, PRCTL = (237, 235), (157, 167)
 SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
@@ -91,10 +113,20 @@ ALLOWED_REQUESTS = (0x5400, 0x5500)
 """The range of the allowed requests of ioctl(2), which are about terminals and descriptors, such as FIONREAD and FIOCLEX. Others,
 such as those of file systems, fail as if the file did not support them.
 """
-DROPPING_ADVICE = (20, 21)
-"""Advice of madvise(2) that takes pages out of memory: MADV_COLD, MADV_PAGEOUT."""
-READ_FLAGS = 0xFFFFFFFF
-"""All flags of preadv2(2). With some of them, such as RWF_NOWAIT, the answer depends on what is in memory."""
+IGNORED_ADVICE = (12, 20, 21, 25)
+"""Advice of madvise(2) that takes pages out of memory, or changes pages that others use, too: MADV_MERGEABLE, MADV_COLD,
+MADV_PAGEOUT, MADV_COLLAPSE.
+"""
+DENIED_OPTIONS = (62, 67)
+"""The denied options of prctl(2): PR_SCHED_CORE, which keeps other programs from a core, and PR_SET_MEMORY_MERGE, which does the
+same as MADV_MERGEABLE.
+"""
+HUGE_PAGES, HUGE_FILE = 0x40000, 4
+"""MAP_HUGETLB of mmap(2) and MFD_HUGETLB of memfd_create(2). All programs of the machine share these pages."""
+ALL_FLAGS = 0xFFFFFFFF
+"""All flags of preadv2(2) and mbind(2). With some of them, such as RWF_NOWAIT, the answer depends on what is in memory, or on who
+uses it.
+"""
 SOL_SOCKET, BUFFER_OPTIONS = 1, (7, 8)
 """The level and the options of setsockopt(2) that set the size of a buffer: SO_SNDBUF, SO_RCVBUF."""
 AF_UNIX = 1
@@ -106,7 +138,7 @@ _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _FOU
 )
 """Offsets in seccomp_data. The offset of an argument is the offset of its lower half, which contains all flags."""
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
-_EPERM, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = (0x00050000 | error for error in (1, 25, 38, 95, 97))
+_EPERM, _ENOMEM, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = (0x00050000 | error for error in (1, 12, 25, 38, 95, 97))
 _DONE = 0x00050000
 """After this answer, the kernel skips the call and returns 0."""
 _INSTRUCTION = Struct("=HBBI")
@@ -132,11 +164,15 @@ def call_filter(machine: str, *, frozen: bool = True, metered: bool = True) -> b
     # it does not hold, and the operand.
     program: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
     program += [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, X32), (_RETURN, 0, 0, _EPERM)]
+    program += [(_AT_LEAST, 0, 1, FIRST_NEW), (_RETURN, 0, 0, _ENOSYS)]
     for calls, answer in ((MISSING, _ENOSYS), (DENIED, _EPERM), (IGNORED, _DONE)):
-        for number in sorted({numbers[place] for numbers in calls.values()}):
+        for number in sorted({numbers[place] for numbers in calls.values()} - {-1}):
             program += _if_call(number, [(_RETURN, 0, 0, answer)])
     if not frozen:
         program += _keep_in_group((SETSID[place], SETPGID[place], TIMER_CREATE[place]))
+    for numbers, offset, flag in ((MMAP, _FOURTH_ARGUMENT, HUGE_PAGES), (MEMFD_CREATE, _SECOND_ARGUMENT, HUGE_FILE)):
+        huge = [(_LOAD, 0, 0, offset), (_ANY_BIT, 0, 1, flag), (_RETURN, 0, 0, _ENOMEM), (_LOAD, 0, 0, _NUMBER)]
+        program += _if_call(numbers[place], huge)
     if not metered:
         program += _refuse_hidden_memory(place)
     program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
@@ -146,9 +182,13 @@ def call_filter(machine: str, *, frozen: bool = True, metered: bool = True) -> b
     first, behind = ALLOWED_REQUESTS
     requests = [(_AT_LEAST, 0, 2, first), (_AT_LEAST, 1, 0, behind), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ENOTTY)]
     program += _if_call(IOCTL[place], [(_LOAD, 0, 0, _SECOND_ARGUMENT), *requests])
-    advice = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(DROPPING_ADVICE, _DONE), (_RETURN, 0, 0, _ALLOW)]
+    advice = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(IGNORED_ADVICE, _DONE), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(MADVISE[place], advice)
-    program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, READ_FLAGS)], _EOPNOTSUPP, _ALLOW))
+    options = [(_LOAD, 0, 0, _FIRST_ARGUMENT), *_if_any(DENIED_OPTIONS, _EPERM), (_RETURN, 0, 0, _ALLOW)]
+    program += _if_call(PRCTL[place], options)
+    # With these flags, mbind tells whether others use the pages, too.
+    program += _if_call(MBIND[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, ALL_FLAGS)], _EPERM, _ALLOW))
+    program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, ALL_FLAGS)], _EOPNOTSUPP, _ALLOW))
     size = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(BUFFER_OPTIONS, _DONE), (_RETURN, 0, 0, _ALLOW)]
     level = [(_LOAD, 0, 0, _SECOND_ARGUMENT), (_EQUAL, 1, 0, SOL_SOCKET), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(SETSOCKOPT[place], [*level, *size])

@@ -109,9 +109,10 @@ def become(user: int) -> None:
 
 def set_limits(*, counted_alone: bool) -> None:
     """Limit this program and everything that it starts. `counted_alone` says that the kernel counts the signals and threads of
-    the sandbox apart from those of other programs.
+    the sandbox apart from those of other programs. No program may have a higher priority than others, which some systems allow
+    their users.
     """
-    limits = {resource.RLIMIT_NOFILE: MAX_OPEN_FILES}
+    limits = {resource.RLIMIT_NOFILE: MAX_OPEN_FILES, resource.RLIMIT_RTPRIO: 0, resource.RLIMIT_NICE: 0}
     if counted_alone:
         limits |= {resource.RLIMIT_SIGPENDING: MAX_PENDING_SIGNALS, resource.RLIMIT_NPROC: MAX_THREADS}
     for limit, most in limits.items():
