@@ -35,6 +35,10 @@ SLAVE_MOUNTS = 0x4000 | 0x80000
 """MS_REC and MS_SLAVE of mount(2), so that mounts inside are not visible outside."""
 RESTRICTED_MOUNT = 2 | 4 | 8
 """MS_NOSUID, MS_NODEV and MS_NOEXEC."""
+READ_ONLY = 1 | 32 | 4096
+"""MS_RDONLY, MS_REMOUNT and MS_BIND."""
+DROP_FROM_BOUNDS, SYS_ADMIN = 24, 21
+"""PR_CAPBSET_DROP, and the capability to mount: CAP_SYS_ADMIN."""
 
 
 def main() -> None:
@@ -173,6 +177,8 @@ def _begin_namespace() -> None:
     processes of the namespace in /proc.
 
     If a container hides parts of /proc, no other /proc can be mounted. Then processes outside are visible, but cannot be reached.
+    The files of control groups become read-only, so that the program cannot leave its group. Root could change that, so the
+    program does not get the right to mount.
     """
     import ctypes
 
@@ -180,6 +186,12 @@ def _begin_namespace() -> None:
     libc = ctypes.CDLL(None)
     libc.mount(b"none", b"/", None, SLAVE_MOUNTS, None)
     libc.mount(b"proc", b"/proc", b"proc", RESTRICTED_MOUNT, None)
+    with open("/proc/self/mountinfo", "rb") as mounts:  # noqa: PTH123
+        for line in mounts:
+            words = line.split()
+            if words[words.index(b"-") + 1] in (b"cgroup", b"cgroup2"):
+                libc.mount(None, words[4], None, READ_ONLY | RESTRICTED_MOUNT, None)
+    _control(DROP_FROM_BOUNDS, SYS_ADMIN)
 
 
 def _reap(program: int) -> int:

@@ -48,8 +48,8 @@ _TABLE = """
     ioperm 173 -1, iopl 172 -1
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
-"""The denied system calls by name, with their numbers on x86-64 and on aarch64. A call that only x86-64 has gets the number of its
-successor on aarch64, or -1 if there is none.
+"""The denied system calls by name, with their numbers on x86-64 and on aarch64. A call that only x86-64 has gets the number of
+its successor on aarch64, or -1 if there is none.
 """
 MISSING = {
     "clone3": (435, 435),

@@ -1,0 +1,95 @@
+"""An agent in a process of its own does not leave its control group, even if root runs arena."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena_isolation.agent_start import groups_admit, namespaces_work
+from tests.hostile.conftest import stop_agents_by
+
+PLUGIN = """
+import ctypes, os
+from arena import Agent, hookimpl
+
+libc = ctypes.CDLL(None, use_errno=True)
+REMOUNT_BIND, DETACH, NEW_MOUNTS, NEW_USER = 32 | 4096, 2, 0x00020000, 0x10000000
+
+def mounts():
+    "The mounts of control groups."
+    lines = [line.split() for line in open("/proc/self/mountinfo")]
+    return [words[4] for words in lines if words[words.index("-") + 1] in ("cgroup", "cgroup2")]
+
+def groups():
+    return sorted(open("/proc/self/cgroup").read().splitlines())
+
+def leave():
+    "Writes this process into every group that it finds. Returns the number of files that it can open."
+    opened = 0
+    for mount in mounts():
+        for folder in (mount, *(os.path.join(mount, name) for name in os.listdir(mount))):
+            for name in ("cgroup.procs", "tasks"):
+                if os.path.exists(path := os.path.join(folder, name)):
+                    try:
+                        with open(path, "w") as file:
+                            opened += 1
+                            file.write("0")
+                    except OSError:
+                        pass
+    return opened
+
+def remount():
+    return sum(libc.mount(None, mount.encode(), None, REMOUNT_BIND, None) == 0 for mount in mounts())
+
+def in_child(attempt):
+    "The answer of an attempt in another process."
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(write, str(attempt()).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return os.read(read, 100).decode()
+
+def in_namespace():
+    if libc.unshare(NEW_USER | NEW_MOUNTS):
+        return "none"
+    return f"{remount()} {leave()} {sum(libc.umount2(mount.encode(), DETACH) == 0 for mount in mounts())}"
+
+class Leaver(Agent):
+    name = "leaver"
+    def choose(self, game, state, search):
+        before = groups()
+        found = [leave(), remount(), leave(), in_child(in_namespace)]
+        raise RuntimeError(f"found {found} same {groups() == before} arena {any('/arena-' in line for line in before)}")
+
+class Honest(Agent):
+    "Reads what its group is allowed, as some runtimes do."
+    name = "honest"
+    def choose(self, game, state, search):
+        for mount in mounts():
+            os.listdir(mount)
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Leaver, Honest]
+"""
+
+
+@pytest.mark.process
+@pytest.mark.promise(hole="clock", isolation="process")
+def test_an_agent_stays_in_its_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can neither write to the files of groups, nor mount them anew, nor do so in a user namespace that it makes."""
+    stop_agents_by("group", monkeypatch)
+    if not (groups_admit() and namespaces_work()):
+        pytest.skip("no group can be entered here, or no namespace made")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "leave.py").write_text(PLUGIN)
+    agents: list[dict[str, Any]] = [
+        {"agent": name, "plugin": "leave.py", "isolation": "process"} for name in ("leaver", "honest")
+    ]
+    for record in run({"game": "tic-tac-toe", "rounds": 1, "agents": agents}).records:
+        assert record.labels[record.seat or 0] == "leaver", record
+        words = str(record.message)
+        assert "found [0, 0, 0, '0 0 0'] same True arena True" in words or "found [0, 0, 0, 'none'] same True arena True" in words
