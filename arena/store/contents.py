@@ -12,6 +12,7 @@ from arena.errors import StoreDamaged, StoreError, listing
 from arena.format import Pairing
 from arena.match.record import Record, find_loser
 from arena.processes.interrupts import user_interrupts
+from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
@@ -71,6 +72,8 @@ class StoreContents(Database):
         if not strict:  # bytes that are not UTF-8 are damage, which the digest shows
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         self._known: dict[Seed, bool] | None = None
+        self._boards: Sequence[BoardInfo] | None = ()
+        """The boards of the last run, for which places are checked."""
 
     def runs(self) -> list[Run]:
         """Return all runs, the last one at the end."""
@@ -205,7 +208,7 @@ class StoreContents(Database):
             for number, kept, *cells in run(f"SELECT r.number, digest, {RECORD} {_WITH_DETAILS}") if details else ():
                 if not self._is_sound(number, cells, kept):
                     return "a record"
-            boards = [board for last in self.runs()[-1:] for board in last.boards]
+            boards = self._last_boards() or ()
             for *cells, key in run(_PLACES):
                 with suppress(*UNREADABLE):
                     check_place(boards, *cells)
@@ -237,13 +240,26 @@ class StoreContents(Database):
             record = record_of(cells)
             place = None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
             if place is not None:
-                check_place(None, number, board, seats, cells[7], None, round_)
+                self._check_place(number, board, seats, cells[7], None, round_)
         except UNREADABLE as error:
             raise self._damaged(f"match {cells[0].hex()}") from error
         if isinstance(record.seed, int) and record.seed < 0:
             known = list(self._secrets().items())[-1 - record.seed :][:1]  # empty if the run is lost
             record = record._replace(seed=next((digits for digits, revealed in known if revealed), None))
         return record, place
+
+    def _check_place(self, *cells: Any) -> None:
+        """Raise an error if no match on the boards of the last run can have a place."""
+        with suppress(*UNREADABLE):
+            check_place(self._boards, *cells)
+            return
+        self._boards = self._last_boards()  # a run may have begun since they were read
+        check_place(self._boards, *cells)
+
+    def _last_boards(self) -> Sequence[BoardInfo] | None:
+        """Return the boards of the last run; None if `open_sound` has not recovered it."""
+        runs = self.runs()
+        return runs[-1].boards if runs else None
 
     def _secrets(self) -> Mapping[Seed, bool]:
         if self._known is None:

@@ -296,6 +296,7 @@ def test_each_value_of_a_run_is_checked_when_it_is_read(stride: int, tmp_path: P
         (Case("place", "round", (), 10**9), "place 0 of match"),
         (Case("place", "seats", (), "1,1"), "place 0 of match"),
         (Case("place", "board", (), -1), "place 0 of match"),
+        (Case("place", "board", (), 7), "place 0 of match"),
     ],
 )
 def test_a_message_names_the_value(case: Case, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,8 +304,10 @@ def test_a_message_names_the_value(case: Case, words: str, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     arena.run(SPECS["game"], store="cup.db")
     assert apply_case(Path("cup.db"), case)
-    for command in ("leaderboard", "compare", "matches"):
-        error = CliRunner().invoke(cli, [command, "cup.db"]).exception
+    with closing(sqlite3.connect("cup.db")) as connection:
+        key = connection.execute("SELECT lower(hex(r.id)) FROM record r JOIN place p ON p.record = r.number").fetchone()[0]
+    for command in (["leaderboard"], ["compare"], ["matches"], ["replay", key]):
+        error = CliRunner().invoke(cli, [command[0], "cup.db", *command[1:]]).exception
         assert isinstance(error, StoreDamaged)
         assert words in str(error)
     assert words.partition(" has changed")[0] in CliRunner().invoke(cli, ["check", "cup.db"]).stdout
