@@ -24,18 +24,18 @@ ENOTTY, EOPNOTSUPP = 0x00050000 | 25, 0x00050000 | 95
 REFUSED = {
     "keys": "add_key keyctl request_key",
     "other processes": "kcmp perf_event_open pidfd_getfd process_madvise process_vm_readv process_vm_writev ptrace",
-    "mounts and namespaces": "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree pivot_root setns umount2"
-    " unshare",
-    "the machine": "delete_module finit_module init_module kexec_file_load kexec_load reboot acct quotactl quotactl_fd swapoff swapon"
-    " syslog _sysctl create_module get_kernel_syms ioperm iopl lookup_dcookie modify_ldt nfsservctl query_module uselib",
+    "mounts and namespaces": "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree pivot_root setns"
+    " umount2 unshare",
+    "the machine": "delete_module finit_module init_module kexec_file_load kexec_load reboot acct quotactl quotactl_fd swapoff"
+    " swapon syslog _sysctl create_module get_kernel_syms ioperm iopl lookup_dcookie modify_ldt nfsservctl query_module uselib",
     "work in the kernel": "bpf io_setup io_uring_enter io_uring_register io_uring_setup memfd_secret userfaultfd",
     "files outside the mounts": "name_to_handle_at open_by_handle_at",
     "notifications": "fanotify_init fanotify_mark inotify_add_watch inotify_init inotify_init1 inotify_rm_watch",
     "memory of no process": "mq_open msgget semget shmget",
     "pages in memory": "cachestat migrate_pages mincore move_pages",
 }
-"""Many of them are in the groups @keyring, @debug, @mount, @module, @reboot and @swap of systemd.exec(5), or blocked by the default
-profile of Docker.
+"""Many of them are in the groups @keyring, @debug, @mount, @module, @reboot and @swap of systemd.exec(5), or blocked by the
+default profile of Docker.
 """
 
 
