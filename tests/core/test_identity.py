@@ -14,6 +14,7 @@ from arena.identity import Stream, canonical, is_used, key
 from arena.limits import Limits
 from arena.match.match import seat_identity
 from arena.schedule.schedule import Schedule
+from arena.secret import commitment, draw_secret, extend_secret, newest_digits, seed_of_round
 from arena.spec import Spec, load_spec
 
 USES: list[Callable[[random.Random], Any]] = [
@@ -97,3 +98,16 @@ def test_a_limit_that_came_later_is_part_of_an_id_only_where_it_differs() -> Non
 
     assert told() == told(start_seconds=10) == text % ""
     assert told(start_seconds=5) == told(start_seconds=5.0) == text % ',"start_seconds":5.0'
+
+
+def test_a_secret_that_is_extended_leaves_earlier_rounds_alone() -> None:
+    """Rounds from 40 on get new digits, to which the organiser commits anew."""
+    secret = draw_secret()
+    longer = extend_secret(secret, 40)
+    longest = extend_secret(longer, 60)
+    assert [seed_of_round(longest, number) for number in (0, 39)] == [secret, secret]
+    seeds = [seed_of_round(longest, number) for number in (0, 40, 59, 60, 10**6)]
+    assert seeds[1] == seeds[2] == newest_digits(longer)
+    assert seeds[3] == seeds[4] == newest_digits(longest)
+    assert len({*seeds}) == 3
+    assert commitment(longest) == blake2b(str(seeds[4]).encode(), digest_size=32).hexdigest()

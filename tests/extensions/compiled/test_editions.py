@@ -2,6 +2,7 @@
 
 import random
 import re
+import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,9 @@ from arena.plugins.registry import Registry
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar
 from arena_agents.full_width import Minimax
-from arena_compiled import cache, seam
-from arena_compiled.edition import why_plain
+from arena_compiled import cache, memory, seam
+from arena_compiled.background import Compilation
+from arena_compiled.edition import owner_of, why_plain
 from arena_games.goofspiel import Goofspiel
 from arena_games.grid_path import GridPath
 from arena_games.grid_path_heuristics import Differential
@@ -393,3 +395,38 @@ def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> No
             made = {one: bind(registry.heuristic(name, one), game) for one in registry.heuristics_of(name)}
             found |= {(name, one) for one, evaluation in made.items() if why_plain(game, evaluation) is None}
     assert listed == found
+
+
+def test_a_heuristic_owns_all_evaluations_that_are_bound_to_it() -> None:
+    """And no others, so that no search runs with the code of another heuristic."""
+    gap, top = Gap(Pancake()), Top(Pancake())
+    assert owner_of(gap.__call__) is owner_of(gap.__call__) is gap
+    assert owner_of(top.__call__) is top
+    plain = bind(looking, Nim())
+    assert owner_of(plain) is plain
+    assert owner_of(None) is None
+
+
+def test_a_pair_names_why_it_has_no_code() -> None:
+    """The failure of its compilation, otherwise an unexpected error."""
+    pair = seam.CompiledPair(Nim(), None, "full-width")
+    assert pair.failure is None
+    pair.fail(NotCompilable("it has chance"))
+    assert (pair.reason, pair.failure) == ("it has chance", None)
+    pair.fail(seam.CompilerFault("no types"))
+    assert pair.failure == "no types"
+    compilation: Any = Compilation("key", None)  # type: ignore[arg-type]
+    compilation.failure = NotCompilable("it took too long")
+    pair.compilation = compilation
+    assert pair.failure == "it took too long"
+
+
+def test_a_memory_limit_leaves_what_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """VmData of proc_pid_status(5) is what RLIMIT_DATA limits, and pages that are resident count in any case."""
+    monkeypatch.setattr(Path, "read_text", lambda _: "Name:\tpython\nVmRSS:\t  30720 kB\nVmData:\t 102400 kB\nThreads:\t1\n")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (160 << 20, 160 << 20))
+    assert memory.headroom() == 60 << 20
+    with pytest.raises(NotCompilable, match="its memory limit leaves 60 MiB, and a table takes 61 MiB"):
+        memory.require(61 << 20, "a table")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert memory.headroom() == float("inf")

@@ -83,7 +83,7 @@ def write(folder: Path, codes: list[str]) -> Game:
     return made
 
 
-@pytest.mark.parametrize("code", examples())
+@pytest.mark.parametrize("code", [*examples(), "sum((*WORTH, state[0]))"])
 def test_every_example_of_the_page_has_the_value_of_python(tmp_path: Path, code: str) -> None:
     game = write(tmp_path, [code])
     assert why_plain(game) is None

@@ -1,0 +1,60 @@
+"""Which process plays a match: an idle one of the same program, unless it has played the same deal."""
+
+from typing import Any
+
+from arena import Limits
+from arena.api.match import Program
+from arena_isolation.agent_pool import MAX_IDLE_PROCESSES, AgentProcesses
+
+PROGRAM = Program("random", {}, None, (), "/")
+
+
+class Idle:
+    """A process that does nothing."""
+
+    def __init__(self, *_: object) -> None:
+        self.deals: set[str] = set()
+        self.alive = True
+
+    def join(self, pool: AgentProcesses) -> None:
+        pass
+
+    def end(self) -> None:
+        self.alive = False
+
+
+def make_pool() -> AgentProcesses:
+    start: Any = Idle
+    return AgentProcesses(start)
+
+
+def play(pool: AgentProcesses, deal: str | None, program: Program = PROGRAM) -> object:
+    """Take a process for a match, and give it back. Return it."""
+    process = pool.take(program, Limits(), "process", deal)
+    pool.give_back(process, program, Limits(), "process")
+    return process
+
+
+def test_a_process_sees_each_deal_once() -> None:
+    """Also a deal of a match for which it was not started."""
+    pool = make_pool()
+    first = play(pool, "1/0")
+    assert play(pool, "2/0") is first
+    second = play(pool, "2/0")
+    assert second is not first
+    assert play(pool, "1/0") is second
+    assert play(pool, "1/0") not in (first, second)
+    assert pool.started == 3
+
+
+def test_without_hidden_cards_one_process_plays_all_matches() -> None:
+    """Two matches at the same time need two."""
+    pool = make_pool()
+    assert len({play(pool, None) for _ in range(5)}) == 1
+    assert len({pool.take(PROGRAM, Limits(), "process") for _ in range(2)}) == 2
+
+
+def test_the_process_that_has_been_idle_longest_is_ended() -> None:
+    pool = make_pool()
+    processes = [play(pool, None, Program(f"agent {number}", {}, None, (), "/")) for number in range(MAX_IDLE_PROCESSES + 2)]
+    assert [getattr(one, "alive") for one in processes] == [False, False, *[True] * MAX_IDLE_PROCESSES]  # noqa: B009
