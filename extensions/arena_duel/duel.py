@@ -77,6 +77,11 @@ class DuelOptions:
         return {**self.remembered, **values_of(self.given, what="--set")}
 
     @property
+    def max_pairs(self) -> int | None:
+        """Return the largest number of pairs of games that `--pairs` and `--games` allow; None without either."""
+        return self.pairs if self.games is None else min(self.games // 2, self.pairs or self.games)
+
+    @property
     def limits_given(self) -> dict[str, Any]:
         """Return the limits on a decision. By default there are none, because under a budget that an agent does not know, its
         moves could be random.
@@ -251,9 +256,8 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
         return _report_nothing(options, new, past.why, out)
     registry = load(plugins)
     game, others = game_of(registry, description, agent, options.game, options.parameters)
-    pairs = options.pairs if options.games is None else min(options.games // 2, options.pairs or options.games)
     plies = choose_plies(registry, game) if options.plies is None else options.plies
-    terms = DuelTerms(agent, game, options.elo, options.limits_given, plies, options.seed, pairs, plugins)
+    terms = DuelTerms(agent, game, options.elo, options.limits_given, plies, options.seed, options.max_pairs, plugins)
     spec = terms.spec(new, old)
     place = store_of(folder, spec, new, old)
     folder.remember(game, asked)

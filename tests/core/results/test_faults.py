@@ -17,6 +17,7 @@ from arena.results.pairs import PairedGames
 from arena.results.stored_tallies import tallies_of
 from arena.stats.ratings import rate
 from arena.store import Store
+from arena_web.match_filter import PLACED, MatchFilter
 from tests.core.formats import league
 
 GAMES = """
@@ -109,7 +110,7 @@ def test_a_fault_is_a_loss_on_the_board_of_a_run_and_of_a_store(spec: dict[str, 
 
 
 def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path, say: Callable[..., str]) -> None:
-    """Lists of matches, tidy rows and comparisons count the same 16 losses of never."""
+    """Lists of matches, tidy rows, comparisons and the filter of the pages count the same 16 losses of never."""
     path = str(tmp_path / "cup.db")
     arena.run({**spec, "rank": "wins"}, store=path)
     rows = list(csv.DictReader(io.StringIO(say("export", path, "--format", "tidy"))))
@@ -119,6 +120,10 @@ def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path,
     for result, count in {"loss": 16, "fault": 16, "draw": 0, "win": 0}.items():
         assert len(json.loads(say("matches", path, "--agent", "never", "--result", result, "--format", "json"))) == count
     assert len(json.loads(say("matches", path, "--agent", "modest", "--result", "win", "--format", "json"))) == 8
+    with Store.open(path) as store:
+        for agent, result, count in [("never", "loss", 16), ("never", "draw", 0), ("modest", "win", 8), ("", "draw", 0)]:
+            where, values = MatchFilter(agent=agent, result=result).where(store, store.last().boards)
+            assert next(iter(store.query(f"SELECT count(*) {PLACED} {where}", values))) == (count,)
     assert "never has 0 on average, modest 0.5: -0.5" in say("compare", path, "--by", "score")
 
 

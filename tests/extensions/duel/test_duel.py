@@ -22,6 +22,7 @@ from arena.store import Store
 from arena.tournament.results import PlayedMatch
 from arena_duel import duel_setup
 from arena_duel.decision_limits import DurationForecast
+from arena_duel.duel import DuelOptions
 from arena_duel.duel_history import PastDuel
 from arena_duel.duel_setup import agent_of, choose_plies, game_of, past_version
 from arena_duel.llr_curve import LEVELS, frame
@@ -245,6 +246,15 @@ def test_the_default_game_is_connect_four() -> None:
         description = Description({"edge": EDGE}, frozenset(), heuristics, frozenset())
         game, others = game_of(load_plugins(), description, "edge", None, {})
         assert (game, "tic-tac-toe" in others, name in others) == ({"name": name}, True, False)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "games", "most"), [(None, None, None), (7, None, 7), (None, 9, 4), (3, 100, 3), (50, 20, 10), (None, 2, 1)]
+)
+def test_a_pair_has_two_games(pairs: int | None, games: int | None, most: int | None) -> None:
+    """If both numbers are given, the smaller limit counts."""
+    options: Any = SimpleNamespace(pairs=pairs, games=games)
+    assert DuelOptions.max_pairs.fget(options) == most  # type: ignore[attr-defined]
 
 
 def test_a_file_needs_one_agent_or_a_name() -> None:
