@@ -12,6 +12,10 @@ from arena.compiled import Rules
 from arena.heuristics import bind
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.depth_first import IdaStar
+from arena_compiled import seam
+from arena_compiled.edition import edition_of
+from arena_compiled.loop import FOUND, Drive
+from arena_compiled.path_loops import IdaStarLoop
 from arena_games.line_heuristics import LinearConflict, WalkingDistance
 from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
@@ -233,3 +237,13 @@ def test_inherited_rules_do_not_count_where_the_game_has_changed(compiling: None
     record = arena.play(game, IdaStar(), position=EIGHT, heuristics=Manhattan)
     assert record.cost == 31
     assert set(record.timing or ()) == {"plain", "plain_seconds"}
+
+
+def test_a_path_may_be_as_long_as_there_are_rows() -> None:
+    """The last row must have room for one state after it. If the rows do not suffice, twice as many do."""
+    _, _, estimate, module = seam.assemble_engine(SlidingTiles(), bind(Manhattan, SlidingTiles()), "ida-star")
+    loop = IdaStarLoop(edition_of(SlidingTiles()), estimate.words, module.memory, Drive(lambda *_: FOUND, ()))
+    rows, first = len(loop.memory["rows"]), loop.levels
+    loop.grow()
+    assert (loop.levels, len(loop.memory["rows"])) == (2 * first, 2 * rows)
+    assert loop.memory["registers"][5] == 2 * rows - rows // first
