@@ -696,6 +696,11 @@ class CannotBeMade(Nim):
         self.most = most
 
 
+class RaisesWhenDrawn(Nim):
+    def render(self, state: Any) -> str:
+        raise IndexError("no line")
+
+
 class RaisesNearTheEnd(Nim):
     def result(self, state: Any, action: Any) -> Any:
         if state[0] - action == 1:
@@ -810,6 +815,7 @@ GAMES: list[tuple[type[Game], str]] = [
     (DrawsOnItsOwn, "initial gives two states from one seed"),
     (StartsInTurn, "initial gives two states from one seed"),
     (CannotBeMade, "making the game"),
+    (RaisesWhenDrawn, "render"),
     (RaisesNearTheEnd, "result of ."),
     (Exits, "returns"),
     (MissesAThreat, "threats returns exactly the actions that win at once"),
