@@ -21,7 +21,7 @@ from arena.match.match import Seat
 from arena.plugins.registry import Registry
 from arena.returns import Returns
 from arena.schedule.plugin_columns import PluginColumn, declare_columns
-from arena.schedule.ranking import Ranking
+from arena.schedule.ranking import Ranking, find_format_class
 from arena.spec import Board
 from arena.spec.parameters import Parameters, locate_options, read_json
 
@@ -243,7 +243,10 @@ class BoardInfo:
                 return "ranking.placings: expected numbers in the columns for numbers"
         if any(one.cells is not None and len(one.cells) != len(entries) for one in self.plugin_columns):
             return "plugin_columns: expected a cell for each entry"
-        return None
+        faults: list[str] = []
+        if self.options is not None and (kind := find_format_class(self.format)) is not None:
+            Parameters(kind).validate(self.options, (), lambda path, message: faults.append(f"options.{path[0]}: {message}"))
+        return faults[0] if faults else None
 
 
 @cache

@@ -52,11 +52,17 @@ class Ranking:
         return f"Ranked by {criteria or f'the format {format_}'}."
 
 
-def find_format(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Format | None:
-    """Return the format with this name, made with these options; None if it is neither in the core nor in GROUP."""
+def find_format_class(name: str) -> type[Format] | None:
+    """Return the format with this name; None if it is neither in the core nor in GROUP."""
     kinds = [kind for kind in arena_formats() if kind.name == name]
     kinds += [point.load() for point in find_entry_points(GROUP) if point.name == name]
-    return kinds[0](**options) if kinds else None
+    return kinds[0] if kinds else None
+
+
+def find_format(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Format | None:
+    """Return the format with this name, made with these options; None if it is neither in the core nor in GROUP."""
+    kind = find_format_class(name)
+    return None if kind is None else kind(**options)
 
 
 def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:

@@ -71,8 +71,8 @@ def numbers(machine: str) -> dict[str, int]:
 def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
     """For every call that the headers know, those of other architectures, x32, and clone with each kind of flags."""
     known = numbers(machine)
-    refused = {name for names in REFUSED.values() for name in names.split()}
-    assert {*DENIED} == refused  # also those that the headers do not know yet
+    denied = {name for names in REFUSED.values() for name in names.split()}
+    assert {*DENIED} == denied  # also those that the headers do not know yet
     program, architecture = call_filter(machine), ARCHITECTURES[machine]
     own = list(HEADERS).index(machine)
     for named in (DENIED, IGNORED, MISSING):
@@ -87,7 +87,7 @@ def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
     missing = {"clone3", "statfs", "fstatfs", "ustat", "statmount", "listmount"}
     missing |= {"lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules", "open_tree_attr", "file_getattr", "file_setattr"}
     for name, number in known.items():
-        expected = EPERM if name in refused else ENOSYS if name in missing else DONE if name in ignored else ALLOW
+        expected = EPERM if name in denied else ENOSYS if name in missing else DONE if name in ignored else ALLOW
         expected = ENOTTY if name == "ioctl" else expected  # the request below is none of a terminal
         assert verdict(program, architecture, number, socket.AF_UNIX) == expected, name
         assert verdict(program, 0x40000003, number) == KILL  # i386

@@ -86,6 +86,9 @@ def test_an_open_contest_names_those_who_are_in(tmp_path: Path) -> None:
     read, without = BoardInfo.from_json(json.dumps([sheet.as_dict(), older]))
     assert read == sheet
     assert Tally(without).conclusion() is None, "the margin is unknown"
+    for options, words in (({"margin": "x"}, "0.options.margin: expected a number"), ({"size": 1}, "0.options.size: ")):
+        with pytest.raises(ValueError, match=words):
+            BoardInfo.from_json(json.dumps([{**sheet.as_dict(), "options": options}]))
 
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
