@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture(scope="module")
 def measure() -> dict[str, Any]:
@@ -15,6 +13,7 @@ def measure() -> dict[str, Any]:
     return runpy.run_path(str(Path(__file__).with_name("measure.py")))
 
 
+@pytest.mark.process
 def test_every_short_function_that_is_called_once_has_a_reason(measure: dict[str, Any]) -> None:
     """Fold it into its caller, or note in `KEPT` of the script what its name says that its lines do not."""
     modules = measure["find_modules"]()

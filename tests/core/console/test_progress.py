@@ -26,8 +26,6 @@ from arena_pairings.sprt import Sprt, expected_pairs
 from tests.conftest import at_terminal
 from tests.eventually import DEADLINE_SECONDS, eventually
 
-pytestmark = pytest.mark.process
-
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", {"agent": "minimax", "depth": 2, "label": "minimax"}]}
 
 
@@ -48,6 +46,7 @@ def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) ->
     return stream.getvalue()
 
 
+@pytest.mark.process
 def test_plain_lines_where_there_is_no_terminal() -> None:
     """Done, of how many, how fast; without control characters."""
     lines = watched(io.StringIO()).splitlines()
@@ -80,6 +79,7 @@ def test_the_time_left_is_that_of_the_forecast() -> None:
     assert played < at_first
 
 
+@pytest.mark.process
 def test_the_rate_after_a_resume_is_that_of_matches_played_now() -> None:
     """While a store is read nothing is played: 3 matches in 0.2 s after 0.4 s of reading are 15 a second."""
     spec = load_spec(SPEC | {"rounds": 6})
@@ -99,6 +99,7 @@ def test_the_rate_after_a_resume_is_that_of_matches_played_now() -> None:
     assert least - 0.5 <= float(state[1]) <= 3 / 0.2  # a rate from 10 on is rounded to a whole number
 
 
+@pytest.mark.process
 def test_matches_that_a_store_will_turn_out_to_hold_are_not_left_to_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifth entry joins four: 8 of the 20 matches of each round are new, also of the rounds that are not looked up yet."""
     monkeypatch.setattr("arena.tournament.queue.MATCHES_PER_LOOKUP", 60)
@@ -132,11 +133,13 @@ def test_who_plays_is_asked_anew_each_time() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.process
 def test_nothing_when_it_shall_be_quiet() -> None:
     """Neither on a terminal nor elsewhere."""
     assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""
 
 
+@pytest.mark.process
 def test_a_terminal_has_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is redrawn in place, cut to the width of the terminal, and erased at the end."""
     monkeypatch.setenv("TERM", "xterm")
@@ -154,6 +157,7 @@ def test_durations_are_written_as_people_say_them() -> None:
     assert {seconds: figures.span(seconds) for seconds in spoken} == spoken
 
 
+@pytest.mark.process
 def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     """An agent that swallows the first one does not keep the user waiting; in a terminal, with real signals."""
     (tmp_path / "deaf.py").write_text(
@@ -182,6 +186,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     assert started.wait(DEADLINE_SECONDS) == 130
 
 
+@pytest.mark.process
 def test_a_notice_does_not_stand_behind_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line is erased before other text, and comes back below it."""
     monkeypatch.setenv("TERM", "xterm")
@@ -193,6 +198,7 @@ def test_a_notice_does_not_stand_behind_the_line(monkeypatch: pytest.MonkeyPatch
     assert "\r\x1b[Knote: something\n" in stream.getvalue()
 
 
+@pytest.mark.process
 def test_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
     """In a real pseudo-terminal of 60 columns: only the result is left."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 3\nagents: [random, type-a, type-a-plus]\n")
@@ -203,6 +209,7 @@ def test_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
     assert seen.rpartition(b"\r\x1b[K")[2].strip() == b""
 
 
+@pytest.mark.process
 def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot draw anything in place."""
     monkeypatch.setenv("TERM", "dumb")

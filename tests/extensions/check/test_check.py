@@ -13,8 +13,6 @@ from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.check.conftest import Inside
 from tests.fork_server import run_module
 
-pytestmark = pytest.mark.process
-
 SOUND = '''
 import random
 from arena import Agent, Game, Puzzle, heuristic, hookimpl
@@ -96,6 +94,7 @@ GAME_CHECKS = (
 )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("name", "headline", "checks"),
     [
@@ -172,6 +171,7 @@ def arena_heuristics():
 '''
 
 
+@pytest.mark.process
 def test_claims_that_cannot_be_told_are_not_said_to_hold(tmp_path: Path, inside: Inside) -> None:
     """Six states at most are compared with the heuristic, and the agent solves nothing: the code is 0, neither is `ok`."""
     done = inside("check", write(tmp_path, "climb.py", CLIMB), "--matches", "1")
@@ -181,6 +181,7 @@ def test_claims_that_cannot_be_told_are_not_said_to_hold(tmp_path: Path, inside:
     assert "  -       climb: optimal: not checked: no small position was solved" in lines
 
 
+@pytest.mark.process
 def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path, inside: Inside) -> None:
     """A line for the game, for the agent on every game that it can play, first on the game of its file, and for the heuristic."""
     done = inside("check", write(tmp_path, "mine.py", SOUND), "--matches", "5")
@@ -191,6 +192,7 @@ def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path, inside: Inside)
     assert "  ok      tic-tac-toe: plays, one node, repeats, purity, threads, randomness" in done.stdout
 
 
+@pytest.mark.process
 def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
     """The game fails with all that is needed to see it again, its heuristic passes all the same, and the code is 1."""
     broken = SOUND.replace("return (1, -1) if", 'print("noise")\n        return (1, 1) if')
@@ -214,6 +216,7 @@ def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
     assert "noise" not in done.stdout
 
 
+@pytest.mark.process
 def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
     """An agent and a heuristic that break a promise fail too, one after the other."""
     broken = SOUND.replace("game.actions(state)[0]", "exit(0)").replace("sign * (", "2 * sign * (")
@@ -226,6 +229,7 @@ def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
     assert "SystemExit: 0" in done.stdout
 
 
+@pytest.mark.process
 def test_what_a_file_brings_can_be_named(tmp_path: Path, inside: Inside) -> None:
     """With `--plugin` the file is loaded, and the name alone is checked."""
     done = inside("check", "sticks", "--plugin", write(tmp_path, "mine.py", SOUND))
@@ -249,6 +253,7 @@ def test_a_file_that_cannot_be_loaded_is_a_fault_of_the_call(tmp_path: Path, ins
         assert done.stderr.startswith(f"plugin {name}: ")
 
 
+@pytest.mark.process
 def test_the_users_interrupt_is_not_a_fault_of_the_plugin(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a game's method ends the check with 130 and no verdict, and says what was being checked."""
     interrupting = SOUND.replace(
@@ -288,6 +293,7 @@ def test_a_game_that_needs_a_parameter_fails_with_the_reason(tmp_path: Path, ins
 LOOP = "while True: pass"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("what", "where", "subject"),
     [
@@ -311,6 +317,7 @@ def test_a_call_that_does_not_return_is_a_fault(what: str, where: str, subject: 
     assert [line for line in headlines if line.startswith(f"{subject}: FAILED")]
 
 
+@pytest.mark.process
 def test_a_call_that_cannot_be_ended_ends_the_command(tmp_path: Path) -> None:
     """An agent that swallows whatever is raised in it, again and again."""
     stubborn = (
@@ -322,6 +329,7 @@ def test_a_call_that_cannot_be_ended_ends_the_command(tmp_path: Path) -> None:
     assert "Cautious.choose has not returned within 0.2 s, and catches every exception" in done.stderr
 
 
+@pytest.mark.process
 def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) -> None:
     """Who presses Ctrl-C because nothing happens learns what it was that did not."""
     file = write(
@@ -341,6 +349,7 @@ def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) 
     assert said.endswith("interrupted\n")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("command", "started"),
     [

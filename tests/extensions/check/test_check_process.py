@@ -20,8 +20,6 @@ from arena_check.finding import Violation
 from arena_games.tic_tac_toe import TicTacToe
 from tests.conftest import arena_in
 
-pytestmark = pytest.mark.process
-
 AGENTS = """
 import os, signal
 from arena import Agent, hookimpl
@@ -53,6 +51,7 @@ def arena_agents():
 """
 
 
+@pytest.mark.process
 def test_an_agent_that_ends_its_process_is_told(tmp_path: Path) -> None:
     """The report has the game, the state, and the results so far. Other agents of the file are checked on the requested games."""
     (tmp_path / "mine.py").write_text(AGENTS.format(end="os._exit(3)"))
@@ -73,6 +72,7 @@ def test_an_agent_that_ends_its_process_is_told(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("method", "end", "said"),
     [
@@ -94,6 +94,7 @@ def test_a_game_that_ends_its_process_is_told(method: str, end: str, said: str, 
     assert f": {said}\n" in done.stdout
 
 
+@pytest.mark.process
 def test_a_plugin_that_ends_the_process_while_it_is_loaded_is_told(tmp_path: Path) -> None:
     (tmp_path / "gone.py").write_text("import os\nos._exit(5)\n")
     done = arena_in(tmp_path)("check", "gone.py")
@@ -167,6 +168,7 @@ def arena_games():
 """
 
 
+@pytest.mark.process
 def test_a_choice_that_depends_on_the_hash_of_a_text_is_found(tmp_path: Path) -> None:
     """Within one process, such a choice is always the same. A second process with other hashes chooses differently."""
     (tmp_path / "mine.py").write_text(HASHED)
@@ -227,6 +229,7 @@ def test_a_list_without_an_end_is_told(kind: type[Game], what: str, got: str) ->
     assert caught.value.finding.got.startswith(got)
 
 
+@pytest.mark.process
 def test_a_terminal_shows_the_check_that_is_running() -> None:
     """In one line, which is erased before the result."""
     parent, child = pty.openpty()
@@ -278,6 +281,7 @@ def test_nothing_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.process
 def test_an_agent_that_ends_the_process_of_a_try_is_told(tmp_path: Path) -> None:
     """In play, which has another budget than the check before it."""
     text = AGENTS.format(end="os._exit(3)").replace('game.name == "connect-four"', "search.limits.nodes == 200")

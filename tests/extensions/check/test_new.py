@@ -15,8 +15,6 @@ from arena_check.new import write
 from tests.conftest import arena_in
 from tests.extensions.check.conftest import Inside
 
-pytestmark = pytest.mark.process
-
 Called = subprocess.CompletedProcess[str]
 
 
@@ -50,6 +48,7 @@ def new_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("number", range(len(KINDS)), ids=[" ".join([kind, *words]) for kind, words in KINDS])
 def test_a_new_file_passes_its_check(number: int, new_files: Path) -> None:
     """A new file passes `arena check` without an edit."""

@@ -10,8 +10,6 @@ from arena_check.threads import find_lingering
 from arena_compiled import background
 from tests.eventually import DEADLINE_SECONDS
 
-pytestmark = pytest.mark.process
-
 CODE = """
 import threading
 from arena_check.threads import collect_deaths
@@ -30,6 +28,7 @@ thread.join()
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("last", [True, False])
 def test_a_thread_that_dies_later_is_silent_where_nothing_follows(last: bool) -> None:
     """It would write into what a command has printed; where the process goes on it is heard."""

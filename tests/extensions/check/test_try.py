@@ -22,8 +22,6 @@ from arena.tournament.results import PlayedMatch
 from arena_check.trial_board import Tried, _describe_slowness, against_each, place
 from tests.extensions.check.conftest import Inside
 
-pytestmark = pytest.mark.process
-
 Called = subprocess.CompletedProcess[str]
 
 
@@ -87,6 +85,7 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert "matches are missing" not in ended.stdout  # a try stops on purpose
 
 
+@pytest.mark.process
 def test_an_agent_plays_what_it_is_told(tmp_path: Path, inside: Inside) -> None:
     """One game alone, so that its place needs no second line; a game that does not fit is a fault of the call."""
     (tmp_path / "strong.py").write_text(STRONG)
@@ -117,6 +116,7 @@ def test_a_slow_agent_is_named_as_the_reason() -> None:
     assert _describe_slowness("random", played) is None
 
 
+@pytest.mark.process
 def test_too_few_seconds_give_no_place(tmp_path: Path, inside: Inside) -> None:
     """In a thousandth of a second no round is finished; a place from one game would say nothing."""
     (tmp_path / "strong.py").write_text(STRONG)
@@ -236,6 +236,7 @@ def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:
     assert "arena/" not in ended.stdout + ended.stderr  # none of our frames
 
 
+@pytest.mark.process
 def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, inside: Inside) -> None:
     """The scaffold's game: a board of the built-ins, then one match of it, position by position."""
     inside("new", "game", "heap")
@@ -280,6 +281,7 @@ def arena_agents():
 """
 
 
+@pytest.mark.process
 def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Inside) -> None:
     """It is made for games of `--plugin`: 36 + 36 * 36 nodes do for the two plies of `lookahead`, 200 on a small board.
 
@@ -300,6 +302,7 @@ def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Insid
     assert places == re.findall(r"^first at (\S+): .*; it ", ended.stdout, re.MULTILINE) == ["wide", "small"]
 
 
+@pytest.mark.process
 def test_the_result_of_an_agent_fits_on_a_screen(tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without `--details`, 25 lines of 80 columns: where it stands in each game, against which agents, and what to do next."""
     (tmp_path / "game.py").write_text(WIDE)
@@ -316,6 +319,7 @@ def test_the_result_of_an_agent_fits_on_a_screen(tmp_path: Path, inside: Inside,
     )
 
 
+@pytest.mark.process
 def test_faults_in_matches_are_part_of_the_short_result(tmp_path: Path, inside: Inside) -> None:
     """The check plays few matches; a fault that they do not show is named with its message."""
     (tmp_path / "rare.py").write_text(RARE)
@@ -324,6 +328,7 @@ def test_faults_in_matches_are_part_of_the_short_result(tmp_path: Path, inside: 
     assert len(ended.stdout.splitlines()) <= 25
 
 
+@pytest.mark.process
 def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, inside: Inside) -> None:
     """Agents that need a file or a server have a line of their own."""
     (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
@@ -335,6 +340,7 @@ def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, ins
     assert furnished == "llm, policy, policy-table"
 
 
+@pytest.mark.process
 def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> None:
     """A heuristic stands beside the default one and none at all, on the same positions."""
     inside("new", "heuristic", "near", "--game", "sliding-tiles")
@@ -343,6 +349,7 @@ def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> N
     assert {"a-star with near", "a-star with manhattan", "a-star with none"} <= set(re.findall(r"a-star with \S+", ended.stdout))
 
 
+@pytest.mark.process
 def test_a_game_for_one_seat_is_tried(tmp_path: Path, inside: Inside) -> None:
     """A game that is not a puzzle has returns instead of solutions. The sentence has the mean of the board's column."""
     inside("new", "agent", "mine", "--game", "2048")
@@ -406,6 +413,7 @@ def arena_heuristics(): return [last]
 """
 
 
+@pytest.mark.process
 def test_a_game_with_too_few_agents_is_skipped(tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the built-in agents, only one that plays at random is left here. The rest of the file is tried all the same."""
     monkeypatch.setattr(arena.Registry, "list_references", lambda _, game: ["random"])
@@ -420,6 +428,7 @@ def test_a_game_with_too_few_agents_is_skipped(tmp_path: Path, inside: Inside, m
         assert said in text
 
 
+@pytest.mark.process
 def test_a_game_with_as_many_agents_as_seats_is_played(tmp_path: Path, inside: Inside) -> None:
     """Random, greedy and the agent of the file are enough for three seats."""
     (tmp_path / "three.py").write_text(THREE)
@@ -444,6 +453,7 @@ def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, inside: In
     assert said in ended.stderr
 
 
+@pytest.mark.process
 def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, inside: Inside) -> None:
     """With the line that was running; the check before it is done by then."""
     pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "

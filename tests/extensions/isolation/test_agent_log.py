@@ -13,8 +13,6 @@ from arena_isolation.agent_log import KEPT_BYTES, AgentLog, end_of_log
 from arena_isolation.stderr import StderrRelay
 from tests.eventually import DEADLINE_SECONDS, eventually
 
-pytestmark = pytest.mark.process
-
 WRITES = """
 import sys
 from pathlib import Path
@@ -34,6 +32,7 @@ def _write(path: Path, count: int) -> list[str]:
     return end_of_log(path).splitlines()
 
 
+@pytest.mark.process
 def test_what_two_processes_print_is_all_there(tmp_path: Path) -> None:
     """Every line whole, those of each in its order, below the time of its beginning."""
     lines = _write(tmp_path / "log", 500)
@@ -42,6 +41,7 @@ def test_what_two_processes_print_is_all_there(tmp_path: Path) -> None:
     assert sum(line.startswith("-- 20") and line.endswith(" UTC") for line in lines) == len(lines) - 1000 == 2
 
 
+@pytest.mark.process
 def test_of_more_the_end_is_kept(tmp_path: Path) -> None:
     """The last lines of each, without a gap, in a file of at most twice what is kept."""
     lines = _write(tmp_path / "log", 5000)

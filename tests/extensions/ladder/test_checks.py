@@ -17,8 +17,6 @@ from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, JudgeProces
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import SPEC, agent
 
-pytestmark = pytest.mark.process
-
 SLEEPS = "time.sleep(100)"
 COMPUTES = "\n        while time.process_time() < 1.5: pass\n        open({flag!r}, 'w').close()\n        return 99"
 PROGRAM = b"#!/bin/sh\nwhile read line; do sleep 60; done\n"
@@ -66,6 +64,7 @@ def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(
         eventually(lambda: _statuses(host).count("checking") > 2)
 
 
+@pytest.mark.process
 def test_checks_end_with_the_ladder_and_are_made_again(tmp_path: Path) -> None:
     """The checks end with all of their processes, and without a verdict: a check that waits for its limits would refuse."""
     with _checking(tmp_path, SLEEPS, PROGRAM) as host:
@@ -99,6 +98,7 @@ def test_there_is_room_for_two_always_and_for_more_while_they_leave_processor_an
     assert 0.5 * psutil.virtual_memory().available < memory_left() < 2 * psutil.virtual_memory().available
 
 
+@pytest.mark.process
 def test_a_check_does_not_count_the_start_of_its_own_program(tmp_path: Path) -> None:
     """On a busy machine, the start takes as long as it likes: an honest agent was refused because `hello` took 0.1 s."""
     bounds = CheckBounds(memory_mb=1024, seconds=0.0, cpu_seconds=0.0)

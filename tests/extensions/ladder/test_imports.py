@@ -14,8 +14,6 @@ from arena_ladder.ledger import Ledger
 from arena_ladder.spec import load_ladder
 from tests.extensions.ladder.hosting import GOOD, SPEC, agent
 
-pytestmark = pytest.mark.process
-
 
 def test_imports_are_found_wherever_they_are() -> None:
     """At the top, in functions and below conditions; its own modules, the library and relative imports are fine."""
@@ -29,6 +27,7 @@ def test_imports_are_found_wherever_they_are() -> None:
     assert find_forbidden_imports(files, []) == ["agent.py:1: torch", "agent.py:7: scipy", "lib/helper.py:1: numpy"]
 
 
+@pytest.mark.process
 def test_a_submission_with_another_package_does_not_pass(tmp_path: Path) -> None:
     """The reason has the file as its author named it, the line and the packages that are allowed."""
     spec = SPEC.replace("{per_day: 1000}", "{packages: [numpy]}")

@@ -25,8 +25,6 @@ from tests.eventually import eventually
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.test_archive import packed
 
-pytestmark = pytest.mark.process
-
 HIDES = "if not os.path.exists(__file__ + '.now'): " + GOOD + "\n        "
 """An agent that is well until there is a file beside its own, as when it is checked."""
 
@@ -37,6 +35,7 @@ def show_faults(folder: Path) -> None:
         file.with_name(f"{file.name}.now").touch()
 
 
+@pytest.mark.process
 def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matches(tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 60")) as ladder:
         mine, other = ladder.tokens("ada", "bob")
@@ -83,6 +82,7 @@ def arena_agents():
 """
 
 
+@pytest.mark.process
 def test_an_agent_that_hangs_at_its_start_is_suspended_at_the_second_time(tmp_path: Path) -> None:
     """It starts in its check, and hangs afterwards. The other agents play on."""
     spec = SPEC.replace("interval: 200", "interval: 10") + "limits: {start_seconds: 3}\n"
@@ -118,6 +118,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(small)], check=True)
 
 
+@pytest.mark.process
 def test_a_full_disk_pauses_a_ladder_and_says_so_and_with_room_it_goes_on(small: Path, tmp_path: Path) -> None:
     spec = SPEC.replace("interval: 200", "interval: 1")
     with HostedLadder(tmp_path, spec) as ladder:
@@ -170,6 +171,7 @@ def test_zips_that_no_disk_takes_are_refused_and_the_next_is_checked(tmp_path: P
             CodeFolder(ledger, 1 << 18).lay_out(one)
 
 
+@pytest.mark.process
 def test_a_stricter_spec_suspends_agents_that_it_does_not_accept(tmp_path: Path) -> None:
     """Its author reads why, and all others play."""
     large = packed({"agent.py": agent(), "weights.txt": bytes(100_000)})
@@ -204,6 +206,7 @@ def test_submissions_that_wait_when_a_ladder_ends_never_play(tmp_path: Path) -> 
     assert (one.status, one.reason) == ("withdrawn", "the ladder ended before the check")
 
 
+@pytest.mark.process
 def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> None:
     """After that nothing is taken or played, also by the next start."""
     with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "")) as ladder:
@@ -232,6 +235,7 @@ def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> No
         assert ladder.submit(token, agent()).status == 422
 
 
+@pytest.mark.process
 def test_a_restart_loads_no_agents_and_their_output_does_not_reach_the_host(tmp_path: Path) -> None:
     """The module of the agent notes when it is loaded: for its check and for its matches, but not for a restart.
 

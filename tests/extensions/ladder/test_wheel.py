@@ -12,8 +12,6 @@ import pytest
 
 from arena_ladder.wheel import find_wheel_name, pack_wheel, read_wheel
 
-pytestmark = pytest.mark.process
-
 
 def test_a_wheel_has_the_files_that_its_makers_have_published() -> None:
     """With the digests that the wheel of the same distribution brought when it was installed."""
@@ -30,6 +28,7 @@ def test_a_wheel_has_the_files_that_its_makers_have_published() -> None:
     assert sorted(rows) == sorted(row for row in published if Path(row[0]).name not in written)
 
 
+@pytest.mark.process
 def test_pip_installs_the_wheel_of_this_arena(tmp_path: Path) -> None:
     """Also of a checkout; the command line of the copy is the one of its version."""
     name, content = find_wheel_name(), read_wheel()

@@ -20,8 +20,6 @@ from arena_isolation.agent_start import MAX_PROCESSES
 from arena_isolation.protocol import MAX_ACTION_CHARACTERS, MAX_LINE_BYTES, MAX_PATH_CHARACTERS, VERSION
 from arena_isolation.sandbox import SCRATCH_BYTES
 
-pytestmark = pytest.mark.process
-
 PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "protocol.md").read_text("utf-8")
 SCRIPTED = Path(__file__).with_name("scripted.py")
 TRANSCRIPTS = {
@@ -52,6 +50,7 @@ def test_the_page_has_its_parts() -> None:
     assert {ending for _, ending in ENDINGS} == {"illegal-action", "exception", "memory", "crash"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", BY_ARENA)
 def test_arenas_host_answers_as_in_the_transcript(name: str) -> None:
     """Given arena's lines, `python -m arena_isolation.agent_host` gives the answers of the page."""
@@ -62,6 +61,7 @@ def test_arenas_host_answers_as_in_the_transcript(name: str) -> None:
     assert list(map(without_versions, done.stdout.splitlines())) == list(map(without_versions, said(text, "<")))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", BY_ARENA)
 def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given the program's answers, arena sends the lines of the page, and records what it would without a process."""
@@ -84,6 +84,7 @@ def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch:
     assert [record.timeless() for record in records] == [record.timeless() for record in run({**values, "agents": here}).records]
 
 
+@pytest.mark.process
 def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path, long_margin: None) -> None:
     """The third transcript, from arena's side: `stop` comes, `best` counts, and the fields of the report are recorded."""
     spec, text = TRANSCRIPTS["stop"]
@@ -118,6 +119,7 @@ def first(command: list[str], **more: Any) -> Record:
     return run({"game": "tic-tac-toe", "agents": agents, "rounds": 1, **more}).records[0]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("answer", "ending"), ENDINGS)
 def test_what_goes_wrong_ends_as_the_page_says(answer: str, ending: str, tmp_path: Path) -> None:
     """Each row of the table, as the answer of a program."""
@@ -125,6 +127,7 @@ def test_what_goes_wrong_ends_as_the_page_says(answer: str, ending: str, tmp_pat
     assert (record.termination, record.seat, record.returns) == (ending, 0, (-1.0, 1.0)), record.message
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("said", "kept"), [("1e301", 1e301), ("-1.7e308", -1.7e308), ("1" + 300 * "0", 1e300), ("0", 0.0)])
 def test_a_value_may_be_any_number_that_a_double_holds(said: str, kept: float, tmp_path: Path) -> None:
     """It goes into the record as it is; one that is larger, the table of the page has."""
@@ -133,6 +136,7 @@ def test_a_value_may_be_any_number_that_a_double_holds(said: str, kept: float, t
     assert record.decisions[0].value == kept
 
 
+@pytest.mark.process
 def test_a_program_cannot_start_its_clock_again(tmp_path: Path) -> None:
     """Only arena's own host announces that it loads compiled code."""
     for said in ('{"type":"again","loading":true}', '{"type":"again"}'):
@@ -141,6 +145,7 @@ def test_a_program_cannot_start_its_clock_again(tmp_path: Path) -> None:
         assert "expected an answer, got a message of type 'again'" in str(record.message)
 
 
+@pytest.mark.process
 def test_a_whole_number_beyond_every_double_is_a_crash(tmp_path: Path) -> None:
     """JSON has no limit for it, and so a program may say it."""
     record = first(answering(tmp_path, f'{{"type":"action","action":"1","value":1{400 * "0"}}}'))
@@ -148,6 +153,7 @@ def test_a_whole_number_beyond_every_double_is_a_crash(tmp_path: Path) -> None:
     assert "value: expected a finite number or null, got 1000" in str(record.message)
 
 
+@pytest.mark.process
 def test_the_shortest_agent_plays_to_the_end(tmp_path: Path) -> None:
     """In fifteen lines, as it stands on the page."""
     (code,) = re.findall(r"<!-- file: my_agent.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
