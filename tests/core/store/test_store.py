@@ -41,6 +41,7 @@ from tests.eventually import eventually
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}
+TABLES = ("record", "detail", "place", "effort")
 
 
 def timeless(path: Path) -> dict[str, dict[str, Any]]:
@@ -55,6 +56,22 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
     assert [record.timeless() for record in there.records] == [record.timeless() for record in here.records]
     assert len(here.records) == 18
     assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_void_match_that_is_played_again_leaves_no_rows(tmp_path: Path) -> None:
+    """With four seats, a match has rows in all tables: one for itself, its details and its place, and two for further seats."""
+    spec = load_spec({"game": "hearts", "rounds": 1, "agents": [{"agent": "random", "label": label} for label in "abcd"]})
+    (scheduled, *_) = Schedule(spec).take(1)
+    with closing(MatchRunner(spec)) as stage:
+        record = stage.play(scheduled)
+    for played in (record._replace(termination="void"), record):
+        with Store.open(tmp_path / "a.db", write=True) as store:
+            store.begin(Run.of(spec))
+            store.add(scheduled, played)
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        counts = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
+    assert counts == {"record": 1, "detail": 1, "place": 1, "effort": 2}
+    assert timeless(tmp_path / "a.db") == {record.id: record.timeless()}
 
 
 def test_a_record_keeps_every_field(tmp_path: Path) -> None:
