@@ -23,8 +23,6 @@ from arena_records.report_key import apply_report
 from arena_records.tidy import OptimalCosts, TidyTable
 from arena_web.live import Watcher, run_state
 
-pytestmark = pytest.mark.process
-
 pandas = pytest.importorskip("pandas")
 PUZZLE: dict[str, Any] = {
     "name": "tiles",
@@ -126,6 +124,7 @@ def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
     assert any(line.startswith(remark) for line in board.remarks)
 
 
+@pytest.mark.process
 def test_every_output_has_the_columns(tmp_path: Path) -> None:
     """Tables of every kind, the export, a report and the page of a tournament; the spec may choose and sort them."""
     spec = {**PUZZLE, "report": {"where": "nodes > 10", "columns": COLUMNS}}
@@ -149,6 +148,7 @@ def test_every_output_has_the_columns(tmp_path: Path) -> None:
     assert any(line.startswith("report.where (nodes > 10) leaves out") for line in shown["remarks"])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("shard", [None, "1/2", "2/2"])
 def test_totals_count_the_matches_that_are_left_out(tmp_path: Path, shard: str | None) -> None:
     """Three agents attempt 12 positions, so the schedule has 36 matches however many of them `where` leaves out."""
@@ -314,6 +314,7 @@ def test_columns_are_measures_of_comparisons(tmp_path: Path) -> None:
         invoke("compare", str(tmp_path / "cup.db"), "--by", "effort")
 
 
+@pytest.mark.process
 def test_the_overall_table_has_intervals_and_names_the_filter(tmp_path: Path) -> None:
     spec = {**PUZZLE, "games": ["sliding-tiles", {"name": "hanoi", "discs": 3}], "game": None, "rounds": 6}
     spec = {key: value for key, value in spec.items() if value is not None} | {"report": {"where": "nodes > 10"}}
@@ -347,6 +348,7 @@ def test_the_interval_of_a_share_stays_within_0_and_1() -> None:
     assert all(0 <= low <= high <= 1 for low, high in bounds)
 
 
+@pytest.mark.process
 def test_a_column_has_the_interval_of_the_board_if_one_pairing_repeats() -> None:
     """`alpha-beta` and `minimax` repeat two games. A column of the returns has the interval of the mean returns, which the board
     cuts off at the ends of their range.
