@@ -1,9 +1,9 @@
 """The hooks that a plugin may implement.
 
-A hook that brings objects takes no argument, and returns a list. It is called once, when the plugin is loaded. A hook for an
-event or a choice gets facts about it; an implementation may take those that it needs, by their names. These hooks are called for
-the installed plugins and for the plugins that the user names on the command line or in `ARENA_PLUGINS`, not for those that a spec
-names.
+A hook that brings objects returns a list. It takes no argument, except for `arena_board_columns`, and is called once, when the
+plugin is loaded. A hook for an event or a choice gets facts about it; an implementation may take those that it needs, by their
+names. These hooks are called for the installed plugins and for the plugins that the user names on the command line or in
+`ARENA_PLUGINS`, not for those that a spec names.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,14 +15,16 @@ import pluggy
 from arena.agent import Agent
 from arena.format import Format
 from arena.game import Game
-from arena.parts import AgentSource, BoardColumn, Comparison, Correction, Export, Isolation, SearchEngine
+from arena.parts import AgentSource, Comparison, Correction, Export, Isolation, SearchEngine
 
 if TYPE_CHECKING:
     import click
 
     from arena.match.record import Record
     from arena.plugins.manager import PluginManager
+    from arena.schedule.board_columns import BoardColumn
     from arena.schedule.schedule import Scheduled
+    from arena.spec import Spec
     from arena.tournament.results import Results
     from arena.tournament.run import Players, StartedRun
 
@@ -62,8 +64,16 @@ def arena_exports() -> Iterable[Export]:  # type: ignore[empty-body]
 
 
 @hookspec
-def arena_columns() -> Iterable[BoardColumn]:  # type: ignore[empty-body]
-    """Return columns for boards, which are computed from the matches of a run."""
+def arena_board_columns(spec: "Spec | None", records: "Iterable[tuple[Record, Scheduled]]") -> "Iterable[BoardColumn]":  # type: ignore[empty-body]
+    """Return columns for boards, with their cells. It is called when a run ends, also for plugins that only the spec names.
+
+    `records` yields each match of the run that was not void, as its record and its place in the schedule. It can be iterated
+    several times; every time, the matches are read from the store. The cells are kept in the store. If a plugin raises an
+    exception, its columns are left out, and a remark gives the reason.
+
+    It is also called once when the plugin is loaded, so that a spec can name its columns. Then `spec` is None and `records` is
+    empty, and the cells of the columns are not read.
+    """
 
 
 @hookspec

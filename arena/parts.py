@@ -5,9 +5,7 @@ For each kind of part, there is a hook in `arena.hookspecs`. The registry holds 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
-
-from arena.columns import ROW_KEYS, Column, Shown, Style
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 if TYPE_CHECKING:
     from arena.agent import Agent
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     from arena.match.match import Match, Position, Seat
     from arena.match.player import Player
     from arena.match.record import Record
+    from arena.schedule.board_columns import Measured
     from arena.schedule.schedule import Scheduled
     from arena.search import Search, SharedStart
     from arena.spec import Spec
@@ -53,22 +52,6 @@ class Export(Part):
     """A function that raises ArenaError if, say, a library is missing. It is called before `write`; for a page, with the path."""
 
 
-class Measured(NamedTuple):
-    """A number that was measured for one entry in one match."""
-
-    board: int
-    """The index of the board in the run."""
-    round: int
-    """The index of the round. All matches in a round have the same position, dice and deals."""
-    entry: int
-    """The index of the entry on the board."""
-    value: float
-    seats: tuple[int, ...] | None = None
-    """The entries of the match, in the order of their seats. If a board has matches that only repeat others, there is no interval
-    and no test without it.
-    """
-
-
 @dataclass(frozen=True)
 class Comparison(Part):
     """A quantity by which `arena compare --by NAME` can compare entries.
@@ -89,50 +72,6 @@ class Comparison(Part):
     read: "Callable[[Store], Iterable[Measured]]"
     lower_is_better: bool = field(default=False, kw_only=True)
     """Whether the entry with the lower mean ranks first in `arena compare --across --by NAME`."""
-
-
-@dataclass(frozen=True)
-class BoardColumn(Part):
-    """A column of boards that is computed from the matches of a run. Its key in JSON is its name with `_` instead of `-`.
-
-    Set one of `amount`, `read` and `open`. `amount` is the name of an amount that agents report by `Search.spend`. A cell is then
-    the sum over all decisions, and the column is shown if any decision reported the amount. `read` gets the matches of a run that
-    were not void, each as its record and its place in the schedule, and yields a `Measured` for each entry of each match that it
-    can measure. A cell is then the mean, with a 95 % interval that treats each round as one observation. For another kind of
-    interval, `read` yields a tuple for each entry: the indices of board and entry, the mean, and its bounds. It may also yield
-    remarks to show below a board, each as the index of the board and a line of text. `open` gets the spec of the run and returns
-    a function like `read`, which is called at the end of the run; its results are stored.
-
-    >>> def read_lengths(matches):
-    ...     for record, place in matches:
-    ...         for entry in place.pairing.seats:
-    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions), place.pairing.seats)
-    >>> BoardColumn("mean-length", "Length", description="Actions of a match.", read=read_lengths).column.key
-    'mean_length'
-    >>> BoardColumn("requests", "Requests", "count", amount="requests").column.style
-    'count'
-    """
-
-    kind: ClassVar[str] = "column"
-    TAKEN: ClassVar = ROW_KEYS
-    """Keys that arena uses itself."""
-    heading: str
-    style: Style = "figure"
-    """One of the styles of `arena.Column`."""
-    description: str = ""
-    amount: str | None = None
-    read: "Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured | tuple[Any, ...]]] | None" = None
-    open: "Callable[[Spec], Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured | tuple[Any, ...]]]] | None" = None
-    shown: Shown = "known"
-    """When the column is shown, as in `arena.Column`."""
-    agents: frozenset[str] = frozenset()
-    """The names of the agents for which the column is meant. Boards with none of these agents do not have the column, and `read`
-    is not called for them. Empty means all agents."""
-
-    @property
-    def column(self) -> Column:
-        """The `arena.Column` for boards."""
-        return Column(self.name.replace("-", "_"), self.heading, self.style, self.description, shown=self.shown, left_out=6)
 
 
 @dataclass(frozen=True)
@@ -311,8 +250,8 @@ class SearchEngine(Part):
         return None
 
 
-PARTS: dict[str, type[Part]] = {
-    "arena_columns": BoardColumn,
+PARTS: dict[str, type[Part] | str] = {
+    "arena_board_columns": "arena.schedule.board_columns:BoardColumn",
     "arena_comparisons": Comparison,
     "arena_corrections": Correction,
     "arena_exports": Export,
@@ -320,5 +259,4 @@ PARTS: dict[str, type[Part]] = {
     "arena_agent_sources": AgentSource,
     "arena_search_engines": SearchEngine,
 }
-"""The class of the parts that each hook returns."""
-KINDS = tuple(part.kind for part in PARTS.values())
+"""The class of the parts that each hook returns, or its name."""

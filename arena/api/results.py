@@ -1,7 +1,7 @@
 """Boards, tallies and exports."""
 
 from arena.format import Tie, put_last, result_points
-from arena.parts import BoardColumn, Comparison, Export, Measured
+from arena.parts import Comparison, Export
 from arena.results import figures
 from arena.results.board_rows import versus_row
 from arena.results.contrasts import (
@@ -26,8 +26,8 @@ from arena.results.tally import (
     seat_ways,
     timed_way,
 )
+from arena.schedule.board_columns import BoardColumn, Measured, RepeatedMatches
 from arena.schedule.board_info import BoardInfo
-from arena.schedule.plugin_columns import RepeatedMatches
 from arena.stats.clustered import RoundValues
 
 __all__ = [

@@ -16,7 +16,7 @@ from arena.errors import abbreviate, listing, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle, find_member, takes
 from arena.heuristics import HeuristicInfo, count_given
-from arena.parts import BoardColumn, Part
+from arena.parts import Part
 from arena.traits import Abilities
 
 NAME = re.compile(r"[a-z0-9-]+")
@@ -57,7 +57,7 @@ def check_value(
         if not isinstance(value, part):
             raise Unfit(f"{hook} returned {abbreviate(value)}; expected objects of {part.__name__} ({locate(implementation)})")
         _check_name(part.kind, value.name, value)
-        if isinstance(value, BoardColumn):
+        if part.kind == "column":
             _check_board_column(f"column {value.name}", implementation, value)
         return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
@@ -143,10 +143,10 @@ def _check_format(format_: type[Format]) -> None:
         taken.add(column.key)
 
 
-def _check_board_column(name: str, implementation: object, part: BoardColumn) -> None:
+def _check_board_column(name: str, implementation: object, part: Any) -> None:
     _check_column(name, implementation, "", part.column, ROW_KEYS)
-    if [part.amount, part.read, part.open].count(None) != 2:
-        raise Unfit(f"{name} ({locate(implementation)}): expected an amount, or a function that reads matches")
+    if (part.amount is None) == (part.cells is None):
+        raise Unfit(f"{name} ({locate(implementation)}): expected either an amount or cells")
 
 
 def _check_column(name: str, source: object, part: str, column: Column, taken: Container[str]) -> None:

@@ -18,6 +18,8 @@ from arena.plugins.contract import Unfit, check_value, locate
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
 """The hooks of the core that bring named objects."""
+ASKED: dict[str, dict[str, Any]] = {"arena_board_columns": {"spec": None, "records": ()}}
+"""The arguments with which hooks that bring objects are called when a plugin is registered, if they have arguments."""
 ADD_HOOKSPECS = "arena_add_hookspecs"
 _MARK = f"{hookspecs.PROJECT}_impl"
 Key = tuple[str, ...]
@@ -171,12 +173,22 @@ class PluginManager(pluggy.PluginManager):
             plain = [one for one in implementations if not one.wrapper and not one.hookwrapper]
             for implementation in [one for one in plain if one.plugin is plugin]:
                 part, function = self._part_of(hook), implementation.function
-                call = self.subset_hook_caller(hook, [one.plugin for one in plain if one.plugin is not plugin])
-                for returned in call() or [None]:  # pluggy leaves out None
+                for returned in self.call_plugin(plugin, hook, **ASKED.get(hook, {})) or [None]:  # pluggy leaves out None
                     if not isinstance(returned, Iterable):
                         raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(function)})")
                     for value in returned:
                         yield check_value(hook, part, value, function)
+
+    def list_implementers(self, hook: str) -> list[Any]:
+        """Return the plugins that implement a hook, in the order in which they were registered."""
+        own = {id(one.plugin) for one in getattr(self.hook, hook).get_hookimpls() if not one.wrapper and not one.hookwrapper}
+        return [plugin for _, plugin in self.list_name_plugin() if id(plugin) in own]
+
+    def call_plugin(self, plugin: object, hook: str, **facts: Any) -> list[Any]:
+        """Call a hook of one plugin, inside the wrappers of all plugins. Return the results other than None."""
+        others = [other for other in self.list_implementers(hook) if other is not plugin]
+        returned: list[Any] = self.subset_hook_caller(hook, others)(**facts)
+        return returned
 
     def _part_of(self, hook: str) -> type[Part] | None:
         part = self._parts.get(hook)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from arena.configured import make_default
 from arena.errors import PluginError, UnknownName, listing
 from arena.format import Format
 from arena.game import Game, Puzzle
-from arena.parts import KINDS, Part, SearchEngine
+from arena.parts import Part, SearchEngine
 from arena.plugins.contract import Unfit, locate, source_line
 from arena.plugins.manager import Key, PluginManager
 from arena.search_engines import add_search_engine
@@ -79,7 +80,7 @@ class Registry:
     heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
-    parts: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
+    parts: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     """The parts that extensions define, by kind and name, for example `parts["isolation"]["process"]`."""
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)

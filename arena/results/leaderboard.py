@@ -20,8 +20,8 @@ from arena.results.rating import Strengths, UnknownRatings, is_ranked_by_rating,
 from arena.results.stored_tallies import tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
 from arena.results.tally import Failure, Tally
+from arena.schedule.board_columns import apply_report, fill_columns
 from arena.schedule.board_info import BoardInfo
-from arena.schedule.plugin_columns import apply_report, fill_columns
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the one of the standard library from Python 3.12 on
 
 from arena import configured
-from arena.columns import ROW_KEYS, STYLES
+from arena.columns import ROW_KEYS, STYLES, Column
 from arena.errors import call_foreign
 from arena.format import Kind, RankedBy, concludes, own_columns, own_criteria, ranks
 from arena.game import Game, Puzzle
@@ -20,10 +20,10 @@ from arena.identity import canonical, key
 from arena.match.match import Seat
 from arena.plugins.registry import Registry
 from arena.returns import Returns
-from arena.schedule.plugin_columns import PluginColumn, declare_columns
 from arena.schedule.ranking import Ranking, find_format_class
 from arena.spec import Board
 from arena.spec.parameters import Parameters, locate_options, read_json
+from arena.stats.clustered import ClusteredMean
 
 MAX_SIZE = 10**100
 """The largest number of matches in a schedule, which can still be written as a float."""
@@ -44,6 +44,32 @@ class EntrySettings(TypedDict):
     heuristic: HeuristicSettings | None
     key: str
     """A part of ids. It identifies the entry and the game, and default values do not affect it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginColumn:
+    """A column of a plugin on one board."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    column: Column
+    amount: str | None = None
+    """The name of the amount from `Search.spend` that the column adds up; None if its cells are computed from the matches."""
+    cells: tuple[ClusteredMean, ...] | None = None
+    """The mean of each entry, by the index of the entry; None until the run has ended."""
+    fault: str | None = None
+    """Why the plugin could not compute the cells."""
+    remarks: tuple[str, ...] = ()
+
+    def row_values(self, entry: int, spent: Mapping[str, float]) -> dict[str, float | None]:
+        """Return the values of an entry by the keys of the column."""
+        key = self.column.key
+        if self.amount is not None:
+            return {key: spent.get(self.amount)}
+        if self.cells is None:
+            return {}
+        mean, low, high = self.cells[entry]
+        return {key: mean, f"{key}_low": low, f"{key}_high": high}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +153,9 @@ class BoardInfo:
             if found := {name: limit for name, limit in given.items() if limit is not None}:
                 limits[seat.label] = found
         settings = [{"key": entry_key(board, seat), "agent": seat.agent, **seat.settings._asdict()} for seat in board.seats]
+        taken, agents = {column.key for column in own_columns(format_)}, {seat.agent for seat in board.seats}
+        parts = () if registry is None else registry.parts["column"].values()
+        columns = [part for part in parts if not part.agents or part.agents & agents]
         return cls(
             title=board.title,
             game={"name": board.name, **board.parameters},
@@ -145,7 +174,7 @@ class BoardInfo:
             limits=limits,
             ranked_by=board.ranked_by,
             ranking=Ranking(own_columns(format_), criteria=own_criteria(format_)) if ranks(format_) else None,
-            plugin_columns=() if registry is None else declare_columns(registry, board),
+            plugin_columns=tuple([PluginColumn(part.column, part.amount) for part in columns if part.column.key not in taken]),
             returns=(low, high if isfinite(high) else None),
             has_chance=board.has_chance,
             apart=tuple([seat.label for seat in board.seats if not seat.in_process]),

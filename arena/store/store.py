@@ -11,8 +11,8 @@ from typing import Self
 
 from arena.errors import StoreDamaged, StoreError
 from arena.match.record import Record
+from arena.schedule.board_columns import apply_report, fill_columns
 from arena.schedule.fingerprint import Fingerprint
-from arena.schedule.plugin_columns import apply_report, fill_columns
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round

@@ -71,12 +71,12 @@ def read_report(reading: SpecReader, rules: Sequence[Rules]) -> None:
             reading.faults.add(path, f"{message}, got {name!r}", key=True)
         elif name in taken:
             reading.faults.add(path, "boards or data frames already have a column with this name; choose another one", key=True)
-    parts = reading.registry.parts["column"]
+    parts = reading.registry.parts["column"]  # without cells, because `apply_report` computes them whenever a board is shown
     if given.get("where") is not None:
-        parts[KEPT] = BoardColumn(KEPT, "Kept", "share", "The share of the matches that `report` keeps.", read=_read_later)
+        parts[KEPT] = BoardColumn(KEPT, "Kept", "share", "The share of the matches that `report` keeps.", cells=())
     for name, text in columns.items():
         heading = name.replace("_", " ").capitalize()
-        part = BoardColumn(name.replace("_", "-"), heading, description=f"The mean of {text}.", read=_read_later)
+        part = BoardColumn(name.replace("_", "-"), heading, description=f"The mean of {text}.", cells=())
         parts[part.name] = part
 
 
@@ -99,11 +99,6 @@ def _check_format(reading: SpecReader) -> None:
     if kind is not None and (kind.follows_results or ranks(kind)):
         message = f"the format {name} needs all its matches, so none can be left out; leave out report.where"
         reading.faults.add(("report", "where"), message, key=True)
-
-
-def _read_later(_: Iterable[tuple[Record, Scheduled]]) -> Iterable[Measured]:
-    """Return nothing: `apply_report` computes the cells whenever a board is shown."""
-    return ()
 
 
 def apply_report(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matches) -> tuple[Sequence[BoardInfo], Matches]:

@@ -1,7 +1,6 @@
 """Adds the export of a game in extensive form, the correction of returns for luck, and exact returns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from arena import Game, State, hookimpl
@@ -11,7 +10,8 @@ from arena.api.results import BoardColumn, Export, Measured
 from arena.api.run import Correction
 
 if TYPE_CHECKING:
-    from arena import Spec
+    from arena import Record, Spec
+    from arena.api.run import Scheduled
 
 
 @hookimpl
@@ -47,15 +47,15 @@ def may_tell(spec: "Spec", seat: Seat) -> bool:
 
 
 @hookimpl
-def arena_columns() -> list[BoardColumn]:
+def arena_board_columns(spec: "Spec | None", records: "Iterable[tuple[Record, Scheduled]]") -> list[BoardColumn]:
     """Return the column with the exact mean return of entries whose agents give their policies, in a small game."""
 
-    def open_exact(spec: "Spec") -> Callable[..., Iterable[Measured | tuple[int, str]]]:
-        if not any(sum(may_tell(spec, seat) for seat in board.seats) >= board.game.players for board in spec.boards):
-            return lambda matches: ()  # importing and creating agents would take longer than a short run
-        from arena_solution.luck import read_exact_returns
+    def read_exact() -> Iterator[Measured | tuple[int, str]]:
+        assert spec is not None
+        if any(sum(may_tell(spec, seat) for seat in board.seats) >= board.game.players for board in spec.boards):
+            from arena_solution.luck import read_exact_returns  # importing it would take longer than a short run
 
-        return partial(read_exact_returns, spec)
+            yield from read_exact_returns(spec, records)
 
     description = "The exact mean return by the policies of the agents, if all agents give them and the game is small."
-    return [BoardColumn("exact-return", "Exact return", description=description, open=open_exact)]
+    return [BoardColumn("exact-return", "Exact return", description=description, cells=read_exact())]

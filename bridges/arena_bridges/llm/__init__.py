@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from arena.api.run import Scheduled
     from arena.api.spec import Board
 
-__all__ = ["LanguageModel", "arena_agents", "arena_columns"]
+__all__ = ["LanguageModel", "arena_agents", "arena_board_columns"]
 
 MODELS = frozenset({LanguageModel.name})
-Read = Callable[[Iterable[tuple["Record", "Scheduled"]]], Iterator[tuple[Any, ...]]]
 
 
 @hookimpl
@@ -28,7 +27,7 @@ def arena_agents() -> Iterable[type[Agent]]:
 
 
 @hookimpl
-def arena_columns() -> Iterable[BoardColumn]:
+def arena_board_columns(spec: "Spec | None", records: "Iterable[tuple[Record, Scheduled]]") -> Iterable[BoardColumn]:
     """Return the columns for the answers and the spending of agents with language models."""
     return [
         BoardColumn(
@@ -36,14 +35,14 @@ def arena_columns() -> Iterable[BoardColumn]:
             "Legal first",
             "share",
             "Decisions of a match without an illegal or unreadable answer.",
-            read=_measure(share_legal_first, high=1.0),
+            cells=_measure(records, share_legal_first, high=1.0),
             agents=MODELS,
         ),
         BoardColumn(
             "gap",
             "Gap",
             description="How much more the same entry gains in a match without disguise, as mean return: the share of recall.",
-            open=open_gap,
+            cells=measure_gap(spec, records),
             agents=MODELS,
         ),
         _sum_up("requests", "Requests", "Answered requests."),
@@ -59,21 +58,21 @@ def arena_columns() -> Iterable[BoardColumn]:
             "tokens-per-game",
             "Tokens/game",
             description="The tokens of the questions and answers in a match.",
-            read=_measure(sum_tokens),
+            cells=_measure(records, sum_tokens),
             agents=MODELS,
         ),
         BoardColumn(
             "cost-per-game",
             "Cost/game",
             description="The price of the decisions of a match.",
-            read=read_costs,
+            cells=read_costs(records),
             agents=MODELS,
         ),
         BoardColumn(
             "seconds-per-answer",
             "s/answer",
             description="Seconds per answer in a decision, including all waits.",
-            read=_measure(mean_seconds),
+            cells=_measure(records, mean_seconds),
             agents=MODELS,
         ),
     ]
@@ -83,13 +82,14 @@ def _sum_up(name: str, heading: str, description: str) -> BoardColumn:
     return BoardColumn(name, heading, "count", description, amount=name.replace("-", "_"), shown="named", agents=MODELS)
 
 
-def _measure(value: "Callable[[Sequence[Decision]], float | None]", high: float = inf) -> Read:
-    """Return the function for a column, which measures the decisions of each model in each match.
-
-    A value is between 0 and `high`, and so are the bounds of the interval.
+def _measure(
+    matches: "Iterable[tuple[Record, Scheduled]]", value: "Callable[[Sequence[Decision]], float | None]", high: float = inf
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the mean of a value of the decisions of each model in each match. It and the bounds of its interval are between 0 and
+    `high`.
     """
 
-    def measure(matches: "Iterable[tuple[Record, Scheduled]]") -> Iterator[Measured]:
+    def measure() -> Iterator[Measured]:
         for record, place in matches:
             for seat, entry in enumerate(place.pairing.seats):
                 own = [one for one in record.decisions if one.seat == seat and "requests" in (one.spent or {})]
@@ -97,7 +97,7 @@ def _measure(value: "Callable[[Sequence[Decision]], float | None]", high: float 
                 if found is not None:
                     yield Measured(place.board, place.pairing.round, entry, found)
 
-    return lambda matches: estimate(measure(matches), 0.0, high)
+    yield from estimate(measure(), 0.0, high)
 
 
 def read_costs(matches: "Iterable[tuple[Record, Scheduled]]") -> "Iterator[tuple[Any, ...]]":
@@ -123,30 +123,25 @@ def read_costs(matches: "Iterable[tuple[Record, Scheduled]]") -> "Iterator[tuple
         yield last, f"All language models of this run, without void matches: {', '.join(parts)}{cached}."
 
 
-def open_gap(spec: "Spec") -> Read:
-    """Return the function for the column that shows the gap between plain and disguised games in a run.
+def measure_gap(spec: "Spec | None", matches: "Iterable[tuple[Record, Scheduled]]") -> Iterator[tuple[Any, ...]]:
+    """Yield the gap between plain and disguised games for each entry with a disguise.
 
-    For each entry with a disguise, it yields the differences between its returns and the returns of the entry that differs only
-    in having no disguise. Each difference is between two matches with the same opponents, seat and round.
+    The gap is the mean difference between its returns and the returns of the entry that differs only in having no disguise. Each
+    difference is between two matches with the same opponents, seat and round.
     """
-    twins = [_find_twins(board) for board in spec.boards]
-    ranges = [board.game.max_return - board.game.min_return for board in spec.boards]
-
-    def read(matches: "Iterable[tuple[Record, Scheduled]]") -> Iterator[tuple[Any, ...]]:
-        returns: dict[tuple[int, int], dict[tuple[int, int, tuple[int, ...]], float]] = defaultdict(dict)
-        for record, place in matches:
-            seats = place.pairing.seats
-            for seat, entry in enumerate(seats):
-                others = (*seats[:seat], *seats[seat + 1 :])
-                returns[place.board, entry][place.pairing.round, seat, others] = record.returns[seat]
-        for board, pairs in enumerate(twins):
-            for disguised, plain in pairs.items():
-                own, other = returns[board, disguised], returns[board, plain]
-                shared = sorted(own.keys() & other.keys())
-                gaps = [Measured(board, key[0], disguised, other[key] - own[key]) for key in shared]
-                yield from estimate(gaps, -ranges[board], ranges[board])
-
-    return read
+    assert spec is not None
+    returns: dict[tuple[int, int], dict[tuple[int, int, tuple[int, ...]], float]] = defaultdict(dict)
+    for record, place in matches:
+        seats = place.pairing.seats
+        for seat, entry in enumerate(seats):
+            others = (*seats[:seat], *seats[seat + 1 :])
+            returns[place.board, entry][place.pairing.round, seat, others] = record.returns[seat]
+    for number, board in enumerate(spec.boards):
+        span = board.game.max_return - board.game.min_return
+        for disguised, plain in _find_twins(board).items():
+            own, other = returns[number, disguised], returns[number, plain]
+            gaps = [Measured(number, key[0], disguised, other[key] - own[key]) for key in sorted(own.keys() & other.keys())]
+            yield from estimate(gaps, -span, span)
 
 
 def _find_twins(board: "Board") -> dict[int, int]:

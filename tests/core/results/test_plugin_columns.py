@@ -1,9 +1,11 @@
 """Columns of boards that a plugin computes from the matches of a run, and sums of what its agents spend."""
 
 import json
+import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ from scipy import stats  # type: ignore[import-untyped]
 import arena
 from arena import PluginError
 from arena.cli import cli
+from arena.lazy import EntryPoint, find_plugins
+from arena.plugins.sources import PluginPlace
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 
@@ -30,18 +34,14 @@ class Thrifty(Agent):
         return search.rng.choice(game.actions(state))
 
 
-def read_lengths(matches):
-    for record, place in matches:
+def read_lengths(records):
+    for record, place in records:
         for entry in place.pairing.seats:
             yield Measured(place.board, place.pairing.round, entry, len(record.actions), place.pairing.seats)
     yield 0, "Lengths are numbers of actions."
 
 
-def open_seeds(spec):
-    return lambda matches: [Measured(0, 0, entry, spec.seed) for entry in range(3)]
-
-
-def read_nonsense(matches):
+def read_nonsense():
     yield Measured(0, 0, 0, float("nan"))
 
 
@@ -51,12 +51,12 @@ def arena_agents():
 
 
 @hookimpl
-def arena_columns():
+def arena_board_columns(spec, records):
     return [
-        BoardColumn("length", "Length", description="Actions of a match.", read=read_lengths),
+        BoardColumn("length", "Length", description="Actions of a match.", cells=read_lengths(records)),
         BoardColumn("letters", "Letters", "count", amount="letters"),
-        BoardColumn("nonsense", "Nonsense", read=read_nonsense),
-        BoardColumn("seed-of", "Seed", open=open_seeds),
+        BoardColumn("nonsense", "Nonsense", cells=read_nonsense()),
+        BoardColumn("seed-of", "Seed", cells=[Measured(0, 0, entry, spec.seed) for entry in range(3)] if spec else []),
     ]
 """
 
@@ -114,17 +114,77 @@ def test_a_store_shows_them_without_the_plugin(plugin: Path, tmp_path: Path) -> 
     assert lengths == sorted(lengths, reverse=True)
 
 
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_hook_is_called_when_the_run_ends(tmp_path: Path, stored: bool) -> None:
+    """Once for the whole run, and its matches can be read several times. Before, it is called for the names alone."""
+    (tmp_path / "own.py").write_text("""
+from arena import hookimpl
+from arena.api.results import BoardColumn
+
+CALLS = []
+
+
+@hookimpl
+def arena_board_columns(spec, records):
+    read = [list(records), list(records)]
+    CALLS.append((spec and spec.size, [[(place.number, record.id) for record, place in matches] for matches in read]))
+    return [BoardColumn("one", "One", cells=[]), BoardColumn("two", "Two", cells=[])]
+""")
+    spec = {"games": ["nim", "tic-tac-toe"], "rounds": 2, "agents": ["random", "greedy"], "plugins": [str(tmp_path / "own.py")]}
+    results = arena.run(spec, store=tmp_path / "cup.db" if stored else None)
+    boards = Leaderboard.of_results(results)
+    assert not any("left out" in remark for board in boards for remark in board.remarks)
+    found = {plugin.source.name: plugin for plugin in results.spec.registry.plugins}[str(tmp_path / "own.py")]
+    assert found.names == ("column one", "column two")
+    calls = sys.modules[PluginPlace.module_name((tmp_path / "own.py").resolve())].CALLS
+    matches = [(one.number, one.record.id) for one in results.played]
+    assert calls == [(None, [[], []]), (8, [matches, matches])]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("return []", "LookupError: arena_board_columns returned no such column at the end of the run"),
+    ],
+)
+def test_a_hook_that_fails_costs_its_columns_alone(plugin: Path, tmp_path: Path, more: str, reason: str) -> None:
+    """The columns of other plugins are shown."""
+    (tmp_path / "fails.py").write_text(
+        "from arena import hookimpl\nfrom arena.api.results import BoardColumn\n\n@hookimpl\ndef arena_board_columns(spec):\n"
+        f"    if spec:\n        {more}\n    return [BoardColumn('own', 'Own', cells=[])]\n"
+    )
+    spec = spec_with(plugin, plugins=[str(plugin), str(tmp_path / "fails.py")])
+    (board,) = Leaderboard.of_results(arena.run(spec))
+    assert any(remark.startswith(f"The column own is left out: {reason}") for remark in board.remarks)
+    assert all("own" not in row and row["length"] > 0 for row in board.rows)
+
+
+def test_a_plugin_that_the_user_names_has_the_column(plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of an installed plugin with a column of the same name."""
+    other = ModuleType("installed")
+    exec(PLUGIN.replace("len(record.actions)", "-1").replace('"thrifty"', '"spender"'), other.__dict__)
+    points = {**find_plugins(), "other:installed": EntryPoint("installed", "installed", "arena", str(tmp_path))}
+    monkeypatch.setattr("arena.plugins.sources.find_plugins", lambda: points)
+    monkeypatch.setitem(sys.modules, "installed", other)
+    (board,) = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy"]}))
+    assert {row["length"] for row in board.rows} == {-1.0}
+    (board,) = Leaderboard.of_results(arena.run(spec_with(plugin)))
+    assert all(row["length"] > 4 for row in board.rows)
+
+
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        ('BoardColumn("score", "Score", read=read)', "column score"),
-        ('BoardColumn("mine", "Mine", "loud", read=read)', "unknown style 'loud'"),
-        ('BoardColumn("mine", "Mine")', "expected an amount, or a function that reads matches"),
+        ('BoardColumn("score", "Score", cells=())', "column score"),
+        ('BoardColumn("mine", "Mine", "loud", cells=())', "unknown style 'loud'"),
+        ('BoardColumn("mine", "Mine")', "expected either an amount or cells"),
+        ('BoardColumn("mine", "Mine", amount="tokens", cells=())', "expected either an amount or cells"),
     ],
 )
 def test_a_column_that_cannot_be_is_refused(tmp_path: Path, column: str, words: str) -> None:
     """When the plugin is loaded."""
-    head = "from arena import hookimpl\nfrom arena.api.results import BoardColumn\ndef read(matches): return []\n"
-    (tmp_path / "bad.py").write_text(f"{head}@hookimpl\ndef arena_columns(): return [{column}]\n")
+    head = "from arena import hookimpl\nfrom arena.api.results import BoardColumn\n"
+    (tmp_path / "bad.py").write_text(f"{head}@hookimpl\ndef arena_board_columns(): return [{column}]\n")
     with pytest.raises(PluginError, match=words):
         arena.load_plugins([tmp_path / "bad.py"])
