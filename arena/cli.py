@@ -17,8 +17,7 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.api.cli import GROUP, Command
-from arena.commands import COMMANDS as OWN
+from arena.commands import COMMANDS as OWN, GROUP, Command
 from arena.console.project import no_project_option
 from arena.errors import ArenaError, Interrupted, describe
 from arena.lazy import BLOCKED, EntryPoint, find_entry_points, list_blocked

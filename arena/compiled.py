@@ -16,12 +16,13 @@ from zlib import crc32
 from arena.errors import Interrupted, describe
 from arena.game import Game, State
 
-if TYPE_CHECKING:
-    from arena_compiled.random_play import Playout, playouts
-
 __all__ = [
     "Estimate", "Grid", "NoEstimate", "NotCompilable", "Playout", "Rules", "Words", "playouts", "rules_of", "slot_of", "words_of",
 ]  # fmt: skip
+
+# the two are imported on first use, from an extension, so their types are not known here
+Playout: type[Any]
+playouts: Callable[..., list[Any]]
 
 Words = tuple[int, ...]
 """A tuple with a fixed number of whole numbers: a state, or the numbers that an estimate passes along from state to state."""

@@ -6,16 +6,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static, isfunction, signature
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from arena.columns import Column
 from arena.configured import Configured, name_of
 from arena.identity import Stream, canonical
 from arena.secret import Seed
-
-if TYPE_CHECKING:
-    from arena.results.pairs import PairedGames
-    from arena.schedule.board_info import BoardInfo
 
 Kind = Literal["versus", "puzzle", "score"]
 """The kinds of boards: agents play against each other, agents solve a puzzle, or each agent plays alone for a score."""
@@ -256,18 +252,19 @@ class Format(Configured, ABC):
         """
         return ()
 
-    def test_state(self, board: "BoardInfo", games: "PairedGames", luck: Mapping[int, float]) -> Any:
+    def test_state(self, board: Any, games: Any, luck: Mapping[int, float]) -> Any:
         """Return the state of the sequential test of a `board`: a dataclass with `describe(finished=...)`. None without a test.
 
         If the state has an attribute `better`, it decides whether the board can tell the two entries apart: 1 if the first one is
         better, -1 if the second one is, 0 if the test does not decide that.
 
-        It is for formats with a `sequential_test`. `games` are the games so far; `luck` is the luck of the first entry by round.
+        It is for formats with a `sequential_test`. `board` is an `arena.api.results.BoardInfo`; `games` are the games so far, as
+        `arena.api.results.PairedGames`; `luck` is the luck of the first entry by round.
         """
         return None
 
-    def conclude(self, board: "BoardInfo", outcomes: Outcomes) -> Any:
-        """Return what the format has found out about a `board`, such as its winner; optional.
+    def conclude(self, board: Any, outcomes: Outcomes) -> Any:
+        """Return what the format has found out about a `board` (`arena.api.results.BoardInfo`), such as its winner; optional.
 
         It is a dataclass with `describe(finished=...)`, which returns a sentence below the board. `outcomes` holds the results so
         far, and the object has the options of the board. The default raises TypeError.

@@ -92,7 +92,7 @@ class Search:
 
     _last = NOTHING
     served: Any = None
-    """An object that a search engine keeps during this decision; see `arena.parts.SearchEngine`."""
+    """An object that a search engine keeps during this decision; see `arena.search_engines.SearchEngine`."""
     spent: Mapping[str, float] | None = None
     """The amounts that this decision has reported by `spend`; None if it was not called."""
     exchanges: tuple[str, ...] = ()

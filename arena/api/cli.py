@@ -9,37 +9,10 @@ An entry point of the group `arena.commands` names a module that lists its comma
 `arena --help` imports the module with the list, so this module should import only `arena.api.cli`.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from arena.commands import Command as Command
 from arena.lazy import pass_on
-
-GROUP = "arena.commands"
-"""The group of entry points."""
-
-
-class Command(NamedTuple):
-    """A command of `arena` that is imported when it is called.
-
-    >>> Command("serve", "Show tournaments in the browser.", "arena_web.serve:serve").name
-    'serve'
-    """
-
-    name: str
-    help: str
-    """The first sentence of its help. `arena --help` shows it."""
-    target: str
-    """The Click command, as `package.module:function`."""
-    hidden: bool = False
-    """True if `arena --help` should not list it."""
-    at_terminal: bool = False
-    """Whether this command runs if the user of a terminal enters only `arena`."""
-    spec_keys: tuple[str, ...] = ()
-    """Keys by which `arena validate` recognises YAML files that are not tournaments but belong to this command."""
-    spec_check: str = ""
-    """A function, as `package.module:function`, that gets the path of such a file and the plugins, and returns a summary."""
-    tables: str = ""
-    """SQL for the tables that this command adds to stores, as `package.module:NAME`. A store with any other table is refused."""
-
 
 # looked up on first use, so that importing the lists of commands is quick
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from arena.match.record import (
 from arena.match.referee import play_match
 from arena.match.replay import Differs, Step, legal_action
 from arena.match.stepper import Stepper
-from arena.parts import Isolation
+from arena.spec.isolation import Isolation
 
 __all__ = [
     "FAULTS",

@@ -1,7 +1,6 @@
 """Boards, tallies and exports."""
 
 from arena.format import Tie, put_last, result_points
-from arena.parts import Comparison, Export
 from arena.results import figures
 from arena.results.board_rows import versus_row
 from arena.results.contrasts import (
@@ -29,6 +28,7 @@ from arena.results.tally import (
 from arena.schedule.board_columns import BoardColumn, Measured, RepeatedMatches
 from arena.schedule.board_info import BoardInfo
 from arena.stats.clustered import RoundValues
+from arena.store.readers import Comparison, Export
 
 __all__ = [
     "MIN_SECONDS",

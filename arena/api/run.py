@@ -1,8 +1,7 @@
 """A run: its matches, its players, and the processes that play them."""
 
-from arena.parts import Correction
 from arena.schedule.fingerprint import Fingerprint
-from arena.schedule.runner import CurrentTurn, MatchRunner
+from arena.schedule.runner import Correction, CurrentTurn, MatchRunner
 from arena.schedule.schedule import Backlog, Batch, Schedule, Scheduled
 from arena.tournament.code_check import check_code
 from arena.tournament.queue import MatchQueue, transcript_file

@@ -1,9 +1,9 @@
 """Search engines and metering: how states are counted, and how an engine replaces the loop of a search."""
 
 from arena.counting import GoCompiled, GoPlain, Meter, counting_view
-from arena.parts import SearchEngine, SeatUse
+from arena.match.match import SeatUse
 from arena.search import SharedStart
-from arena.search_engines import PLAIN, compiles_first, search_engines
+from arena.search_engines import PLAIN, SearchEngine, compiles_first, search_engines
 
 __all__ = [
     "PLAIN",

@@ -1,6 +1,6 @@
 """A spec, and the plugins that it names."""
 
-from arena.parts import AgentSource, Part
+from arena.hookspecs import Part
 from arena.plugins.contract import NAME, source_line
 from arena.plugins.dependencies import PythonFile
 from arena.plugins.manager import EVENTS, HOOKS, PluginManager
@@ -18,6 +18,7 @@ from arena.spec.named_code import list_named_code
 from arena.spec.parameters import Parameters, explain_faults
 from arena.spec.reader import Faults, SpecReader, format_path
 from arena.spec.source import (
+    AgentSource,
     EntryAgent,
     GivenEntry,
     SoundAgent,

@@ -18,7 +18,7 @@ from arena.console.notices import say, say_notes
 from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, Interrupted, PlayersLost, SpecError, StoreError
-from arena.parts import SeatUse
+from arena.match.match import SeatUse
 from arena.plugins.sources import load_plugins
 from arena.results import figures
 from arena.results.leaderboard import Leaderboard

@@ -122,6 +122,20 @@ class Seat:
         return None if self.program is None else self.program.version
 
 
+@dataclass
+class SeatUse:
+    """Counts, over a whole run, the decisions of one agent in one game that requested the loop of a search engine."""
+
+    seat: Seat
+    game: Game
+    matches: int = 0
+    first_compiled: int | None = None
+    """The number of matches that were played before the first one with a compiled decision; None without such a match."""
+    plain_seconds: float = 0.0
+    failure: str | None = None
+    """Why its loop could not be compiled; None if it could, or if this was not tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A start state, its text, and the key from which its random streams are derived."""

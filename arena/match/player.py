@@ -110,6 +110,19 @@ class Player(Protocol):
         """Leave the seat after the match."""
 
 
+class PlayerPool(Protocol):
+    """Creates players for the matches of one thread, and reuses their processes from match to match."""
+
+    started: int
+    """The number of processes that have been started. Each of them has loaded the code that was on the disk at that time."""
+
+    def player(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        """Return the player of a seat. The player reads the actions so far from `played`, a list that grows during the match."""
+
+    def close(self) -> None:
+        """Stop all processes of the pool."""
+
+
 class LocalPlayer(Decider):
     """An agent in this process. It loses the match after an exception, an illegal action or an exceeded limit."""
 

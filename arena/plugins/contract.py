@@ -16,7 +16,7 @@ from arena.errors import abbreviate, listing, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle, find_member, takes
 from arena.heuristics import HeuristicInfo, count_given
-from arena.parts import Part
+from arena.hookspecs import Part
 from arena.traits import Abilities
 
 NAME = re.compile(r"[a-z0-9-]+")

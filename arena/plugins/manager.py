@@ -13,7 +13,7 @@ import pluggy
 
 from arena import hookspecs
 from arena.errors import ArenaError, Interrupted, PluginError, abbreviate, describe, suggest
-from arena.parts import PARTS, Part
+from arena.hookspecs import PARTS, Part
 from arena.plugins.contract import Unfit, check_value, locate
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)

@@ -13,10 +13,10 @@ from arena.configured import make_default
 from arena.errors import PluginError, UnknownName, listing
 from arena.format import Format
 from arena.game import Game, Puzzle
-from arena.parts import Part, SearchEngine
+from arena.hookspecs import Part
 from arena.plugins.contract import Unfit, locate, source_line
 from arena.plugins.manager import Key, PluginManager
-from arena.search_engines import add_search_engine
+from arena.search_engines import SearchEngine, add_search_engine
 from arena.traits import Abilities, Traits
 from arena.version import distribution
 

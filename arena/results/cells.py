@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.columns import VERSUS, Column, by_key
 from arena.format import Tie
 from arena.results import figures
+from arena.results.board import ShownBoard
 from arena.results.board_rows import Row
 from arena.results.layout import TextTable
-
-if TYPE_CHECKING:
-    from arena.results.leaderboard import Leaderboard
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def _half_open(row: Row) -> bool:
     return (row["rating_low"] is None) != (row["rating_high"] is None)
 
 
-def board_table(board: "Leaderboard") -> BoardTable:
+def board_table(board: ShownBoard) -> BoardTable:
     """Return a board with the columns that the spec chooses, or the usual ones that have a value, and sorted as the spec says."""
 
     def is_known(column: Column) -> bool:
@@ -74,7 +72,7 @@ def board_table(board: "Leaderboard") -> BoardTable:
     return BoardTable(tuple(columns), tuple(_sorted(board, by_key(board.columns))), board.unrated)
 
 
-def _sorted(board: "Leaderboard", named: dict[str, Column]) -> list[Row]:
+def _sorted(board: ShownBoard, named: dict[str, Column]) -> list[Row]:
     sort = board.sheet.sort or ""
     key = sort.removeprefix("-")
     if key not in named:
@@ -121,7 +119,7 @@ _TEXT: dict[str, Callable[[Any], str]] = {
 }
 
 
-def bracket_table(board: "Leaderboard") -> TextTable | None:
+def bracket_table(board: ShownBoard) -> TextTable | None:
     """Return the ties of a bracket, round by round, from top to bottom; None if the format has no bracket."""
     if not board.bracket:
         return None

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
-from arena.format import Kind, Pairing, Placing, Tie
+from arena.format import Kind, Pairing, Placing
 from arena.match.record import EXPANDED, Record
 from arena.results import figures
+from arena.results.board import ShownBoard, describe_zero
 from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
 from arena.results.cells import board_table, bracket_table
 from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit, placing_merits
@@ -19,7 +20,7 @@ from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
-from arena.results.tally import Failure, Tally
+from arena.results.tally import Tally
 from arena.schedule.board_columns import apply_report, fill_columns
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking
@@ -43,8 +44,6 @@ UNCONNECTED = "No intervals: the games of too few agents are connected."
 MIN_PAIRS_OF_SEATS = 10
 MIN_SHARE_OF_SEATS = 0.8
 """Positions all but decide the games if there are this many pairs of games, and the same seat won both games in this share."""
-MAX_NAMES_OF_ZERO = 4
-"""The maximum number of agents that are named as those whose mean rating is 0."""
 
 
 class PlayedTournament(Protocol):
@@ -64,7 +63,7 @@ class PlayedTournament(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(ShownBoard):
     """The table of one board. Rows hold plain values with the keys of the JSON output; an unknown value is None.
 
     >>> played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1})
@@ -73,88 +72,12 @@ class Leaderboard:
     ('tic-tac-toe', 2, ['Rank', 'Agent', 'Elo'])
     """
 
-    sheet: BoardInfo
-    rows: tuple[Row, ...]
-    remarks: tuple[str, ...]
-    """Sentences on how far to trust the board. Failures of agents are listed elsewhere."""
-    explanations: tuple[str, ...]
-    """Sentences on how the ratings and intervals were computed, which `--explain` prints."""
-    failures: tuple[Failure, ...]
-    cross: tuple[tuple[float | None, ...], ...] | None
-    """For a versus board: the score of each agent against every other agent, in rank order."""
-    games: int
-    distinct_games: int
-    """The number of matches that differ in seats, position or actions."""
-    void: int
-    """The number of void matches. They have no score, because the game or arena itself was at fault."""
-    store: str | None
-    """The store that holds the matches; None if they are in memory."""
-    test: Any
-    """The state of the sequential test of the board, in the form that its format returns; None without a test."""
-    unrated: frozenset[str]
-    """The agents whose ratings are hidden because their intervals are too wide or open."""
-    ranked_by: str
-    """The key of the rows by which the board is ranked: `solved`, `mean_return`, `score` or `rating`; `rank` if the format ranks
-    it by columns of its own.
-    """
-    columns: tuple[Column, ...]
-    """All columns of boards of this kind and format, including the columns of plugins."""
-    bracket: tuple[tuple[Tie[str], ...], ...]
-    """The rounds of a knockout, the first round first; empty for other formats."""
-    facts: dict[str, Any]
-    """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
-    the agents whose mean rating is 0, if these are not all. `untimed`: why times of agents are null. `pairing_spread`: how much
-    leads differ from the differences of ratings, as a standard deviation in Elo. `unrated`: the agents with hidden ratings.
-    `test` and `bracket`: see above. `conclusion`: what the format has found out, such as the winner of a contest.
-    `finished` (false) and `size`: only if matches of the schedule are missing; then `shard`, such as `2/5`, if there are all
-    matches of this shard."""
-
     table = board_table
     bracket_table = bracket_table
     cross_cells = cross_cells
     failure_lines = failure_lines
     document, overall = staticmethod(document), staticmethod(overall)
     render, replay_command = staticmethod(render), staticmethod(replay_command)
-
-    @property
-    def title(self) -> str:
-        """The title of the board."""
-        return self.sheet.title
-
-    @property
-    def game(self) -> dict[str, Any]:
-        """The name and the parameters of the game."""
-        return self.sheet.game
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of the board."""
-        return self.sheet.kind
-
-    @property
-    def zero(self) -> str:
-        """What has the rating 0, in words."""
-        return describe_zero(self.anchor, self.facts.get("zero"))
-
-    @property
-    def anchor(self) -> str | None:
-        """The agent whose rating is 0; None if the mean rating is 0."""
-        return self.sheet.anchor if self.sheet.anchor in self.sheet.labels else None
-
-    def explained(self) -> Self:
-        """The same board, but the explanations are added to the remarks."""
-        return replace(self, remarks=(*self.remarks, *self.explanations))
-
-    def as_dict(self) -> dict[str, Any]:
-        """The board as plain values, ready for JSON."""
-        return {
-            "game": self.game,
-            "kind": self.kind,
-            "distinct_games": self.distinct_games,
-            "cross": None if self.cross is None else [list(row) for row in self.cross],
-            "rows": [dict(row) for row in self.rows],
-            **self.facts,
-        }
 
     @classmethod
     def of_results(cls, results: PlayedTournament) -> list[Self]:
@@ -433,15 +356,6 @@ def _describe_positions(sheet: BoardInfo, games: PairedGames) -> Iterator[str]:
             f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the {what} "
             "mostly decide the games, so all ratings lie close together."
         )
-
-
-def describe_zero(anchor: str | None, zero: Sequence[str] | None) -> str:
-    """Return what has the rating 0: the anchor, or the mean of some agents (of all if `zero` is None)."""
-    if anchor is not None or not zero:
-        return anchor or "the mean of all agents"
-    if len(zero) > MAX_NAMES_OF_ZERO:
-        return f"the mean of the {len(zero)} agents that took points from each other"
-    return f"the mean of {figures.listing(zero)}, which took points from each other"
 
 
 def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:

@@ -5,18 +5,16 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from tabulate import tabulate_formats
 
 from arena.columns import LAST
 from arena.errors import escape_line
 from arena.results import figures
+from arena.results.board import ShownBoard
 from arena.results.cells import BoardTable, board_table, bracket_table, kinds
 from arena.results.layout import DEFAULT, TextTable, crossing, csv_line
-
-if TYPE_CHECKING:
-    from arena.results.leaderboard import Leaderboard
 
 FORMATS = (*tabulate_formats, "json", "csv")
 """The values that `--format` accepts."""
@@ -52,7 +50,7 @@ class Titled(Protocol):
 
 
 def render(
-    run: Titled, boards: "Sequence[Leaderboard]", style: str = DEFAULT, width: int | None = None, environments: Environments = ()
+    run: Titled, boards: Sequence[ShownBoard], style: str = DEFAULT, width: int | None = None, environments: Environments = ()
 ) -> str:
     """Return the boards of a tournament as one text, in one of FORMATS. JSON includes the `environments`, if given.
 
@@ -80,14 +78,14 @@ def render(
     return TextTable.fold("\n\n".join(texts), width)
 
 
-def document(run: Titled, boards: "Sequence[Leaderboard]", environments: Environments = ()) -> dict[str, Any]:
+def document(run: Titled, boards: Sequence[ShownBoard], environments: Environments = ()) -> dict[str, Any]:
     """Return the boards of a tournament as plain values, with the `environments` of the matches, if given."""
     committed = {} if run.commitment is None else {"commitment": run.commitment}
     played = {"environments": list(map(dict, environments))} if environments else {}
     return {"name": run.name, "seed": run.seed, **committed, **played, "boards": [board.as_dict() for board in boards]}
 
 
-def _text(name: str, board: "Leaderboard", style: str, width: int | None) -> str:
+def _text(name: str, board: ShownBoard, style: str, width: int | None) -> str:
     shown, left_out = _fitting(board_table(board), width)
     heading = _HEADINGS.get(style, "{}")
     parts = [_captioned(f"{name}: {board.title}", TextTable(shown.headings, shown.cells).text(style, width), style)]
@@ -125,7 +123,7 @@ _MERITS: dict[str, tuple[str, str, Callable[[float | None], str]]] = {
 """For each key that may rank a board: the key of its interval, its name, and the function that writes its values."""
 
 
-def overall(boards: "Sequence[Leaderboard]") -> TextTable | None:
+def overall(boards: Sequence[ShownBoard]) -> TextTable | None:
     """Return what each agent achieved on each board, in the order of the spec; None for a single board."""
     if len(boards) < 2:
         return None
@@ -165,12 +163,12 @@ _MIN_LABEL_WIDTH = 16
 _ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; so do --format and `columns:` in the spec of a tournament."
 
 
-def cross_cells(board: "Leaderboard") -> list[list[str]]:
+def cross_cells(board: ShownBoard) -> list[list[str]]:
     """Return the score of each agent against every other agent, as texts, in the order of ranks."""
     return [[figures.share(score) for score in scores] for scores in board.cross or ()]
 
 
-def failure_lines(board: "Leaderboard") -> list[str]:
+def failure_lines(board: ShownBoard) -> list[str]:
     """Return a line for each kind of fault of each agent, with the command that replays its first match."""
     lines = []
     for failure in board.failures:

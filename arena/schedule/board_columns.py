@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.columns import ROW_KEYS, Column, Shown, Style
 from arena.errors import Interrupted, describe
+from arena.hookspecs import Part
 from arena.match.record import Record
-from arena.parts import Part
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from arena.game import gives
 from arena.match.match import Seat
-from arena.parts import Isolation
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
+from arena.spec.isolation import Isolation
 
 
 class Deals:

@@ -1,23 +1,24 @@
 """Sets up and plays the matches of a schedule."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import inf
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from arena.errors import Interrupted, author_traceback, call_foreign, describe
 from arena.game import Puzzle
+from arena.hookspecs import Part
 from arena.match.match import IN_PROCESS, Match, Position, Seat
-from arena.match.player import Player, local_player
+from arena.match.player import Player, PlayerPool, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
-from arena.parts import Correction, Isolation, PlayerPool
 from arena.returns import Returns
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged
 from arena.schedule.schedule import Scheduled
 from arena.search import SharedStart
 from arena.spec import Spec
+from arena.spec.isolation import Isolation
 
 
 class CurrentTurn(NamedTuple):
@@ -39,6 +40,21 @@ class CurrentTurn(NamedTuple):
 
 Turns = Callable[[], Sequence[CurrentTurn]]
 """A function that returns the decisions in progress. It may be called from another thread."""
+
+
+@dataclass(frozen=True)
+class Correction(Part):
+    """A method that removes the luck of chance from the returns of matches. The result is `adjusted` in records.
+
+    `open` gets the spec of a run and returns a function. This function gets a match of a game with chance, its record and its
+    position, and returns the corrected return of every seat, or None if it cannot correct the match.
+
+    >>> Correction("none", open=lambda spec: lambda scheduled, record, position: record.returns).name
+    'none'
+    """
+
+    kind: ClassVar[str] = "correction"
+    open: Callable[[Spec], Callable[[Scheduled, Record, Position], Sequence[float] | None]]
 
 
 def is_isolated(spec: Spec) -> bool:

@@ -1,18 +1,52 @@
 """Reads the isolation of an agent: `none`, which means arena's own processes, or an isolation that an extension adds."""
 
-from typing import Any, Literal, Optional
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Optional
 
 from arena.errors import listing
+from arena.game import Game
+from arena.hookspecs import Part
 from arena.limits import Limits
-from arena.match.match import IN_PROCESS
-from arena.parts import Isolation
+from arena.match.match import IN_PROCESS, Seat
+from arena.match.player import PlayerPool
 from arena.plugins.registry import Registry
+from arena.spec.board import Spec
 from arena.spec.document import Path
 from arena.spec.parameters import Report, check_value, make_adapter
 from arena.spec.reader import SpecReader
 from arena.spec.source import EntryAgent
 
 KEY = "isolation"
+
+
+@dataclass(frozen=True)
+class Isolation(Part):
+    """A separate place in which agents run, such as a process. Entries of a spec request it with `isolation: NAME`.
+
+    `open` starts a pool of players. Isolations with the same `open` share a pool, so that the agents of a match can be paused
+    while others decide, even if their isolations differ. `check` gets a spec with agents that request this isolation, and raises
+    ArenaError if this machine does not offer it. `notes` returns lines for the user of such a spec.
+
+    >>> Isolation("remote", open=lambda: None, closed=True).closed
+    True
+    """
+
+    kind: ClassVar[str] = "isolation"
+    open: Callable[[], PlayerPool]
+    check: Callable[[Spec], object] = lambda _: None
+    notes: Callable[[Spec], Iterable[str]] = lambda _: ()
+    default: bool = False
+    """Whether this isolation is chosen for an entry that names none but cannot run in arena's own processes."""
+    closed: bool = False
+    """Whether agents cannot reach the network, can read and write only their own files, and leave no files."""
+    shields: Callable[[], bool] = lambda: True
+    """A function that returns whether agents are prevented from ending other processes of the user."""
+    why_plain: Callable[[Seat, Game], str | None] = lambda _seat, _game: None
+    """A function that returns why the searches of a seat run uncompiled, if this is known before a match; otherwise None.
+
+    Raises IsolationError if the agent of the seat cannot be started.
+    """
 
 
 def isolation_names(registry: Registry) -> tuple[str, ...]:

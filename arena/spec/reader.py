@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line
 from arena.plugins.registry import Registry
@@ -12,9 +12,6 @@ from arena.spec.document import Document, Path
 from arena.spec.parameters import UNKNOWN_KEY, Report, add_hints, check_value, explain_unknown, make_adapter
 from arena.spec.sweep import Variant
 from arena.tracking import Postponed
-
-if TYPE_CHECKING:
-    from arena.spec.source import SourceReader
 
 
 def format_path(path: Path) -> str:
@@ -95,8 +92,9 @@ class SpecReader:
     """The positions in a separate file, if the spec names one."""
     shared: Mapping[str, Any] = field(default_factory=dict)
     """Data that agent sources got from another process that has read this spec, by the name of the source."""
-    sources: "dict[str, SourceReader]" = field(default_factory=dict)
-    """The readers of agent sources that entries have needed so far, by name. The function that reads the spec closes them."""
+    sources: dict[str, Any] = field(default_factory=dict)
+    """The readers of agent sources (`SourceReader`) that entries have needed so far, by name. The function that reads the spec
+    closes them."""
 
     @property
     def several(self) -> bool:

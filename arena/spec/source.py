@@ -1,18 +1,18 @@
 """How an entry of a spec gets its agent: from the registry, or from a source that an extension adds."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from os.path import relpath
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from arena.agent import Agent
 from arena.errors import suggest
 from arena.game import Game
 from arena.heuristics import Evaluation, HeuristicInfo
+from arena.hookspecs import Part
 from arena.limits import Limits
 from arena.match.match import OwnCode, Program
-from arena.parts import AgentSource
 from arena.plugins.registry import Registry
 from arena.plugins.sources import PluginPlace
 from arena.spec.choices import Choices, Fitted, check_choices, fit_heuristic
@@ -176,6 +176,31 @@ class SourceReader:
 
     def close(self) -> None:
         """Stop everything that was started. This is called after the spec has been read."""
+
+
+@dataclass(frozen=True)
+class AgentSource(Part):
+    """A source of agents other than the registry. It handles entries of a spec that have one of its keys.
+
+    `open` returns a reader for the entries of one spec. If several readers accept an entry, the one
+    whose source has the highest `rank` is used.
+
+    >>> AgentSource("remote", open=lambda reading: None, keys={"address": "Where the agent runs."}).rank
+    0
+    """
+
+    kind: ClassVar[str] = "source"
+    open: Callable[[SpecReader], SourceReader]
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The keys of an entry, each with its description."""
+    agent_keys: Sequence[str] = ()
+    """The keys that it reads in a mapping that is the value of the key `agent`."""
+    harmless_keys: Sequence[str] = ()
+    """The keys in `keys` and `agent_keys` whose values do not name code (a file, a program or a module).
+
+    The values of all other keys count as code. If a spec comes from a store, such code is loaded only if the user names it, too.
+    """
+    rank: int = 0
 
 
 def source_keys(registry: Registry) -> dict[str, str]:

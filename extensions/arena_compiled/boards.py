@@ -13,7 +13,6 @@ from arena.compiled import NotCompilable
 from arena_compiled.background import MISSING
 from arena_compiled.cache import COMPILE
 from arena_compiled.engines import engine_of
-from arena_compiled.plugin import LONG_PLAIN_SECONDS
 from arena_compiled.seam import NOT_KEPT, assemble_engine, can_load, is_installed, load_loop, wants_plain
 
 
@@ -57,7 +56,7 @@ def _describe_failures(reasons: Mapping[tuple[str, str], str | None]) -> Iterato
         yield f"{', '.join(named)} on {game} {'is' if len(named) == 1 else 'are'} not compiled: {reason}"
 
 
-def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
+def sum_up(uses: Iterable[SeatUse], long_seconds: float) -> Iterator[str]:
     """Yield a line about the agents whose searches ran compiled. For each agent that took long and was not compiled, yield a line
     with the reason.
     """
@@ -78,7 +77,7 @@ def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
         yield from _describe_failures({key: use.failure for key, use in found.items()})
     for (agent, game), use in found.items():
         took = f"{agent} on {game} took {use.plain_seconds:,.0f} s uncompiled"
-        if use.failure is None and use.first_compiled is None and use.plain_seconds > LONG_PLAIN_SECONDS:
+        if use.failure is None and use.first_compiled is None and use.plain_seconds > long_seconds:
             reason = _why_plain(use)
             if reason == MISSING:
                 yield f"{took}; to compile it, run {install_command('fast')}"

@@ -83,7 +83,7 @@ class CompiledSearches(SearchEngine):
             return []
         from arena_compiled import boards
 
-        return boards.sum_up(used)
+        return boards.sum_up(used, LONG_PLAIN_SECONDS)
 
     def note_plain(self, agent: Any, game: Game, evaluation: Evaluation | None, seconds: float) -> str | None:
         """Count the time of uncompiled decisions in another process. After enough time, a separate process compiles

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from arena import Game, Limits, __version__
 from arena.api.errors import IsolationError, cut
@@ -15,10 +15,6 @@ from arena_isolation.family_clock import ProcessorUse, read_own_wait
 from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
 from arena_isolation.sandbox import has_own_users
-
-if TYPE_CHECKING:
-    from arena_isolation.agent_pool import AgentProcesses
-    from arena_isolation.own_compiler import OwnSearch
 
 HELLO_SECONDS = 15.0
 """Timeout for the first message of a process, which the process sends before any match."""
@@ -40,6 +36,16 @@ class AgentLost(Exception):
         self.overrun = overrun
 
 
+class Company(Protocol):
+    """The processes of a pool. Only one of them is asked at a time."""
+
+    moving: "set[AgentProcess]"
+    """The processes that have not been stopped since their last answer."""
+
+    def settle(self) -> None:
+        """Stop the processes that are still moving."""
+
+
 @dataclass
 class Loading:
     """The state of the compiled search for one game and heuristic in a process."""
@@ -51,8 +57,8 @@ class Loading:
     """When uncompiled decisions have taken this many seconds, the process is asked, before its next match, to load the compiled
     code.
     """
-    own: "OwnSearch | None" = None
-    """The search, if the entry of the agent has its own code."""
+    own: Any = None
+    """The search (`OwnSearch`), if the entry of the agent has its own code."""
     has_own: bool = False
     """True if the process has been asked to load the code that was compiled for this search."""
 
@@ -133,7 +139,7 @@ class AgentProcess:
         self._program = program
         self._memory_mb = memory_mb
         self._pondering = program.pondering
-        self._company: AgentProcesses | None = None
+        self._company: Company | None = None
         self._turn = RequestLimits()
         self._use: ProcessorUse | None = None
         self._used_at_end = (0.0, 0.0)
@@ -208,7 +214,7 @@ class AgentProcess:
         """
         return self._used_at_end if self._use is None else (self._use.lack, self._use.used)
 
-    def join(self, company: "AgentProcesses") -> None:
+    def join(self, company: Company) -> None:
         """Share a pool with other processes. Only one of them is asked at a time. If its answer takes long, the others are
         stopped meanwhile.
         """

@@ -12,7 +12,7 @@ from arena.api.games import Chance, Evaluation, Returns, bind, gives
 from arena.api.match import Position, Seat, Step
 from arena.api.results import Measured, figures
 from arena.api.run import Scheduled
-from arena_solution.plugin import may_tell
+from arena_solution.policies import may_tell
 
 MAX_BLIND_NODES = 3
 """If this many chance nodes at the beginning of a match do not change the value, values are taken one ply later from then on (see

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from arena import Game, State, hookimpl
-from arena.api.games import gives
-from arena.api.match import Seat
 from arena.api.results import BoardColumn, Export, Measured
 from arena.api.run import Correction
+from arena_solution.policies import may_tell
 
 if TYPE_CHECKING:
     from arena import Record, Spec
@@ -38,12 +37,6 @@ def arena_corrections() -> list[Correction]:
         return Luck(spec)
 
     return [Correction("luck", open_luck)]
-
-
-def may_tell(spec: "Spec", seat: Seat) -> bool:
-    """Return False for a seat whose agent certainly gives no policy. This does not create the agent."""
-    kind = spec.registry.agents.get(seat.agent)
-    return seat.in_process and not seat.solver and (kind is None or gives(kind, "policy"))
 
 
 @hookimpl

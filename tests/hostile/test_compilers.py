@@ -10,9 +10,9 @@ import pytest
 
 from arena import search_engines
 from arena.match.record import Record
-from arena.parts import SearchEngine
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
+from arena.search_engines import SearchEngine
 from arena.spec import load_spec
 from arena_isolation import own_compiler, sandbox
 from arena_isolation.agent_process import AgentProcess

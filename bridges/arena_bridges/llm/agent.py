@@ -226,7 +226,9 @@ class LanguageModel(Agent):
         """Open the budget of the run. Yield an estimate of its cost, and a note for each backend that does not answer yet."""
         from arena_bridges.llm.costs import prepare_costs
 
-        yield from prepare_costs(spec, store, left, alone=alone)
+        seats = [(board, seat) for board in spec.boards for seat in board.seats]
+        models = [(board, seat, made) for board, seat in seats if isinstance(made := seat.make(), cls)]
+        yield from prepare_costs(spec, models, store, left, alone=alone)
         made = [seat.make() for board in spec.boards for seat in board.seats]
         for backend in dict.fromkeys([model.backend for model in made if isinstance(model, cls)]):
             if note := backend.begin():

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +11,6 @@ from arena.api.match import Seat
 from arena.api.spec import Board
 from arena.api.store import Store
 from arena_bridges.llm import prompts
-from arena_bridges.llm.agent import LanguageModel
 from arena_bridges.llm.budget import close_budget, open_budget
 from arena_bridges.llm.gate import Limits, Usage, open_limits
 
@@ -26,11 +25,13 @@ REASON_BYTES = 200
 """The assumed length of the reason why an answer cannot be played, without the legal moves."""
 
 
-def prepare_costs(spec: Any, store: Store | None, left: float, *, alone: bool) -> Iterator[str]:
-    """Open the budget and the limits of a run if it has them. Yield a note with the estimated cost of all models with a price."""
-    models = [
-        (board, seat, made) for board in spec.boards for seat in board.seats if isinstance(made := seat.make(), LanguageModel)
-    ]
+def prepare_costs(
+    spec: Any, models: Sequence[tuple[Board, Seat, Any]], store: Store | None, left: float, *, alone: bool
+) -> Iterator[str]:
+    """Open the budget and the limits of a run if it has them. Yield a note with the estimated cost of all models with a price.
+
+    `models` has each `LanguageModel` of the run, with its board and its seat.
+    """
     shared = not alone or not all(seat.in_process for _, seat, _ in models)
     open_limits(shared=shared and any(made.limits != Limits() for _, _, made in models))
     limit = next((made.max_cost for _, _, made in models if made.max_cost is not None), None)
@@ -56,7 +57,7 @@ def prepare_costs(spec: Any, store: Store | None, left: float, *, alone: bool) -
     yield f"the models cost about {expected:.3g}, and {most:.3g} if every answer has the maximal length{before}{limited}"
 
 
-def estimate_decision(made: LanguageModel, question: int, legal: int) -> tuple[float, float]:
+def estimate_decision(made: Any, question: int, legal: int) -> tuple[float, float]:
     """Return the expected cost of a decision, and its largest cost.
 
     `question` is the number of bytes in the question, and `legal` the number of bytes in its list of legal moves. For the largest
@@ -72,7 +73,7 @@ def estimate_decision(made: LanguageModel, question: int, legal: int) -> tuple[f
     return expected, sum(made.price.most(size, made.tokens) for size in sizes)
 
 
-def _sample(board: Board, seat: Seat, made: LanguageModel) -> tuple[float, int, int]:
+def _sample(board: Board, seat: Seat, made: Any) -> tuple[float, int, int]:
     """Return the number of decisions of a seat in a random match, and the mean length of a question and of its list of legal
     moves in bytes.
     """

@@ -1,19 +1,23 @@
 """The plugin manager: it is pluggy's, and tells plugins of the events of a run; a fault of one plugin costs only this plugin."""
 
+import re
 import signal
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from textwrap import dedent
 
 import pytest
 from click.testing import CliRunner
 
 import arena
-from arena import PluginError, load_plugins
+from arena import PluginError, hookspecs, load_plugins
 from arena.commands.run import list_added, run as command
+from arena.hookspecs import PARTS, Part
 from arena.lazy import BLOCKED
 from arena.plugins.sources import find_installed, load_file
 from arena.spec import load_spec
@@ -425,3 +429,14 @@ def test_a_file_of_an_isolated_entry_is_not_told(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": agents})
     assert not (tmp_path / "told").exists()
+
+
+@pytest.mark.parametrize("hook", PARTS)
+def test_the_class_of_each_kind_of_part_exists(hook: str) -> None:
+    """The hooks name these classes as text, because the classes live in higher layers than the hooks. Plugins get them from
+    `arena.api`.
+    """
+    found = resolve_name(PARTS[hook])
+    assert issubclass(found, Part)
+    named = re.findall(r"`(arena\.api\.\w+)\.(\w+)`", getattr(hookspecs, hook).__doc__)
+    assert found in [getattr(import_module(module), name) for module, name in named]

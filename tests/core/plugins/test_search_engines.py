@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 ENGINE = """
 from arena import Agent, hookimpl
 from arena.counting import GoPlain
-from arena.parts import SearchEngine
+from arena.search_engines import SearchEngine
 
 
 class Drawing(Agent):

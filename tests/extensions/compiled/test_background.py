@@ -18,10 +18,11 @@ from click.testing import CliRunner
 
 import arena
 from arena.cli import cli
-from arena.parts import SeatUse
+from arena.match.match import SeatUse
 from arena.spec import load_spec
 from arena_compiled import background, cache, compile_process, seam
 from arena_compiled.boards import sum_up
+from arena_compiled.plugin import LONG_PLAIN_SECONDS
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.cluster.conftest import Cluster
 from tests.extensions.ladder.hosting import HostedLadder
@@ -340,7 +341,7 @@ def test_without_the_compiler_a_long_run_says_what_would_compile_it(monkeypatch:
     uses = [SeatUse(board.seats[0], board.game, 8, None, 62.4), SeatUse(board.seats[1], board.game, 8, None, 9.9)]
     monkeypatch.setitem(sys.modules, "numba", None)
     told = "alpha-beta(open-lines) on connect-four took 62 s uncompiled; to compile it, run pip install 'numba>=0.62'"
-    assert list(sum_up(uses)) == [told]
+    assert list(sum_up(uses, LONG_PLAIN_SECONDS)) == [told]
 
 
 def request() -> background.Compilation:
