@@ -173,7 +173,15 @@ class PluginManager(pluggy.PluginManager):
             plain = [one for one in implementations if not one.wrapper and not one.hookwrapper]
             for implementation in [one for one in plain if one.plugin is plugin]:
                 part, function = self._part_of(hook), implementation.function
-                for returned in self.call_plugin(plugin, hook, **ASKED.get(hook, {})) or [None]:  # pluggy leaves out None
+                try:
+                    found = self.call_plugin(plugin, hook, **ASKED.get(hook, {})) or [None]  # pluggy leaves out None
+                except Exception as error:
+                    if hook not in ASKED or isinstance(error, Interrupted):
+                        raise
+                    given = ", ".join([f"{name}={value!r}" for name, value in ASKED[hook].items()])
+                    advice = f"when a plugin is loaded, it is called as {hook}({given})"
+                    raise Unfit(f"{hook} raised {describe(error)}; {advice}") from error
+                for returned in found:
                     if not isinstance(returned, Iterable):
                         raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(function)})")
                     for value in returned:

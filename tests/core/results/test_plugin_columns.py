@@ -188,3 +188,11 @@ def test_a_column_that_cannot_be_is_refused(tmp_path: Path, column: str, words: 
     (tmp_path / "bad.py").write_text(f"{head}@hookimpl\ndef arena_board_columns(): return [{column}]\n")
     with pytest.raises(PluginError, match=words):
         arena.load_plugins([tmp_path / "bad.py"])
+
+
+def test_a_hook_that_needs_a_run_is_refused(tmp_path: Path) -> None:
+    """When the plugin is loaded there is no spec, and the message says so."""
+    (tmp_path / "bad.py").write_text("from arena import hookimpl\n@hookimpl\ndef arena_board_columns(spec): return [spec.name]\n")
+    told = r"raised AttributeError: .*bad\.py:3\); when a plugin is loaded, it is called as arena_board_columns\(spec=None, "
+    with pytest.raises(PluginError, match=told):
+        arena.load_plugins([tmp_path / "bad.py"])
