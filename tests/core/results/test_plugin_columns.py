@@ -13,12 +13,15 @@ from click.testing import CliRunner
 from scipy import stats  # type: ignore[import-untyped]
 
 import arena
-from arena import PluginError
+from arena import PluginError, Record
 from arena.cli import cli
 from arena.lazy import EntryPoint, find_plugins
 from arena.plugins.sources import PluginPlace
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
+from arena.schedule.board_columns import RunMatches
+from arena.schedule.board_info import BoardInfo
+from arena.schedule.schedule import Scheduled
 
 PLUGIN = """
 from arena import Agent, hookimpl
@@ -188,6 +191,18 @@ def test_a_column_that_cannot_be_is_refused(tmp_path: Path, column: str, words: 
     (tmp_path / "bad.py").write_text(f"{head}@hookimpl\ndef arena_board_columns(): return [{column}]\n")
     with pytest.raises(PluginError, match=words):
         arena.load_plugins([tmp_path / "bad.py"])
+
+
+def test_the_matches_of_a_run_can_be_read_again() -> None:
+    """Void matches are left out, and so are matches that are not on the schedule. Every reading finds the same repeats."""
+    played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 2})
+    matches: list[tuple[Record, Scheduled | None]] = [(one.record, Scheduled(*one[:3])) for one in played.played]
+    record, place = matches[0]
+    matches[0] = record._replace(termination="void"), place
+    records = RunMatches([BoardInfo.of(board) for board in played.spec.boards], lambda: [*matches, (record, None)])
+    for _ in range(2):
+        assert [place.number for _, place in records] == [1, 2, 3]
+        assert records.repeated.find(0) == {(0, 1): {1: 1}, (1, 0): {0: 0, 1: 0}}
 
 
 def test_a_hook_that_needs_a_run_is_refused(tmp_path: Path) -> None:
