@@ -19,7 +19,7 @@ from arena.api.match import Seat
 from arena.api.processes import PythonProcess
 from arena.api.spec import Parameters, PluginPlace, PythonFile
 from arena_bundle.layout import OUTSIDE, TOURNAMENT, Code, Version
-from arena_isolation.versions import PluginVersion, moved_path, version_in
+from arena_isolation.versions import PluginVersion, moved_path, seal_submission, version_in
 
 SKIPPED_FOLDER = "__pycache__"
 
@@ -149,6 +149,7 @@ class CodeFiles:
                 file=file,
                 folders=[self._place(entry) for entry in first] or None,
                 code=version.code,
+                sealed=version.sealed and seal_submission(Path(version.file)).code == version.code,
             )
         )
 

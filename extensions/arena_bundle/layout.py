@@ -81,6 +81,8 @@ class Version(Strict):
     folders: list[str] | None
     """The folders from which the code is imported first; None if it needs none."""
     code: str
+    sealed: bool = False
+    """Whether the hash `code` covers all files in the folder of `file`, including data files; so it is for new submissions."""
 
 
 class Code(Strict):

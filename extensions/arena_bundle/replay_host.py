@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from arena_bundle.layout import TOURNAMENT, Code
 from arena_bundle.sandboxed import RECORDS_PER_ANSWER
 from arena_isolation.command import COMMAND
 from arena_isolation.helper_process import serve
-from arena_isolation.versions import CODE, PluginVersion, SharedCode
+from arena_isolation.versions import CODE, PluginVersion, SharedCode, seal_submission
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
 
@@ -173,10 +174,10 @@ def load_spec_of(root: Path, values: Mapping[str, Any], name: str, code: Code, s
     for one in code.versions:
         folders = None if one.folders is None else ("", os.pathsep.join([str(root / folder) for folder in one.folders]))
         plugin = str(root / one.plugin) if one.plugin == one.file else one.plugin
-        found = PluginVersion(one.text, plugin, str(root / one.file), folders, "", submitted=one.submitted)
-        versions[one.agent, one.submitted, one.text] = PluginVersion(
-            found.text, found.plugin, found.file, found.moved, found.hash(), submitted=found.submitted
-        )
+        file = root / one.file
+        found = PluginVersion(one.text, plugin, str(file), folders, "", submitted=one.submitted)
+        digest = seal_submission(file).code if one.sealed else found.hash()
+        versions[one.agent, one.submitted, one.text] = replace(found, code=digest, sealed=one.sealed)
     programs = {word: str(root / place) for word, place in code.programs.items()}
     given = _replace_sandboxes({key: value for key, value in values.items() if key != "plugins"})
     document = Document(name, given, root / TOURNAMENT)
