@@ -1,8 +1,8 @@
 """The file that keeps the matches of a tournament."""
 
-from arena.store import Run, Store
+from arena.store import Run, Store, TemporaryStore
 from arena.store.database import Database
 from arena.store.run import ForeignCode
 from arena.whole_files import write_whole
 
-__all__ = ["Database", "ForeignCode", "Run", "Store", "write_whole"]
+__all__ = ["Database", "ForeignCode", "Run", "Store", "TemporaryStore", "write_whole"]

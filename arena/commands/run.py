@@ -1,9 +1,10 @@
 """The command `run`: play a tournament, on this machine or on a cluster, with or without a store, and print its leaderboards."""
 
+import gc
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,7 @@ from arena.schedule.fingerprint import Fingerprint
 from arena.search_engines import running, search_engines
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
-from arena.store import Run, Store, put_aside
+from arena.store import Run, Store, TemporaryStore, put_aside
 from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
@@ -153,7 +154,7 @@ def list_added(command: click.Command, asked: Mapping[str, Any]) -> Iterator[str
 @explain_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no notes on stderr.")
 @click.option("--store", metavar="PATH", help="File that stores the matches; default: results/SPEC.db.")
-@click.option("--no-store", is_flag=True, help="Keep the matches only in memory.")
+@click.option("--no-store", is_flag=True, help="Keep the matches in a temporary store, which is deleted at the end.")
 @click.option("--fresh", is_flag=True, help="Play all matches again; the old store is renamed and kept.")
 @click.option(
     "--fresh-for", multiple=True, metavar="AGENT", help="Play the matches of AGENT again and keep all others; may be repeated."
@@ -229,47 +230,49 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
         planned = Run.of(spec)
         started = StartedRun(spec, options.path, asked, options.note)
         events = RunEvents(started, lambda line: say(f"warning: {line}"))
-        with events.open_players() as players, _open_store(options, spec, planned) as store:
+        with events.open_players() as players, ExitStack() as ends:
+            store = ends.enter_context(_open_store(options))
+            _begin(store, options, spec, planned)
             events.start()
-            played = _play(options, spec, planned, store, players, events, feeds)
-            if store is not None:
-                store.flush()
-        results = events.finish(Results(spec, played, store=options.path))
+            _play(options, spec, planned, store, players, events, feeds)
+            results = Results(spec, store if isinstance(store, TemporaryStore) else store.path)
+            if isinstance(store, TemporaryStore):
+                ends.pop_all()  # which belongs to the results from now on
+        events.finish(results)
         if spec.secret and results.seed is not None:
             say(f"seed: {results.seed}")
         boards = Leaderboard.of_results(results)
         return _show(results, [board.explained() for board in boards] if options.explain else boards, options.style, out)
 
 
-@contextmanager
-def _open_store(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store | None]:
+def _open_store(options: RunOptions) -> Store:
     path = options.path
     if path is None:
-        yield None
-        return
+        return TemporaryStore()
     if options.fresh:
         aside = put_aside(path)
         if aside is not None:
             options.note(f"the matches so far are kept in {aside}")
-    with Store.open(path, write=True) as store:
-        if options.fresh_for:
-            cleared = clear_for(store, spec, planned, options.fresh_for, accept=options.accept)
-            if cleared is not None:
-                options.note(cleared)
-        store.begin(check_code(store, spec, planned, options.note, accept=options.accept))
-        yield store
+    return Store.open(path, write=True)
+
+
+def _begin(store: Store, options: RunOptions, spec: Spec, planned: Run) -> None:
+    if options.fresh_for:
+        cleared = clear_for(store, spec, planned, options.fresh_for, accept=options.accept)
+        if cleared is not None:
+            options.note(cleared)
+    store.begin(check_code(store, spec, planned, options.note, accept=options.accept))
 
 
 def _play(
     options: RunOptions,
     spec: Spec,
     planned: Run,
-    store: Store | None,
+    store: Store,
     players: Players | None,
     events: RunEvents,
     feeds: list[MatchQueue],
-) -> list[PlayedMatch]:
-    played: list[PlayedMatch] = []
+) -> None:
     uses: dict[tuple[int, int], SeatUse] = {}
     with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
         feed = MatchQueue(spec, store, options.shard, progress.found)
@@ -278,8 +281,6 @@ def _play(
 
         def note(one: PlayedMatch) -> None:
             events.tell(one)
-            if store is None:
-                played.append(one)
             progress.note(one)
             if one.record.timing:
                 _add_uses(uses, spec, one)
@@ -289,6 +290,7 @@ def _play(
                 progress.expect(feed.expected)
 
         progress.expect(feed.expected)
+        gc.freeze()  # so that collections during the run skip what exists before it, which saves some percent of the time
         try:
             if players is None:
                 _play_here(options, spec, planned, feed, progress, note)
@@ -296,20 +298,19 @@ def _play(
                 progress.staff = players.staff
                 record_all(feed, players.play(feed), note)
         except (PlayersLost, Interrupted):
-            if store is not None:
-                store.flush()
+            store.flush()
             raise
+        finally:
+            gc.unfreeze()
     for engine in search_engines():
         for line in engine.sum_up(uses.values()):
             options.note(line)
-    if store is not None:
-        if not feed.others:
-            store.end(feed.rankings(), spec)
-        elif options.shard is not None:
-            store.end_shard(f"{options.shard.number}/{options.shard.of}")
-        if feed.held or feed.void:
-            options.note(_describe_found(feed, store.path))
-    return sorted(played, key=lambda one: one.number)
+    if not feed.others:
+        store.end(feed.rankings(), spec)
+    elif options.shard is not None:
+        store.end_shard(f"{options.shard.number}/{options.shard.of}")
+    if feed.held or feed.void:
+        options.note(_describe_found(feed, store.path))
 
 
 def _describe_found(feed: MatchQueue, path: Path) -> str:
@@ -363,14 +364,14 @@ def _play_here(
 
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
     environments: Sequence[Mapping[str, str]] = ()
-    if results.store is not None and style == "json":
-        with Store.open(results.store) as store:
+    if style == "json":
+        with results.open_store() as store:
             environments = Run.list_environments(store.runs())
     print(render(results, boards, style, Terminal(out).room, environments), file=out)
     void = sum(board.void for board in boards)
     if void:
-        with nullcontext() if results.store is None else Store.open(results.store) as store:
-            for record in islice(results.void if store is None else store.void(), MAX_VOID_LISTED):
+        with results.open_store() as store:
+            for record in islice(store.void(), MAX_VOID_LISTED):
                 say(f"void match {record.id} of {figures.listing(record.labels)}: {record.message}")
         if void > MAX_VOID_LISTED:
             say(f"and {void - MAX_VOID_LISTED:,} more")

@@ -237,6 +237,10 @@ class Events:
         finally:
             _telling.reset(token)
 
+    def has_listeners(self, hook: str) -> bool:
+        """Return whether any plugin implements a hook."""
+        return self._manager is not None and bool(getattr(self._manager.hook, hook).get_hookimpls())
+
     def has_failed(self, plugin: str) -> bool:
         """Return whether a plugin has raised an exception."""
         return plugin in self._failed

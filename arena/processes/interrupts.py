@@ -40,15 +40,15 @@ class Interrupts:
         if self.pending:
             raise Interrupted
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Delay signals that arrive inside the block until the end of the block."""
         self._held += 1
-        try:
-            yield
-        finally:
-            self._held -= 1
-        self.check()
+
+    def __exit__(self, *raised: object) -> None:
+        """Raise Interrupted if a signal has arrived in the block, unless the block has raised another exception."""
+        self._held -= 1
+        if self.pending and raised[0] is None:
+            raise Interrupted
 
 
 @contextmanager

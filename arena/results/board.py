@@ -34,7 +34,7 @@ class ShownBoard:
     void: int
     """The number of void matches. They have no score, because the game or arena itself was at fault."""
     store: str | None
-    """The store that holds the matches; None if they are in memory."""
+    """The file that holds the matches; None if the store is temporary."""
     test: Any
     """The state of the sequential test of the board, in the form that its format returns; None without a test."""
     unrated: frozenset[str]

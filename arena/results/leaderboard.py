@@ -1,6 +1,7 @@
 """Leaderboards: the ranked rows of each board of a tournament, computed from its records."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from itertools import pairwise
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
-from arena.format import Kind, Pairing, Placing
-from arena.match.record import EXPANDED, Record
+from arena.format import Kind, Placing
+from arena.match.record import EXPANDED
 from arena.results import figures
 from arena.results.board import ShownBoard, describe_zero
 from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
@@ -21,11 +22,8 @@ from arena.results.rating import Strengths, UnknownRatings, is_ranked_by_rating,
 from arena.results.stored_tallies import tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
 from arena.results.tally import Tally
-from arena.schedule.board_columns import apply_report, fill_columns
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking
-from arena.schedule.schedule import Scheduled
-from arena.spec import Spec
 from arena.store import Store
 from arena.store.run import Run
 
@@ -47,19 +45,14 @@ MIN_SHARE_OF_SEATS = 0.8
 
 
 class PlayedTournament(Protocol):
-    """A tournament that has been played, such as `arena.Results`. Its matches are in memory or in a store."""
-
-    @property
-    def spec(self) -> Spec:
-        """The spec of the tournament."""
+    """A tournament that has been played, such as `arena.Results`."""
 
     @property
     def store(self) -> Path | None:
         """The file that holds the matches, if there is one."""
 
-    @property
-    def played(self) -> Sequence[tuple[int, int, Pairing, Record]]:
-        """For each match: its place in the schedule, its board, its pairing (the entries and their seats) and its record."""
+    def open_store(self) -> AbstractContextManager[Store]:
+        """Open the store with the matches for reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +75,23 @@ class Leaderboard(ShownBoard):
     @classmethod
     def of_results(cls, results: PlayedTournament) -> list[Self]:
         """Return the leaderboard of every board of a tournament, in the order of the spec."""
-        if results.store is not None:
-            return cls.load(results.store)
-        spec = results.spec
-        sheets = [BoardInfo.of(board, spec.registry) for board in spec.boards]
-        played = [(one[3], Scheduled(*one[:3])) for one in results.played]
-        kept = apply_report(spec.document.values, sheets, lambda: played)
-        tallies = [Tally(sheet, board.format) for sheet, board in zip(fill_columns(spec, *kept), spec.boards, strict=True)]
-        for record, place in kept[1]():
-            if place is not None:
-                tallies[place.board].add(place.number, place.pairing, record)
-        return cls.of_tallies(tallies, finished=True)
+        with results.open_store() as store:
+            return cls.read(store, None if results.store is None else str(results.store))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> list[Self]:
         """Load the leaderboards for the last run in a store. The run may still be in progress."""
-        with Store.open(Path(path)) as store, store.snapshot():
+        with Store.open(Path(path)) as store:
+            return cls.read(store, str(path))
+
+    @classmethod
+    def read(cls, store: Store, path: str | None) -> list[Self]:
+        """Return the leaderboards for the last run in an open store. `path` is None if the store is temporary."""
+        with store.snapshot():
             run = cls.last_run(store)
             tallies = tallies_of(store, run.boards)
             mixed = Run.list_mixed_plugins(store.runs())
-            return cls.of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed, shard=run.shard)
+            return cls.of_tallies(tallies, finished=run.ended is not None, store=path, mixed=mixed, shard=run.shard)
 
     @staticmethod
     def last_run(store: Store) -> Run:

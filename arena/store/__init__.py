@@ -5,5 +5,6 @@ from arena.store.database import put_aside
 from arena.store.lock import Lock
 from arena.store.run import Run
 from arena.store.store import Store
+from arena.store.temporary import TemporaryStore
 
-__all__ = ["Kept", "Lock", "Run", "Store", "put_aside"]
+__all__ = ["Kept", "Lock", "Run", "Store", "TemporaryStore", "put_aside"]

@@ -51,7 +51,7 @@ class Kept(NamedTuple):
     """The seat that lost by a fault; None if no seat did."""
 
 
-_COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
+COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
 
 
 class StoreContents(Database):
@@ -121,7 +121,7 @@ class StoreContents(Database):
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
         low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
-        rows = self._all(f"{_COLUMNS} {schema.ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
+        rows = self._all(f"{COLUMNS} {schema.ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
         if not rows:
             raise StoreError(f"{self.path} holds no match {key}")
         if len(rows) > 1:
@@ -131,7 +131,7 @@ class StoreContents(Database):
     def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
         """Return the records with these `ids` that are in the store, with their places."""
         found: dict[str, tuple[Record, Scheduled | None]] = {}
-        for row in self._with_ids(f"{_COLUMNS} {schema.ANYWHERE} WHERE r.id", ids):
+        for row in self._with_ids(f"{COLUMNS} {schema.ANYWHERE} WHERE r.id", ids):
             record, place = self._found(row)
             found[record.id] = (record, place)
         return found
@@ -147,12 +147,12 @@ class StoreContents(Database):
         With `boards`, only records in the schedule of the last run are yielded, in its order.
         """
         order = f"{schema.ON_BOARDS} ORDER BY p.number" if boards else f"{schema.ANYWHERE} ORDER BY r.number"
-        for row in self.query(f"{_COLUMNS} {order}"):
+        for row in self.query(f"{COLUMNS} {order}"):
             yield self._found(row)
 
     def void(self) -> Iterator[Record]:
         """Yield the void records on the boards of the last run, in the order of the schedule."""
-        for row in self.query(f"{_COLUMNS} {schema.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
+        for row in self.query(f"{COLUMNS} {schema.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
             yield self._found(row)[0]
 
     @contextmanager
@@ -243,10 +243,14 @@ class StoreContents(Database):
                 self._check_place(number, board, seats, cells[7], None, round_)
         except UNREADABLE as error:
             raise self._damaged(f"match {cells[0].hex()}") from error
+        return self._reveal(record), place
+
+    def _reveal(self, record: Record) -> Record:
+        """Return a record with the digits of its seed if it is a secret that has been revealed."""
         if isinstance(record.seed, int) and record.seed < 0:
             known = list(self._secrets().items())[-1 - record.seed :][:1]  # empty if the run is lost
             record = record._replace(seed=next((digits for digits, revealed in known if revealed), None))
-        return record, place
+        return record
 
     def _check_place(self, *cells: Any) -> None:
         """Raise an error if no match on the boards of the last run can have a place."""

@@ -7,7 +7,7 @@ without JSON. Seconds are stored as whole nanoseconds, and repeated values only 
 import json
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from math import isfinite
 from typing import Any, NamedTuple
@@ -39,10 +39,10 @@ class Rows(NamedTuple):
     """Seat, decisions, nodes and nanoseconds, for every seat after the second."""
 
 
-def rows_of(record: Record, seed: int) -> Rows:
-    """Return the rows for a record; `seed` is its seed as a number."""
-    decisions, effort = _decisions(record)
-    actions = "".join([f"\n{action}" for action in record.actions])
+def rows_of(record: Record, seed: int, *, hashed: bool = True) -> Rows:
+    """Return the rows for a record; `seed` is its seed as a number. Unless it is `hashed`, the digest is left empty."""
+    decisions, effort, spent = _decisions(record)
+    actions = "\n".join(("", *record.actions))
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
     key, returns, used_rng = bytes.fromhex(record.id), _returns(record.returns), _used_rng(record.drew)
@@ -53,21 +53,16 @@ def rows_of(record: Record, seed: int) -> Rows:
     message, traceback = escape_surrogates(record.message), escape_surrogates(record.traceback)
     timing = None if record.timing is None else _write(record.timing)
     length = (record.moves, cost, record.fallbacks)
-    amounts = [one.spent for one in record.decisions]
-    spent = _write(amounts) if any(one is not None for one in amounts) else None
     adjusted = None if record.adjusted is None else _returns(record.adjusted)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
     counts = (play_hash_of(record), *effort[0], *second)
+    hash_ = b""
+    if hashed:
+        named = (key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback)
+        hash_ = digest(cells_to_digest((*named, *length, decisions, used_rng, *counts, timing, spent, adjusted)))
     return Rows(
         (key, returns, *result, *length, used_rng, *counts),
-        digest(
-            cells_to_digest(
-                (
-                    *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
-                    *(*length, decisions, used_rng, *counts, timing, spent, adjusted),
-                )
-            )
-        ),
+        hash_,
         adjusted,
         (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
@@ -166,13 +161,18 @@ def _are_amounts(value: Any, decisions: int) -> bool:
 def record_of(row: Sequence[Any]) -> Record:
     """Return the record from a row with the columns of RECORD. Raises ValueError if its cells are not of the right form."""
     check_cells(row)
+    return read_record(row)
+
+
+def read_record(row: Sequence[Any]) -> Record:
+    """Return the record from a row that this process has written, so that its cells need no checks."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
     seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, *_, timing, spent, adjusted = row[10:]
     return Record(
         key.hex(),
         game,
         position,
-        tuple(json.loads(labels)),
+        labels_of(labels),
         seed,
         tuple(actions.split("\n")[1:]) if actions.startswith("\n") or not actions else tuple(json.loads(actions)),
         answer,
@@ -192,12 +192,20 @@ def record_of(row: Sequence[Any]) -> Record:
     )
 
 
+_NO_REPORT = (None, None, None, False, False)
+_decision = partial(tuple.__new__, Decision)  # the same as Decision._make, but without a call in Python
 _MARKS = {(False, False): "", (True, False): ",1", (False, True): ",2", (True, True): ",3"}
 """The end of the text of a decision, by its `exact` and `fallback`."""
 
 
 def decisions_of(text: str) -> tuple[Decision, ...]:
     """Return the decisions of a row of `detail`."""
+    if text and text.count(",") == 3 * (text.count(";") + 1):  # the usual case: nothing but four numbers each
+        numbers = map(int, text.replace(";", ",").split(","))
+        fours = zip(numbers, numbers, numbers, numbers, strict=True)
+        return tuple(
+            [_decision((seat, nodes, evaluations, spent / NANOSECONDS, *_NO_REPORT)) for seat, nodes, evaluations, spent in fours]
+        )
     found = []
     for one in text.split(";") if text else ():
         seat, nodes, evaluations, spent, *more = one.split(",")
@@ -217,11 +225,11 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
     return tuple(found)
 
 
-def _decisions(record: Record) -> tuple[str, list[list[int]]]:
-    """Return the text of the decisions, and the number, nodes and nanoseconds of each seat."""
+def _decisions(record: Record) -> tuple[str, list[list[int]], str | None]:
+    """Return the text of the decisions, the number, nodes and nanoseconds of each seat, and the amounts that were reported."""
     totals = [[0, 0, 0] for _ in record.labels]
-    texts = []
-    for seat, nodes, evaluations, seconds, depth, value, _, exact, fallback in record.decisions:
+    texts, written = [], None
+    for seat, nodes, evaluations, seconds, depth, value, amounts, exact, fallback in record.decisions:
         spent = round(seconds * NANOSECONDS)
         total = totals[seat]
         total[0] += 1
@@ -231,7 +239,11 @@ def _decisions(record: Record) -> tuple[str, list[list[int]]]:
         if depth is not None or value is not None or fallback:
             text += f",{_or_nothing(depth)},{_or_nothing(value)}{_MARKS[exact, fallback]}"
         texts.append(text)
-    return ";".join(texts), [[min(total, MAX_INTEGER) for total in seat] for seat in totals]
+        if amounts is not None and written is None:
+            written = _write([one.spent for one in record.decisions])
+    if max(map(max, totals)) > MAX_INTEGER:
+        totals = [[min(total, MAX_INTEGER) for total in seat] for seat in totals]
+    return ";".join(texts), totals, written
 
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
@@ -245,6 +257,12 @@ def _add_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Dec
 
 def _or_nothing(value: float | None) -> str:
     return "" if value is None else repr(value)
+
+
+@lru_cache(4096)
+def labels_of(text: str) -> tuple[str, ...]:
+    """Return the labels of a row."""
+    return tuple(json.loads(text))
 
 
 @lru_cache(4096)

@@ -60,6 +60,8 @@ class Store(StoreContents):
     returns_of, results_of, seats_of = staticmethod(returns_of), staticmethod(results_of), staticmethod(seats_of)
     lock, is_held, settle = staticmethod(lock_store), staticmethod(is_held), staticmethod(settle)
     remove = staticmethod(remove_database)
+    is_temporary = False
+    """Whether the store has no file, so that nobody can open it by its path."""
 
     def __init__(self, path: Path, connection: Connection, lock: Lock | None, *, strict: bool = True) -> None:
         super().__init__(path, connection, strict=strict)
@@ -237,7 +239,7 @@ class Store(StoreContents):
 
     def _write(self, pending: Sequence[tuple[Scheduled | None, Record]]) -> None:
         rows = [
-            (number, scheduled, rows_of(record, self._seed_cell(scheduled, record)))
+            (number, scheduled, rows_of(record, self._seed_cell(scheduled, record), hashed=not self.is_temporary))
             for number, (scheduled, record) in enumerate(pending, self._next)
         ]
         begun = replace(self.last(), idle=False) if self._has_run and self._next == self._begun else None

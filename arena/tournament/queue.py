@@ -41,7 +41,7 @@ class MatchQueue:
     def __init__(
         self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Callable[[], object] = lambda: None
     ) -> None:
-        if store is not None:
+        if store is not None and not store.is_temporary:
             check_side_file(transcript_file(store.path))  # before the first match, whose record would be lost otherwise
         self._spec = spec
         self._plan = Schedule(spec)
@@ -51,6 +51,7 @@ class MatchQueue:
         self._found = found
         self._ready: deque[Scheduled] = deque()
         self._lock = threading.RLock()
+        self._skips_lookups = shard is None and (store is None or not len(store))
         self._missing = self._after = 0  # matches to play; matches looked up since the first of these
         self.held = 0
         """The number of matches that were already in the store."""
@@ -67,7 +68,7 @@ class MatchQueue:
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to play next; Batch.WAIT if results are missing, Batch.OVER after the last match."""
         with self._lock:
-            if self.store is None and self._shard is None and not self._deals:
+            if self._skips_lookups and not self._deals:
                 return self._plan.take(size)
             while len(self._ready) < size:
                 batch = self._plan.take(MATCHES_PER_LOOKUP)
@@ -117,7 +118,8 @@ class MatchQueue:
         with self._lock:
             self.played += 1
             if self.store is not None:
-                _keep_transcript(self.store.path, record)
+                if record.transcript and not self.store.is_temporary:
+                    _keep_transcript(self.store.path, record)
                 self.store.add(scheduled, record)
             play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
             returns = None if record.termination == "void" else record.returns
@@ -133,12 +135,10 @@ def transcript_file(store: Path) -> Path:
 
 
 def _keep_transcript(store: Path, record: Record) -> None:
-    """Append the transcript of a match, if it has one: its id and labels, how it ended, and every exchange with its seat.
+    """Append the transcript of a match: its id and labels, how it ended, and every exchange with its seat.
 
     A match that is played again gets another line.
     """
-    if not record.transcript:
-        return
     exchanges = [{"seat": seat, **_read_exchange(text)} for seat, text in record.transcript]
     line = {"match": record.id, "labels": record.labels, "termination": record.termination, "exchanges": exchanges}
     number = open_side_file(transcript_file(store), os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -1,6 +1,8 @@
 """The results of a tournament: its spec and its matches."""
 
+import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,9 +10,9 @@ from typing import Any, NamedTuple
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.results import figures
-from arena.secret import Seed, newest_digits
+from arena.secret import Seed
 from arena.spec import Spec
-from arena.store import Store
+from arena.store import Store, TemporaryStore
 
 
 class PlayedMatch(NamedTuple):
@@ -25,18 +27,36 @@ class PlayedMatch(NamedTuple):
 
 
 class Results:
-    """A tournament that has been played: its spec and its matches, in memory or in a store.
+    """A tournament that has been played: its spec and its store. A temporary store lasts as long as this object.
 
     >>> results = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1})
     >>> results.records[0].returns
     (0.0, 0.0)
     """
 
-    def __init__(self, spec: Spec, played: Sequence[PlayedMatch] = (), store: Path | None = None) -> None:
+    _temporary: TemporaryStore | None = None
+    _played: tuple[PlayedMatch, ...] | None = None
+
+    def __init__(self, spec: Spec, store: Path | TemporaryStore) -> None:
         self.spec = spec
-        self._played = tuple(played)
-        self.store = store
-        """The file that holds the matches; None if they are in memory."""
+        self.store = store if isinstance(store, Path) else None
+        """The file that holds the matches; None if the store is temporary."""
+        if isinstance(store, TemporaryStore):
+            self._temporary = store
+            weakref.finalize(self, store.close)
+
+    @contextmanager
+    def open_store(self) -> Iterator[Store]:
+        """Open the store for reading, in a context manager."""
+        if self._temporary is None:
+            assert self.store is not None
+            with Store.open(self.store) as store:
+                yield store
+        else:
+            try:
+                yield self._temporary
+            finally:
+                self._temporary.leave_view()
 
     @property
     def name(self) -> str:
@@ -48,9 +68,7 @@ class Results:
         """The seed of all its random numbers; None while it is secret."""
         if self.spec.record_seed is not None:
             return self.spec.record_seed
-        if self.store is None:
-            return newest_digits(self.spec.seed)
-        with Store.open(self.store) as store:
+        with self.open_store() as store:
             return store.last().seed
 
     @property
@@ -60,8 +78,14 @@ class Results:
 
     @property
     def played(self) -> tuple[PlayedMatch, ...]:
-        """Return every match, in the order of the schedule. If the matches are in a store, each call reads them again."""
-        return self._played if self.store is None else tuple(read_played(self.store))
+        """Return every match, in the order of the schedule. Each call reads a file again, but a temporary store only once."""
+        if self._played is not None:
+            return self._played
+        with self.open_store() as store:
+            played = tuple(read_played(store))
+        if self._temporary is not None:
+            self._played = played
+        return played
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -105,11 +129,8 @@ class Results:
         return import_module("arena_records.analysis").plot(self, board, agents, ax)
 
     def __repr__(self) -> str:
-        if self.store is None:
-            number, boards = len(self._played), [board.title for board in self.spec.boards]
-        else:
-            with Store.open(self.store) as store:
-                number, boards = next(store.query("SELECT count(*) FROM place"))[0], [one.title for one in store.last().boards]
+        with self.open_store() as store:
+            number, boards = next(store.query("SELECT count(*) FROM place"))[0], [one.title for one in store.last().boards]
         where = "" if self.store is None else f", in {self.store}"
         return f"<Results of {self.name!r}: {figures.amount(number, 'match')} at {', '.join(boards)}{where}>"
 
@@ -122,10 +143,9 @@ class Results:
         return [record for record in self.records if record.termination == "void"]
 
 
-def read_played(store: Path) -> Iterator[PlayedMatch]:
+def read_played(store: Store) -> Iterator[PlayedMatch]:
     """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
-    with Store.open(store) as opened:
-        boards = opened.last().boards
-        for record, place in opened.records(boards=True):
-            if place is not None:
-                yield PlayedMatch(*place, record._replace(parameters=boards[place.board].parameters))
+    boards = store.last().boards
+    for record, place in store.records(boards=True):
+        if place is not None:
+            yield PlayedMatch(*place, record._replace(parameters=boards[place.board].parameters))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -20,7 +20,7 @@ from arena.schedule.schedule import Batch, Scheduled, Take
 from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
-from arena.store import Store
+from arena.store import Store, TemporaryStore
 from arena.store.run import Run
 from arena.tournament.code_check import check_code
 from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, find_waiting_seats
@@ -64,12 +64,6 @@ def run(
     ready = resume_secret(load_spec(spec), path)
     events = RunEvents(StartedRun(ready, path), lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
 
-    def tell(one: PlayedMatch) -> PlayedMatch:
-        told = events.tell(one)
-        if observe is not None:
-            observe(told)
-        return told
-
     def play(feed: MatchQueue, record: Callable[[PlayedMatch], object], code: Code | None = None) -> None:
         events.start()
         if players is None:
@@ -77,18 +71,17 @@ def run(
         else:
             record_all(feed, players.play(feed), record)
 
-    with events.open_players() as players:
+    with events.open_players() as players, ExitStack() as ends:
+        opened = ends.enter_context(TemporaryStore() if path is None else Store.open(path, write=True))
+        planned = check_code(opened, ready, Run.of(ready), _ignore)
+        opened.begin(planned)
+        feed = MatchQueue(ready, opened)
+        play(feed, lambda one: events.tell(one, observe), planned.plugins)
+        opened.end(feed.rankings(), ready)
+        results = Results(ready, opened if isinstance(opened, TemporaryStore) else opened.path)
         if path is None:
-            played: list[PlayedMatch] = []
-            play(MatchQueue(ready), lambda one: played.append(tell(one)))
-            return events.finish(Results(ready, sorted(played, key=lambda one: one.number)))
-        with Store.open(path, write=True) as opened:
-            planned = check_code(opened, ready, Run.of(ready), _ignore)
-            opened.begin(planned)
-            feed = MatchQueue(ready, opened)
-            play(feed, tell, planned.plugins)
-            opened.end(feed.rankings(), ready)
-    return events.finish(Results(ready, store=path))
+            ends.pop_all()
+    return events.finish(results)
 
 
 class StartedRun(NamedTuple):
@@ -96,7 +89,7 @@ class StartedRun(NamedTuple):
 
     spec: Spec
     store: Path | None
-    """The path of its store; None if the matches stay in memory."""
+    """The path of its store; None if the store is temporary."""
     options: Mapping[str, Any] = {}
     """The options of `arena run` by name, also those that plugins have added; empty in a run by `arena.run`."""
     note: Callable[[str], object] = lambda _: None
@@ -119,6 +112,7 @@ class RunEvents:
     def __init__(self, run: StartedRun, warn: Callable[[str], object]) -> None:
         self._run = run
         self._events = Events(run.spec.registry.manager, warn)
+        self._tells_matches = self._events.has_listeners("arena_match_finished")
 
     def open_players(self) -> AbstractContextManager[Players | None]:
         """Return the players that a plugin offers, in a context manager. It yields None if no plugin wants to play this run."""
@@ -130,11 +124,14 @@ class RunEvents:
         """Tell that the run begins."""
         self._events.notify("arena_run_started", run=self._run)
 
-    def tell(self, one: PlayedMatch) -> PlayedMatch:
-        """Tell that a match has been stored. Return it with the parameters of its game in the record."""
+    def tell(self, one: PlayedMatch, observe: Observer | None = None) -> None:
+        """Tell plugins and `observe` that a match has been stored. They get it with the parameters of its game in the record."""
+        if not self._tells_matches and observe is None:
+            return  # the usual case
         full = one._replace(record=one.record._replace(parameters=self._run.spec.boards[one.board].parameters))
         self._events.notify("arena_match_finished", match=Scheduled(full.number, full.board, full.pairing), record=full.record)
-        return full
+        if observe is not None:
+            observe(full)
 
     def finish(self, results: Results) -> Results:
         """Tell that the run has ended, and return its results."""
@@ -183,7 +180,7 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
     """Give the records of `played` to a feed, match by match. An interrupt by the user stops the matches."""
     with user_interrupts() as interrupts, closing(played) as matches:  # `closing` ends the workers, even after an interrupt
         for scheduled, record in matches:
-            with interrupts.held():
+            with interrupts:
                 feed.finished(scheduled, record)
                 observe(PlayedMatch(*scheduled, record))
         interrupts.check()
@@ -238,7 +235,8 @@ class _LocalRun:
     def _check_backends(self) -> None:
         if not self.feed.played:
             left = self.feed.left(self.spec.size)
-            for line in check_backends(self.spec, self.feed.store, left, alone=not self.guarded):
+            kept = None if self.feed.store is None or self.feed.store.is_temporary else self.feed.store
+            for line in check_backends(self.spec, kept, left, alone=not self.guarded):
                 self.note(line)
 
     def _here(self, seconds: float | None) -> Matches:

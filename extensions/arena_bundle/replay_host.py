@@ -17,12 +17,12 @@ from typing import Any
 from arena import Pairing, Record, Spec, load_plugins
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Chance
-from arena.api.match import Differs, Position, Seat, Step
+from arena.api.match import Differs, Position, Seat, Step, find_loser
 from arena.api.processes import PythonProcess
 from arena.api.results import Leaderboard
-from arena.api.run import Batch, MatchRunner, PlayedMatch, Schedule, Scheduled
+from arena.api.run import Batch, MatchRunner, Schedule, Scheduled
 from arena.api.spec import Document, reload_spec
-from arena.api.store import Run, Store
+from arena.api.store import Run, Store, TemporaryStore
 from arena_bundle.layout import TOURNAMENT, Code
 from arena_bundle.sandboxed import RECORDS_PER_ANSWER
 from arena_isolation.command import COMMAND
@@ -118,9 +118,16 @@ class ReplayHost:
 
     def do_boards(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Compute the boards from the records, with the columns and rankings of plugins."""
-        with Store.open(request["store"]) as store:
-            played = [PlayedMatch(*place, record) for record, place in store.records(boards=True) if place is not None]
-        boards = Leaderboard.of_results(_Played(self.spec, played))
+        schedule = Schedule(self.spec)
+        with Store.open(request["store"]) as store, TemporaryStore() as own:
+            own.begin(Run.of(self.spec))
+            for record, place in store.records(boards=True):
+                if place is not None:
+                    own.add(place, record)
+                    returns = None if record.termination == "void" else record.returns
+                    schedule.tell(place, returns, loser=find_loser(record.termination, record.seat))
+            own.end(schedule.rankings(), self.spec)
+            boards = Leaderboard.read(own, None)
         columns = [board.sheet.as_dict()["plugin_columns"] for board in boards]
         return {"boards": [board.as_dict() for board in boards], "columns": columns}
 
@@ -151,15 +158,6 @@ class ReplayHost:
             return [str(differs)]
         except Exception as error:  # the rules may be code of the bundle
             return [f"the rules fail: {describe(error)}"]
-
-
-class _Played:
-    """A tournament that has been played, from which leaderboards are computed."""
-
-    store = None
-
-    def __init__(self, spec: Spec, played: list[PlayedMatch]) -> None:
-        self.spec, self.played = spec, played
 
 
 def load_spec_of(root: Path, values: Mapping[str, Any], name: str, code: Code, seed: int | str) -> Spec:

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from arena import ArenaError, Results, Spec, UnknownName
 from arena.api.cli import install_command
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, Leaderboard, TextTable, tallies_of
+from arena.api.results import Leaderboard, TextTable, tallies_of
 from arena.api.run import Scheduled
-from arena.api.store import Run, Store
+from arena.api.store import Store
 from arena_records.report import Report
 from arena_records.tidy import OptimalCosts, TidyTable
 
@@ -116,13 +115,9 @@ def make_match_frame(results: Results) -> Any:
     """Return the matches as a data frame with one row per match, in the order of the schedule."""
     pandas = import_pandas()
     played = [(one.record, Scheduled(one.number, one.board, one.pairing)) for one in results.played]
-    if results.store is None:
-        boards: Sequence[BoardInfo] = [BoardInfo.of(board) for board in results.spec.boards]
-        values = results.spec.document.values
-    else:
-        with Store.open(results.store) as store:
-            run = store.last()
-        boards, values = run.boards, run.spec["values"]
+    with results.open_store() as store:
+        run = store.last()
+    boards, values = run.boards, run.spec["values"]
     seats = max([len(record.labels) for record, _ in played], default=1)
     table = TidyTable(boards, seats, OptimalCosts.read(boards, lambda: played), Report.read(values.get("report")))
     return pandas.DataFrame([table.row(*one) for one in played], columns=table.columns())
@@ -161,12 +156,9 @@ def compare(results: Results, one: str, other: str, board: int | str | None) -> 
     """Compare two entries on a board in the same way as `arena compare`. Raises ArenaError if they have not met there."""
     comparison = import_module("arena_compare.comparison")
     attempts_of = import_module("arena_compare.puzzle_comparison").attempts_of
-    if results.store is None:
-        with TemporaryDirectory() as folder:
-            return compare(_keep(results, Path(folder) / "results.db"), one, other, board)
-    with Store.open(results.store) as store, store.snapshot():
+    with results.open_store() as store, store.snapshot():
         sheets = store.last().boards
-        number = find_board(sheets, board, results.store)
+        number = find_board(sheets, board, results.store or results.name)
         for name in (one, other):
             if name not in sheets[number].labels:
                 raise UnknownName(f"entry of {sheets[number].title}", name, list(sheets[number].labels))
@@ -176,16 +168,6 @@ def compare(results: Results, one: str, other: str, board: int | str | None) -> 
     if not found:
         raise StoreError(f"{one} and {other} have not met at {tally.sheet.title}; there is nothing to compare")
     return found[0]
-
-
-def _keep(results: Results, path: Path) -> StoredResults:
-    """Write results that are in memory to a store, and return the results of this store."""
-    with Store.open(path, write=True) as store:
-        store.begin(Run.of(results.spec))
-        for played in results.played:
-            store.add(Scheduled(*played[:3]), played.record)
-        store.end()
-    return StoredResults(path)
 
 
 def plot(results: Results, board: int | str | None, agents: Sequence[str] | None, ax: "Axes | None") -> "Axes":

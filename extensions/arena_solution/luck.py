@@ -145,13 +145,13 @@ class Luck:
         """
         if board in self._unknown:
             return None
-        game = self._spec.boards[board].game
-        agents = [self._agent(board, entry) for entry in entries]
-        policies = [partial(agent.policy, game) for agent in agents if agent is not None]
-        if len(policies) < len(entries):
-            return None
         key = (board, *[self._kinds[board][entry] for entry in entries], start)
         if key not in self._tables:
+            game = self._spec.boards[board].game
+            agents = [self._agent(board, entry) for entry in entries]
+            policies = [partial(agent.policy, game) for agent in agents if agent is not None]
+            if len(policies) < len(entries):
+                return None
             values = call_foreign(lambda: told_values(game, start, policies), lambda _: None)
             if values is None:
                 self._unknown.add(board)
@@ -248,10 +248,12 @@ def read_exact_returns(spec: Spec, matches: Iterable[tuple[Record, Scheduled]]) 
     exact: dict[tuple[int, frozenset[int], int], list[float]] = defaultdict(list)
     sampled: dict[tuple[int, frozenset[int], int], list[float]] = defaultdict(list)
     inexact = set()
+    known, start = None, None  # many matches begin with the same position
     for record, scheduled in matches if boards else ():
         board, seats = scheduled.board, scheduled.pairing.seats
         if boards.get(board, set()).issuperset(seats) and board in boards:
-            start = spec.boards[board].positions[scheduled.pairing.round].state
+            if known != (board, record.position):
+                known, start = (board, record.position), spec.boards[board].positions[scheduled.pairing.round].state
             told = luck.told_values(board, seats, start)
             if told is None or record.termination != "normal" or record.fallbacks:
                 inexact.add((board, frozenset(seats)))

@@ -208,11 +208,9 @@ def calls() -> Callable[..., int]:
 @pytest.mark.process
 @pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, False)])
 def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp_path: Path, workers: int, keeps: bool) -> None:
-    """Not at all where nobody asks; agents' processes and workers compare on their own."""
+    """The processes of agents and workers compare their code themselves."""
     store = tmp_path / "new.db" if keeps else None
-    assert calls(Fingerprint.take_all, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == (
-        1 if keeps or workers > 1 else 0
-    )
+    assert calls(Fingerprint.take_all, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == 1
 
 
 @pytest.mark.process
