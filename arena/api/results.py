@@ -18,6 +18,7 @@ from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths
 from arena.results.stored_tallies import read_ways, tallies_of
 from arena.results.tally import (
+    Facts,
     ResultCount,
     Tally,
     Way,
@@ -38,6 +39,7 @@ __all__ = [
     "Contrast",
     "Contrasts",
     "Export",
+    "Facts",
     "Leaderboard",
     "Measured",
     "PairedGames",

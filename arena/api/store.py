@@ -2,7 +2,8 @@
 
 from arena.store import Run, Store, TemporaryStore
 from arena.store.database import Database
+from arena.store.rows import play_hash_of
 from arena.store.run import ForeignCode
 from arena.whole_files import write_whole
 
-__all__ = ["Database", "ForeignCode", "Run", "Store", "TemporaryStore", "write_whole"]
+__all__ = ["Database", "ForeignCode", "Run", "Store", "TemporaryStore", "play_hash_of", "write_whole"]

@@ -44,7 +44,6 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         _add_void_matches(store, tallies)
     _add_attempts(store, tallies)
     for number, tally in enumerate(tallies):
-        tally.distinct = 0
         for round_, seats, solved, decisions, nodes, nanoseconds in (
             store.query(_SEARCHED, (number,)) if tally.unsolvable.complete else ()
         ):

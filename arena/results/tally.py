@@ -1,7 +1,4 @@
-"""Counts matches for a leaderboard: from a store, many equal matches at once; in memory, one by one.
-
-Counting one by one needs about 200 bytes for every distinct match.
-"""
+"""The counts of a board, from which a leaderboard is made. `arena.results.stored_tallies` reads them from a store."""
 
 from array import array
 from collections import Counter, defaultdict
@@ -10,8 +7,7 @@ from dataclasses import dataclass, field
 from math import inf, isclose, isnan, nan
 from typing import Any, Literal
 
-from arena.errors import Unavailable
-from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, concludes, put_last, ranks, result_points
+from arena.format import Format, Outcomes, RankedBy, Tie, concludes, put_last, ranks, result_points
 from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
 from arena.results import figures
 from arena.results.pairs import PairedGames
@@ -30,7 +26,6 @@ from arena.stats.clustered import (
     remove_luck,
     stratify,
 )
-from arena.store.rows import play_hash_of
 
 
 @dataclass(slots=True)
@@ -448,8 +443,8 @@ class Tally:
         self.void = self.unavailable = 0
         self.adjudicated = 0
         self.fallbacks = 0
-        self.distinct: int | None = None
-        """The number of distinct games that a store has counted; None if matches are counted one by one."""
+        self.distinct = 0
+        """The number of matches that differ in seats, position or actions."""
         self.matches = PairedGames()
         self.lone = LoneMatches()
         """The matches with one seat, to find those that are repeats."""
@@ -457,7 +452,6 @@ class Tally:
         self.attempts = [Attempts() for _ in sheet.labels]
         """The attempts of every entry of a puzzle board."""
         self.unsolvable = Unsolvable(sheet)
-        self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
     @property
@@ -465,9 +459,7 @@ class Tally:
         """The number of matches that differ in seats, position or actions; all matches in games with chance, where none counts as
         a repeat.
         """
-        if self.sheet.has_chance:
-            return self.games
-        return len(self._plays) if self.distinct is None else self.distinct
+        return self.games if self.sheet.has_chance else self.distinct
 
     @property
     def ranked_by(self) -> RankedBy:
@@ -507,51 +499,6 @@ class Tally:
         if self._format is None or self.outcomes is None or not self.has_conclusion or len(self.sheet.labels) < 2:
             return None
         return self._format.conclude(self.sheet, self.outcomes)
-
-    def add(self, number: int, pairing: Pairing, record: Record) -> None:
-        """Count one record; `number` is its place in the schedule."""
-        seats = pairing.seats
-        facts = Facts(seats, record.returns, record.termination, record.seat, record.solved, fallbacks=record.fallbacks)
-        if record.moves is not None:
-            facts.moves, facts.moves_of = record.moves, 1
-        if record.cost is not None:
-            facts.cost, facts.cost_of = record.cost, 1
-        self.count(facts)
-        if record.termination == "void":
-            self.unavailable += (record.message or "").startswith(Unavailable.MARK)
-            if self.outcomes is not None and self.has_conclusion:
-                self.outcomes.add(pairing, None)
-            return
-        if record.solved is not None:
-            used = record.decisions
-            nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
-            if record.solved or record.termination == "gave-up":
-                self.unsolvable.add(pairing.round, seats[0], record.solved, len(used), nodes, seconds)
-            self.attempts[seats[0]].add(
-                pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
-            )
-        played = play_hash_of(record)
-        if self.outcomes is not None:
-            repeatable = None if any(record.drew) else played
-            self.outcomes.add(pairing, record.returns, repeatable, loser=find_loser(record.termination, record.seat))
-        self._plays.add((seats, played))
-        if len(seats) == 1:
-            self.lone.add_position(pairing.round, hash(record.position))
-        loser = find_loser(record.termination, record.seat)
-        self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)
-        if record.fallbacks:
-            drawn = [decision.seat for decision in record.decisions if decision.fallback]
-            self.add_fallbacks(seats, record.fallbacks, drawn, record.drew)
-        for seat, nodes, _, seconds, _, _, spent, *_ in record.decisions:
-            count = self.counts[seats[seat]]
-            count.decisions += 1
-            count.nodes += nodes
-            count.seconds += seconds
-            for name, amount in (spent or {}).items():
-                count.spent[name] += amount
-        self.add_timing(seats, record.timing)
-        if record.seat is not None and record.termination in FAULTS:
-            self.add_failure(seats[record.seat], record.termination, number, record.id, record.message)
 
     def add_game(
         self,

@@ -15,9 +15,10 @@ from arena import CHANCE, Agent, ArenaError, Game, Registry, Spec, play, run
 from arena.api.cli import Terminal
 from arena.api.errors import escape_controls
 from arena.api.match import Step
-from arena.api.results import BoardInfo, Leaderboard, PairedGames, Tally, TextTable, figures
-from arena.api.run import PlayedMatch
+from arena.api.results import BoardInfo, Leaderboard, PairedGames, TextTable, figures, tallies_of
+from arena.api.run import PlayedMatch, Scheduled
 from arena.api.spec import load_spec
+from arena.api.store import Run, TemporaryStore
 from arena.stats import SIGNIFICANCE_LEVEL, Pair
 from arena_catalog.catalogue import choose_games, text_width
 from arena_check.check_process import CheckProgress
@@ -174,9 +175,13 @@ class TrialBoard:
         a_round = spec.boards[0].size // ROUNDS
         finished_rounds = max(1, len(played) // a_round)  # all matches count if no round is finished
         whole = played if crashes == MAX_CRASHES else played[: finished_rounds * a_round]
-        tally = Tally(replace(BoardInfo.of(spec.boards[0]), size=len(whole)))  # so that no round is missing
-        for one in whole:
-            tally.add(one.number, one.pairing, one.record)
+        sheet = replace(BoardInfo.of(spec.boards[0]), size=len(whole))  # so that no round is missing
+        with TemporaryStore() as store:
+            store.begin(Run.of(spec))
+            for one in whole:
+                store.add(Scheduled(*one[:3]), one.record)
+            store.flush()
+            (tally,) = tallies_of(store, [sheet])
         board = Leaderboard.of(tally, finished=True)
         brief = watched is not None and not self.details
         shown = replace(board, cross=None, remarks=tuple([one for one in board.remarks if one not in self.told]))

@@ -10,7 +10,7 @@ from typing import Any
 from arena import ArenaError, Spec, SpecError
 from arena.api.cli import say
 from arena.api.errors import Interrupted, StoreError
-from arena.api.results import BoardInfo, Tally, figures
+from arena.api.results import BoardInfo, figures, tallies_of
 from arena.api.run import Fingerprint, MatchQueue, PlayedMatch, check_code, play_all
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
@@ -97,10 +97,7 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
             remedy = "remove that file to play this duel again, or change the agent, because a new version has a new duel"
             raise ArenaError(f"{what}; {remedy}") from error
         store.begin(known)
-        tally = Tally(BoardInfo.of(spec.boards[0]))
-        for record, scheduled in store.records(boards=True):
-            if scheduled is not None:
-                tally.add(scheduled.number, scheduled.pairing, record)
+        (tally,) = tallies_of(store, [BoardInfo.of(spec.boards[0])])
         feed = MatchQueue(spec, store)
         contest = spec.boards[0].format
         watch: LlrCurve | ContestLine = (

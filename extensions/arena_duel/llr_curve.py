@@ -8,8 +8,10 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Self
 
 from arena.api.cli import Terminal
+from arena.api.match import find_loser
 from arena.api.results import Tally, figures
 from arena.api.run import PlayedMatch
+from arena.api.store import play_hash_of
 from arena_pairings.sprt_state import SprtState
 
 if TYPE_CHECKING:
@@ -51,7 +53,11 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
 
     def note(self, played: PlayedMatch) -> None:
         """Count a match that has just been played."""
-        self._tally.add(played.number, played.pairing, played.record)
+        record = played.record
+        if record.termination != "void":
+            loser, drew = find_loser(record.termination, record.seat), any(record.drew)
+            seats, hash_ = played.pairing.seats, play_hash_of(record)
+            self._tally.add_game(played.pairing.round, seats, record.returns, hash_, drew, record.adjusted, loser)
         self._matches += 1
         now = monotonic()
         if not self._quiet and now - self._shown >= (FRAME_SECONDS if self._in_place else LINE_SECONDS):

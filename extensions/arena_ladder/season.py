@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from arena import Pairing, Record, Spec, SpecError
-from arena.api.results import Tally, tallies_of
+from arena import Pairing, Record, Spec, SpecError, Unavailable
+from arena.api.match import find_loser
+from arena.api.results import Facts, Tally, tallies_of
 from arena.api.run import Scheduled, check_code
 from arena.api.spec import reload_spec
-from arena.api.store import Run, Store
+from arena.api.store import Run, Store, play_hash_of
 from arena_isolation.describe import DESCRIBE
 from arena_isolation.helper_process import pack
 from arena_isolation.versions import CODE, PluginVersion, Told, shared_code
@@ -71,7 +72,43 @@ class Season:
     def add(self, scheduled: Scheduled, record: Record) -> None:
         """Count one match."""
         self.known.add(scheduled.number)
-        self.tallies[scheduled.board].add(scheduled.number, scheduled.pairing, record)
+        count_match(self.tallies[scheduled.board], scheduled, record)
+
+
+def count_match(tally: Tally, scheduled: Scheduled, record: Record) -> None:
+    """Add one match to a tally that was read from a store, because a ladder needs its ratings after every contest.
+
+    The number of distinct games remains that of the store.
+    """
+    seats, loser = scheduled.pairing.seats, find_loser(record.termination, record.seat)
+    facts = Facts(seats, record.returns, record.termination, record.seat, record.solved, fallbacks=record.fallbacks)
+    if record.moves is not None:
+        facts.moves, facts.moves_of = record.moves, 1
+    if record.cost is not None:
+        facts.cost, facts.cost_of = record.cost, 1
+    tally.count(facts)
+    if record.termination == "void":
+        tally.unavailable += (record.message or "").startswith(Unavailable.MARK)
+        return
+    used = record.decisions
+    if record.solved is not None:
+        nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
+        if record.solved or record.termination == "gave-up":
+            tally.unsolvable.add(scheduled.pairing.round, seats[0], record.solved, len(used), nodes, seconds)
+        tally.attempts[seats[0]].add(
+            scheduled.pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
+        )
+    played = play_hash_of(record)
+    tally.add_game(scheduled.pairing.round, seats, record.returns, played, any(record.drew), record.adjusted, loser)
+    if record.fallbacks:
+        tally.add_fallbacks(seats, record.fallbacks, [one.seat for one in used if one.fallback], record.drew)
+    for one in used:
+        tally.add_effort(seats[one.seat], 1, one.nodes, one.seconds)
+        for name, amount in (one.spent or {}).items():
+            tally.counts[seats[one.seat]].spent[name] += amount
+    tally.add_timing(seats, record.timing)
+    if loser is not None:
+        tally.add_failure(seats[loser], record.termination, scheduled.number, record.id, record.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import numpy as np
 from arena import ArenaError, Outcomes, Record, Spec
 from arena.api.cli import LiveLine, say, workers_for
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, Tally, figures, result_points, seat_ways
+from arena.api.results import BoardInfo, figures, result_points, seat_ways, tallies_of
 from arena.api.run import MatchQueue, PlayedMatch, Scheduled, check_code, play_all
 from arena.api.store import Run, Store
 from arena_duel.decision_limits import REMEDY, DurationForecast
@@ -203,11 +203,8 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
     def confirm_pairs(self, best: Options, test: Sprt, pairs: int, first: int) -> SprtState | None:
         """Play the sequential test between the best options and the default. Return None when no pair could be played."""
         spec = self._load_confirmation(best, HeldOut.name, test, pairs, first)
-        tally = Tally(BoardInfo.of(spec.boards[0]))
         self._run(spec, lambda _: None)
-        for record, scheduled in self.store.records(boards=True):
-            if scheduled is not None:
-                tally.add(scheduled.number, scheduled.pairing, record)
+        (tally,) = tallies_of(self.store, [BoardInfo.of(spec.boards[0])])
         return SprtState.of(tally.sheet, tally.matches, tally.returns.luck_by_round(0))
 
     def confirm_rivals(self, best: Options, test: Sprt, positions: int, first: int) -> SharedRivals:

@@ -19,6 +19,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats.clustered import RoundValues
+from tests.core.results.one_by_one import count_one_by_one
 
 BOARDS = 100
 """The number of simulated boards. At most 5 % of them may have a false claim: 5, and up to 11 by chance."""
@@ -149,8 +150,7 @@ def test_a_puzzle_in_which_only_the_final_state_counts_is_ranked_by_nodes() -> N
     assert board.rows[-1]["mean_moves"] != max([row["mean_moves"] for row in board.rows])
     assert "Ranked by solved positions, then by nodes." in board.remarks
     tally = Tally(board.sheet)
-    for _, _, pairing, record in results.played:
-        tally.add(pairing.round, pairing, record)
+    count_one_by_one(tally, [(one.number, one.pairing, one.record) for one in results.played])
     found = contrast(tally)
     assert found.tests == 6
     for one, other in combinations(range(3), 2):

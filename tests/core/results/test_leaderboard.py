@@ -16,6 +16,7 @@ from arena.results.tables import render
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.tournament.results import Results
+from tests.core.results.one_by_one import count_one_by_one
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
                "score_first", "score_second", "failures", "failures_by_kind", "fallback_share", "nodes_per_move", "ms_per_move",
@@ -277,8 +278,7 @@ def test_no_match_is_a_repeat_in_a_game_with_chance(has_chance: bool, distinct: 
     """Each round draws its dice anew, even if a match ends before they are rolled, so four equal matches are four."""
     tally = Tally(BoardInfo("dice", {}, "versus", ("one", "two"), 4, exact=True, has_chance=has_chance))
     record = play("tic-tac-toe", ["random", "random"])
-    for round_ in range(4):
-        tally.add(round_, Pairing(round_, (0, 1)), record)
+    count_one_by_one(tally, [(round_, Pairing(round_, (0, 1)), record) for round_ in range(4)])
     assert tally.distinct_games == distinct
     (board,) = Leaderboard.of_tallies([tally], finished=False)
     assert board.as_dict()["distinct_games"] == distinct
@@ -372,8 +372,7 @@ def test_a_board_gives_no_advice_on_rounds_while_it_is_played() -> None:
     """The first of many rounds: the others follow."""
     results = run({"game": "tic-tac-toe", "rounds": 30, "agents": ["random", "greedy"]})
     tally = Tally(BoardInfo.of(results.spec.boards[0]))
-    for one in results.played[:2]:
-        tally.add(one.number, one.pairing, one.record)
+    count_one_by_one(tally, [(one.number, one.pairing, one.record) for one in results.played[:2]])
     remarks = Leaderboard.of(tally, finished=False).remarks
     assert "The run is not finished: 58 of 60 matches are missing." in remarks
     assert "No intervals yet: they need three rounds." in " ".join(remarks)

@@ -16,6 +16,7 @@ from arena.results.tally import Tally
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.store import Store
+from tests.core.results.one_by_one import count_one_by_one
 
 SPECS: dict[str, tuple[str, dict[str, Any]]] = {
     "puzzle": (
@@ -57,7 +58,7 @@ def test_a_board_has_the_times_of_decisions_that_ran_the_same_way(
     """From a store and from its records, with one line that says what to do."""
     key, results = SPECS[kind][0], played(kind)
     tally = Tally(BoardInfo.of(results.spec.boards[0]))
-    path = tmp_path / "times.db"
+    path, matches = tmp_path / "times.db", []
     with Store.open(path, write=True) as store:
         store.begin(Run.of(results.spec))
         for number, board, pairing, record in results.played:
@@ -65,8 +66,9 @@ def test_a_board_has_the_times_of_decisions_that_ran_the_same_way(
             timing = {name: [ways.get(seat, {}).get(name) for seat in pairing.seats] for name in names}
             changed = record._replace(timing=timing or None)
             store.add(Scheduled(number, board, pairing), changed)
-            tally.add(number, pairing, changed)
+            matches.append((number, pairing, changed))
         store.end()
+    count_one_by_one(tally, matches)
     for shown in (Leaderboard.load(path)[0], Leaderboard.of(tally, finished=True)):
         labels = shown.sheet.labels
         assert sorted(labels.index(row["agent"]) for row in shown.rows if row[key] is not None) == timed
@@ -96,11 +98,13 @@ def test_a_format_that_ranks_by_seconds_ranks_by_nodes_without_times() -> None:
     orders = []
     for compiled in (0, 1, 2):
         tally = Tally(BoardInfo.of(results.spec.boards[0]), BySeconds())
+        matches = []
         for number, _, pairing, record in results.played:
             entry = pairing.seats[0]
             seconds = 1e-6 if entry == compiled else 1.0
             fast = tuple([one._replace(seconds=seconds) for one in record.decisions])
             way = "compiled" if entry == compiled else "plain"
-            tally.add(number, pairing, record._replace(decisions=fast, timing={way: [1], "unsettled": [1]}))
+            matches.append((number, pairing, record._replace(decisions=fast, timing={way: [1], "unsettled": [1]})))
+        count_one_by_one(tally, matches)
         orders.append([row["agent"] for row in Leaderboard.of(tally, finished=True).rows])
     assert orders[0] == orders[1] == orders[2]

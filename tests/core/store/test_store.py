@@ -37,6 +37,7 @@ from arena.store import Store, put_aside
 from arena.store.rows import decisions_of
 from arena.store.run import Run, describe_environment
 from arena_records.merger import StoreConflict, merge_stores
+from tests.core.results.one_by_one import count_one_by_one
 from tests.eventually import eventually
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
@@ -130,8 +131,7 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     results = arena.run(values[spec], store=path)
     by_store = Leaderboard.load(path)
     tally = Tally(BoardInfo.of(results.spec.boards[0]))
-    for played in results.played:
-        tally.add(played.number, played.pairing, played.record)
+    count_one_by_one(tally, [(one.number, one.pairing, one.record) for one in results.played])
     by_record = Leaderboard.of(tally, finished=True, store=str(path))
     assert [board.as_dict() for board in by_store] == [_rounded(by_record.as_dict())]
     assert by_store[0].failures == by_record.failures

@@ -1,0 +1,47 @@
+"""Counts records one by one in Python, as a twin of the tallies that SQL computes from a store."""
+
+from collections.abc import Iterable
+
+from arena.errors import Unavailable
+from arena.format import Pairing
+from arena.match.record import FAULTS, Record, find_loser
+from arena.results.tally import Facts, Tally
+from arena.store.rows import play_hash_of
+
+
+def count_one_by_one(tally: Tally, matches: Iterable[tuple[int, Pairing, Record]]) -> None:
+    """Add all matches of a board to its tally. Each has its number in the schedule."""
+    plays = set()
+    for number, pairing, record in matches:
+        seats = pairing.seats
+        facts = Facts(seats, record.returns, record.termination, record.seat, record.solved, fallbacks=record.fallbacks)
+        if record.moves is not None:
+            facts.moves, facts.moves_of = record.moves, 1
+        if record.cost is not None:
+            facts.cost, facts.cost_of = record.cost, 1
+        tally.count(facts)
+        if record.termination == "void":
+            tally.unavailable += (record.message or "").startswith(Unavailable.MARK)
+            continue
+        nodes, seconds = (sum(getattr(one, name) for one in record.decisions) for name in ("nodes", "seconds"))
+        if record.solved is not None:
+            if record.solved or record.termination == "gave-up":
+                tally.unsolvable.add(pairing.round, seats[0], record.solved, len(record.decisions), nodes, seconds)
+            tally.attempts[seats[0]].add(
+                pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
+            )
+        loser = find_loser(record.termination, record.seat)
+        if tally.outcomes is not None:
+            tally.outcomes.add(pairing, record.returns, loser=loser)
+        plays.add((seats, play_hash_of(record)))
+        tally.add_game(pairing.round, seats, record.returns, play_hash_of(record), any(record.drew), record.adjusted, loser)
+        drawn = [one.seat for one in record.decisions if one.fallback]
+        tally.add_fallbacks(seats, record.fallbacks, drawn, record.drew if record.fallbacks else ())
+        for one in record.decisions:
+            tally.add_effort(seats[one.seat], 1, one.nodes, one.seconds)
+            for name, amount in (one.spent or {}).items():
+                tally.counts[seats[one.seat]].spent[name] += amount
+        tally.add_timing(seats, record.timing)
+        if record.seat is not None and record.termination in FAULTS:
+            tally.add_failure(seats[record.seat], record.termination, number, record.id, record.message)
+    tally.distinct = len(plays)
