@@ -4,7 +4,7 @@ import gc
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,15 +25,15 @@ from arena.results import figures
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.runner import Turns
 from arena.search_engines import running, search_engines
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
-from arena.store import Run, Store, TemporaryStore, put_aside
-from arena.tournament.code_check import check_code, clear_for
+from arena.store import Run, Store
 from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.run import Players, RunEvents, StartedRun, play_all, record_all, resume_secret
+from arena.tournament.run import Monitor, RunSettings, play_tournament, resume_secret
 
 SECONDS_BEFORE_WORKERS = 0.5
 """Seconds for which a run plays in its own process before it starts workers, because a small run needs none."""
@@ -227,90 +227,87 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
             say(f"commitment: {spec.commitment}")
         for warning in () if options.quiet else limit_warnings(spec):
             say(f"warning: {warning}")
-        planned = Run.of(spec)
-        started = StartedRun(spec, options.path, asked, options.note)
-        events = RunEvents(started, lambda line: say(f"warning: {line}"))
-        with events.open_players() as players, ExitStack() as ends:
-            store = ends.enter_context(_open_store(options))
-            _begin(store, options, spec, planned)
-            events.start()
-            _play(options, spec, planned, store, players, events, feeds)
-            results = Results(spec, store if isinstance(store, TemporaryStore) else store.path)
-            if isinstance(store, TemporaryStore):
-                ends.pop_all()  # which belongs to the results from now on
-        events.finish(results)
+        shown = ShownRun(options, spec, feeds)
+        safe = Fingerprint.is_trusted(spec)
+        settings = RunSettings(
+            workers=workers_for(options.workers, spec.size),
+            concurrency=options.concurrency,
+            alone=SECONDS_BEFORE_WORKERS if safe else None,
+            guarded=not safe,
+            shard=options.shard,
+            fresh=options.fresh,
+            fresh_for=options.fresh_for,
+            accept=options.accept,
+            options=asked,
+        )
+        results = play_tournament(spec, options.path, settings, shown)
+        shown.sum_up()
         if spec.secret and results.seed is not None:
             say(f"seed: {results.seed}")
         boards = Leaderboard.of_results(results)
         return _show(results, [board.explained() for board in boards] if options.explain else boards, options.style, out)
 
 
-def _open_store(options: RunOptions) -> Store:
-    path = options.path
-    if path is None:
-        return TemporaryStore()
-    if options.fresh:
-        aside = put_aside(path)
-        if aside is not None:
-            options.note(f"the matches so far are kept in {aside}")
-    return Store.open(path, write=True)
+class ShownRun(Monitor):
+    """Shows the progress of a run on stderr. The queue of its matches is added to `feeds` once the store is ready."""
 
+    def __init__(self, options: RunOptions, spec: Spec, feeds: list[MatchQueue]) -> None:
+        super().__init__()
+        self._options, self._spec, self._feeds = options, spec, feeds
+        self._progress = Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet)
+        self._uses: dict[tuple[int, int], SeatUse] = {}
 
-def _begin(store: Store, options: RunOptions, spec: Spec, planned: Run) -> None:
-    if options.fresh_for:
-        cleared = clear_for(store, spec, planned, options.fresh_for, accept=options.accept)
-        if cleared is not None:
-            options.note(cleared)
-    store.begin(check_code(store, spec, planned, options.note, accept=options.accept))
+    def note(self, text: str) -> None:
+        """Print a line unless `--quiet` is given."""
+        self._options.note(text)
 
+    def warn(self, text: str) -> None:
+        """Print a warning."""
+        say(f"warning: {text}")
 
-def _play(
-    options: RunOptions,
-    spec: Spec,
-    planned: Run,
-    store: Store,
-    players: Players | None,
-    events: RunEvents,
-    feeds: list[MatchQueue],
-) -> None:
-    uses: dict[tuple[int, int], SeatUse] = {}
-    with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
-        feed = MatchQueue(spec, store, options.shard, progress.found)
-        feeds.append(feed)
-        progress.left = feed.left
+    def found(self) -> None:
+        """Count a match that the store already has."""
+        self._progress.found()
 
-        def note(one: PlayedMatch) -> None:
-            events.tell(one)
-            progress.note(one)
-            if one.record.timing:
-                _add_uses(uses, spec, one)
-            for board, word in feed.status.items():
-                progress.say(board, word)
-            if feed.expected:
-                progress.expect(feed.expected)
+    def watch(self, turns: Turns) -> None:  # type: ignore[override]
+        """Take a function that returns the decisions in progress, which are named if no match ends."""
+        self._progress.watch(turns)
 
-        progress.expect(feed.expected)
-        gc.freeze()  # so that collections during the run skip what exists before it, which saves some percent of the time
-        try:
-            if players is None:
-                _play_here(options, spec, planned, feed, progress, note)
-            else:
-                progress.staff = players.staff
-                record_all(feed, players.play(feed), note)
-        except (PlayersLost, Interrupted):
-            store.flush()
-            raise
-        finally:
-            gc.unfreeze()
-    for engine in search_engines():
-        for line in engine.sum_up(uses.values()):
-            options.note(line)
-    if not feed.others:
-        store.end(feed.rankings(), spec)
-    elif options.shard is not None:
-        store.end_shard(f"{options.shard.number}/{options.shard.of}")
-    if feed.held or feed.void:
-        options.note(_describe_found(feed, store.path))
+    @contextmanager
+    def follow(self, queue: MatchQueue, staff: Callable[[], str] | None) -> Iterator[None]:
+        """Show the progress line inside the block."""
+        self._feeds.append(queue)
+        self._progress.left, self._progress.staff = queue.left, staff
+        waits = staff is None and self._options.workers is not None and find_waiting_seats(self._spec)
+        if waits and Fingerprint.is_trusted(self._spec):
+            self.note(f"agents wait for other programs, so one process plays {self._options.concurrency} matches at a time")
+        with self._progress:
+            self._progress.expect(queue.expected)
+            gc.freeze()  # so that collections during the run skip what exists before it, which saves some percent of the time
+            try:
+                yield
+            finally:
+                gc.unfreeze()
+
+    def observe(self, one: PlayedMatch) -> None:
+        """Count a match."""
+        queue = self._feeds[-1]
+        self._progress.note(one)
+        if one.record.timing:
+            _add_uses(self._uses, self._spec, one)
+        for board, word in queue.status.items():
+            self._progress.say(board, word)
+        if queue.expected:
+            self._progress.expect(queue.expected)
+
+    def sum_up(self) -> None:
+        """Print notes about the compiled searches, and about matches that were in the store."""
+        for engine in search_engines():
+            for line in engine.sum_up(self._uses.values()):
+                self.note(line)
+        queue, path = self._feeds[-1], self._options.path
+        if path is not None and (queue.held or queue.void):
+            self.note(_describe_found(queue, path))
 
 
 def _describe_found(feed: MatchQueue, path: Path) -> str:
@@ -340,26 +337,6 @@ def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch
             use.matches += 1
             use.plain_seconds += seconds or 0.0
             use.failure = use.failure or reason
-
-
-def _play_here(
-    options: RunOptions, spec: Spec, planned: Run, feed: MatchQueue, progress: Progress, observe: Callable[[PlayedMatch], None]
-) -> None:
-    safe = Fingerprint.is_trusted(spec)
-    if safe and options.workers is not None and find_waiting_seats(spec):
-        options.note(f"agents wait for other programs, so one process plays {options.concurrency} matches at a time")
-    play_all(
-        spec,
-        feed,
-        workers_for(options.workers, spec.size),
-        observe,
-        code=planned.plugins,
-        alone=SECONDS_BEFORE_WORKERS if safe else None,
-        guarded=not safe,
-        watch=progress.watch,
-        note=options.note,
-        concurrency=options.concurrency,
-    )
 
 
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:

@@ -113,7 +113,7 @@ class MatchQueue:
         if places and self.store is not None:
             self.store.place(places)
 
-    def finished(self, scheduled: Scheduled, record: Record) -> None:
+    def finish(self, scheduled: Scheduled, record: Record) -> None:
         """Store the record of a match that was handed out."""
         with self._lock:
             self.played += 1

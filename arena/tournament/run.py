@@ -1,9 +1,9 @@
 """Plays a tournament, in this process or in several processes."""
 
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -20,11 +20,11 @@ from arena.schedule.schedule import Batch, Scheduled, Take
 from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
-from arena.store import Store, TemporaryStore
+from arena.store import Store, TemporaryStore, put_aside
 from arena.store.run import Run
-from arena.tournament.code_check import check_code
+from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, find_waiting_seats
-from arena.tournament.queue import MatchQueue
+from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
 
 Code = Mapping[str, Fingerprint]
@@ -62,26 +62,119 @@ def run(
         raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
     path = None if store is None else Path(store)
     ready = resume_secret(load_spec(spec), path)
-    events = RunEvents(StartedRun(ready, path), lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
+    monitor = Monitor(None if observe is None else lambda one: observe(_add_parameters(ready, one)))
+    return play_tournament(ready, path, RunSettings(workers=workers, concurrency=concurrency), monitor)
 
-    def play(feed: MatchQueue, record: Callable[[PlayedMatch], object], code: Code | None = None) -> None:
-        events.start()
-        if players is None:
-            play_all(ready, feed, workers, record, code=code, concurrency=concurrency)
-        else:
-            record_all(feed, players.play(feed), record)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The settings of a run, apart from its spec and its store."""
+
+    workers: int = 1
+    concurrency: int = CONCURRENCY
+    alone: float | None = None
+    guarded: bool = False
+    """This and the setting above: see `play_all`."""
+    shard: Shard | None = None
+    fresh: bool = False
+    """Whether an existing store is renamed, so that all matches are played again."""
+    fresh_for: Sequence[str] = ()
+    """The entries whose matches are played again; see `clear_for`."""
+    accept: bool = False
+    """Whether the run continues although a plugin has changed."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The options of `arena run` by name, for plugins."""
+
+
+class Monitor:
+    """Follows a run while it is played. The one of the command line shows the run; this one only calls `observe`."""
+
+    def __init__(self, observe: Observer | None = None) -> None:
+        self._observe = observe
+
+    def observe(self, one: PlayedMatch) -> None:
+        """Take a match that has been stored."""
+        if self._observe is not None:
+            self._observe(one)
+
+    def note(self, text: str) -> None:
+        """Show a line to the user."""
+
+    def warn(self, text: str) -> None:
+        """Show a warning to the user."""
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def found(self) -> None:
+        """Count a match that the store already has."""
+
+    @staticmethod
+    def watch(turns: Turns) -> None:
+        """Take a function that returns the decisions in progress."""
+
+    def follow(self, queue: MatchQueue, staff: Callable[[], str] | None) -> AbstractContextManager[object]:
+        """Return a context manager for the time in which matches are played. `staff` is set if the players of a plugin play."""
+        return nullcontext()
+
+
+def play_tournament(spec: Spec, path: Path | None, settings: RunSettings, monitor: Monitor) -> Results:
+    """Play the remaining matches of a tournament and return its results. Every run goes this way: `arena run` and `arena.run`.
+
+    `path` is the file of its store; None for a temporary store, which belongs to the results. For errors, see `run`.
+    """
+    planned = Run.of(spec)
+    events = RunEvents(StartedRun(spec, path, settings.options, monitor.note), monitor.warn)
+
+    def tell(one: PlayedMatch) -> None:
+        events.tell(one)
+        monitor.observe(one)
 
     with events.open_players() as players, ExitStack() as ends:
-        opened = ends.enter_context(TemporaryStore() if path is None else Store.open(path, write=True))
-        planned = check_code(opened, ready, Run.of(ready), _ignore)
-        opened.begin(planned)
-        feed = MatchQueue(ready, opened)
-        play(feed, lambda one: events.tell(one, observe), planned.plugins)
-        opened.end(feed.rankings(), ready)
-        results = Results(ready, opened if isinstance(opened, TemporaryStore) else opened.path)
-        if path is None:
-            ends.pop_all()
+        store = ends.enter_context(_open_store(path, settings, monitor))
+        if settings.fresh_for and (cleared := clear_for(store, spec, planned, settings.fresh_for, accept=settings.accept)):
+            monitor.note(cleared)
+        planned = check_code(store, spec, planned, monitor.note, accept=settings.accept)
+        store.begin(planned)
+        events.start()
+        queue = MatchQueue(spec, store, settings.shard, monitor.found)
+        if players is None:
+            played = _LocalRun(
+                spec, queue, settings.workers, planned.plugins, settings.alone, settings.guarded, monitor.watch, monitor.note,
+                settings.concurrency,
+            ).play()  # fmt: skip
+        else:
+            played = players.play(queue)
+        with monitor.follow(queue, None if players is None else players.staff):
+            finish_all(queue, played, tell)
+        if not queue.others:
+            store.end(queue.rankings(), spec)
+        elif settings.shard is not None:
+            store.end_shard(f"{settings.shard.number}/{settings.shard.of}")
+        results = Results(spec, store if isinstance(store, TemporaryStore) else store.path)
+        if isinstance(store, TemporaryStore):
+            ends.pop_all()  # from now on, it belongs to the results
     return events.finish(results)
+
+
+def finish_all(queue: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
+    """Pass all matches that are `played` to their queue, which stores them. An interrupt by the user stops the matches."""
+    with user_interrupts() as interrupts, closing(played) as matches:  # `closing` ends the workers, even after an interrupt
+        for match, record in matches:
+            with interrupts:
+                queue.finish(match, record)
+                observe(PlayedMatch(*match, record))
+        interrupts.check()
+
+
+def _add_parameters(spec: Spec, one: PlayedMatch) -> PlayedMatch:
+    return one._replace(record=one.record._replace(parameters=spec.boards[one.board].parameters))
+
+
+def _open_store(path: Path | None, settings: RunSettings, monitor: Monitor) -> Store:
+    if path is None:
+        return TemporaryStore()
+    if settings.fresh and (aside := put_aside(path)) is not None:
+        monitor.note(f"the matches so far are kept in {aside}")
+    return Store.open(path, write=True)
 
 
 class StartedRun(NamedTuple):
@@ -124,14 +217,11 @@ class RunEvents:
         """Tell that the run begins."""
         self._events.notify("arena_run_started", run=self._run)
 
-    def tell(self, one: PlayedMatch, observe: Observer | None = None) -> None:
-        """Tell plugins and `observe` that a match has been stored. They get it with the parameters of its game in the record."""
-        if not self._tells_matches and observe is None:
-            return  # the usual case
-        full = one._replace(record=one.record._replace(parameters=self._run.spec.boards[one.board].parameters))
-        self._events.notify("arena_match_finished", match=Scheduled(full.number, full.board, full.pairing), record=full.record)
-        if observe is not None:
-            observe(full)
+    def tell(self, one: PlayedMatch) -> None:
+        """Tell that a match has been stored. Plugins get the record with the parameters of its game."""
+        if self._tells_matches:
+            record = _add_parameters(self._run.spec, one).record
+            self._events.notify("arena_match_finished", match=Scheduled(one.number, one.board, one.pairing), record=record)
 
     def finish(self, results: Results) -> Results:
         """Tell that the run has ended, and return its results."""
@@ -165,30 +255,13 @@ def play_all(
     run is long enough for compiling. If agents wait for something outside, `concurrency` matches are played at the same time: by
     threads of this process, or by this number of workers if `guarded`. Raises ArenaError if an isolation or a backend is missing.
     """
-    guarded = guarded or any(board.native for board in spec.boards)
-    if not find_waiting_seats(spec):
-        concurrency = 0
-    elif Deals(spec):
-        concurrency = 1
-    elif guarded:
-        workers = max(workers, concurrency)
     local = _LocalRun(spec, feed, workers, code, alone, guarded, watch, note, concurrency)
-    record_all(feed, local.play(), observe)
+    finish_all(feed, local.play(), observe)
 
 
-def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
-    """Give the records of `played` to a feed, match by match. An interrupt by the user stops the matches."""
-    with user_interrupts() as interrupts, closing(played) as matches:  # `closing` ends the workers, even after an interrupt
-        for scheduled, record in matches:
-            with interrupts:
-                feed.finished(scheduled, record)
-                observe(PlayedMatch(*scheduled, record))
-        interrupts.check()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _LocalRun:
-    """The arguments of `play_all`. `concurrency` is 0 if no agent waits for something outside."""
+    """The arguments of `play_all`."""
 
     spec: Spec
     feed: MatchQueue
@@ -199,6 +272,15 @@ class _LocalRun:
     watch: Callable[[Turns], object]
     note: Callable[[str], object]
     concurrency: int
+
+    def __post_init__(self) -> None:
+        self.guarded = self.guarded or any(board.native for board in self.spec.boards)
+        if not find_waiting_seats(self.spec):
+            self.concurrency = 0
+        elif Deals(self.spec):
+            self.concurrency = 1
+        elif self.guarded:
+            self.workers = max(self.workers, self.concurrency)
 
     def play(self) -> Matches:
         """Play the remaining matches."""
@@ -247,7 +329,7 @@ class _LocalRun:
                 yield batch[0], stage.play(batch[0])
 
     def _runner(self) -> MatchRunner:
-        return MatchRunner(self.spec, code=self.code, watched=self.watch is not _ignore)
+        return MatchRunner(self.spec, code=self.code, watched=self.watch not in (_ignore, Monitor.watch))
 
     def _after(self, first: Batch) -> Take:
         """Return a function that hands out the batch `first`, which was already taken, and then the matches of the feed."""

@@ -19,7 +19,7 @@ from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import Run
 from arena.tournament.queue import MatchQueue
-from arena.tournament.run import play_all, record_all
+from arena.tournament.run import finish_all, play_all
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
 from arena_cluster.dask import dask_engine
@@ -77,7 +77,7 @@ def taken(path: Path, records: int) -> float:
     with Store.open(path, write=True) as store:
         store.begin(Run.of(spec))
         feed = MatchQueue(spec, store)
-        record_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=records).play(), lambda one: None)
+        finish_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=records).play(), lambda one: None)
         store.end()
         assert len(store) == records
     assert engine.most_out <= 2 * WORKERS
@@ -144,7 +144,7 @@ def test_two_dask_workers(bench: "Bench", cluster: Cluster, tmp_path: Path) -> N
         with dask_engine(address_of(cluster.address)) as engine:
             feed = MatchQueue(spec)
             total = sum(board.size for board in spec.boards)
-            record_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=total).play(), lambda one: None)
+            finish_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=total).play(), lambda one: None)
 
     timings = bench.in_turns(local, dask, rounds=3)
     mine, theirs = timings.best

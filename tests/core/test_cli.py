@@ -245,7 +245,7 @@ def test_an_interrupted_run_says_how_to_continue(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
     assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
-    module = import_module("arena.commands.run")
+    module = import_module("arena.tournament.run" if place == "MatchQueue" else "arena.commands.run")
     monkeypatch.setattr(module, place, interrupt if place != "Leaderboard" else SimpleNamespace(of_results=interrupt))
     for options, continues in (["--quiet"], True), ([], True), (["--store", "none.db", "--quiet"], place != "load_spec"):
         done = CliRunner().invoke(cli, ["run", "cup.yaml", *options])
@@ -257,7 +257,7 @@ def test_an_interrupted_run_says_how_to_continue(tmp_path: Path, monkeypatch: py
         assert (f"\n{count} matches are in {store}; continue with\n  {command}\n" in done.stderr) == continues
 
 
-@pytest.mark.parametrize("place", ["load_spec", "check_code", "_play_here"])
+@pytest.mark.parametrize("place", ["load_spec", "check_code", "finish_all"])
 @pytest.mark.parametrize("option", [["--fresh"], ["--fresh-for", "random"], ["--accept-changed-plugins"]])
 def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, option: list[str]
@@ -266,7 +266,7 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
     monkeypatch.chdir(tmp_path)
     Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
     assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
-    module = import_module("arena.commands.run")
+    module = import_module("arena.commands.run" if place == "load_spec" else "arena.tournament.run")
 
     def interrupt(*_: object, **__: object) -> None:
         raise Interrupted
@@ -275,7 +275,7 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
         patch.setattr(module, place, interrupt)
         done = CliRunner().invoke(cli, ["run", "cup.yaml", *option])
     kept = 0 if place != "load_spec" and option[0] != "--accept-changed-plugins" else 2
-    command = " ".join(["arena run cup.yaml", *(option if place != "_play_here" else [])])
+    command = " ".join(["arena run cup.yaml", *(option if place != "finish_all" else [])])
     assert f"\n{kept} matches are in results/cup.db; continue with\n  {command}\n" in done.stderr
 
 

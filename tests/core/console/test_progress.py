@@ -113,7 +113,7 @@ def test_matches_that_a_store_will_turn_out_to_hold_are_not_left_to_play(tmp_pat
         progress.left = feed.left
         while batch := feed.take(1):
             record = stage.play(batch[0])
-            feed.finished(batch[0], record)
+            feed.finish(batch[0], record)
             progress.note(PlayedMatch(*batch[0], record))
             left.append(feed.left(spec.size))
         assert " left" not in progress.line()

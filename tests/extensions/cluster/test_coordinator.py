@@ -50,7 +50,7 @@ def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[i
     for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, notes.append, total=total).play():
         assert scheduled.number not in found
         found[scheduled.number] = record.timeless()
-        feed.finished(scheduled, record)
+        feed.finish(scheduled, record)
     assert engine.closed == 1
     assert not engine.out
     return found
@@ -101,7 +101,7 @@ def test_orders_have_the_start_times_of_the_moment(spec: Spec) -> None:
     starts = lambda: shown.pop(0) if len(shown) > 1 else shown[0]  # noqa: E731
     feed = MatchQueue(spec)
     for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, start_seconds=starts).play():
-        feed.finished(scheduled, record)
+        feed.finish(scheduled, record)
     assert seen[:3] == [3.0, 4.0, 5.0]
 
 
@@ -331,7 +331,7 @@ def test_the_number_of_workers_is_reported(spec: Spec) -> None:
     coordinator = Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=60)
     said = [coordinator.staff()]
     for number, (scheduled, record) in enumerate(coordinator.play()):
-        feed.finished(scheduled, record)
+        feed.finish(scheduled, record)
         engine.pending += [Change("b", 3)] if number == 10 else [Change("a", 0)] if number == 30 else []
         if coordinator.staff() != said[-1]:
             said.append(coordinator.staff())
@@ -545,7 +545,7 @@ def test_only_matches_in_progress_are_blamed(spec: Spec) -> None:
     engine.replies = lose  # type: ignore[method-assign]
     for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=60).play():
         found[scheduled.number] = record
-        feed.finished(scheduled, record)
+        feed.finish(scheduled, record)
     assert going is None
     assert len(found) == 60
     assert [record.termination for record in found.values()].count("void") == 1

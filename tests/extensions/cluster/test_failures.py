@@ -54,7 +54,7 @@ def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest
         for scheduled, record in coordinator.play():
             assert record.id not in found
             found[record.id] = record
-            feed.finished(scheduled, record)
+            feed.finish(scheduled, record)
             if len(found) == 40:
                 frozen.send_signal(signal.SIGSTOP)
             if len(found) > 40 and not seen and len(engine._workers._there) == 1:
