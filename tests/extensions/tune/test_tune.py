@@ -21,8 +21,6 @@ from tests.conftest import arena_in
 from tests.eventually import eventually
 from tests.extensions.web.conftest import served
 
-pytestmark = pytest.mark.process
-
 BIDS = '''
 """Each seat bids once; the higher bid wins."""
 from time import sleep
@@ -82,6 +80,7 @@ def tune(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.process
 def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
     """The whole space of the type hints is searched; the answer is confirmed on positions that no match of the search had."""
     found = tune(capsys, *QUICK, "--limits", "nodes=1000", "--matches", "160", "--elo", "0", "100")
@@ -124,6 +123,7 @@ def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[st
     assert played["bold"] > 2 * played["shy"]  # losers were dropped
 
 
+@pytest.mark.process
 def test_the_best_entry_is_printed_as_yaml(capsys: pytest.CaptureFixture[str]) -> None:
     """The sentence comes first, and the entry can be put into a spec."""
     words = ("--set", "mood=shy,bold", "--set", "bonus=20", "--matches", "80", "--elo", "0", "200")
@@ -134,12 +134,14 @@ def test_the_best_entry_is_printed_as_yaml(capsys: pytest.CaptureFixture[str]) -
     assert run({"game": "bids", "agents": [{"agent": "bidder", "mood": "bold", "bonus": 20.0}, "bidder"], "plugins": ["bids.py"]})
 
 
+@pytest.mark.process
 def test_options_without_an_effect_are_not_better(capsys: pytest.CaptureFixture[str]) -> None:
     found = tune(capsys, *QUICK, "--set", "bonus=0.1..0.9", "--matches", "120")
     assert (found["verdict"], found["sentence"]) == ("nothing better", "nothing better than the default was found")
     assert found["entry"] == {"agent": "bidder"}
 
 
+@pytest.mark.process
 def test_a_spec_names_the_opponents(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """`--agent` picks the entry, and all others are its opponents; the default plays as well."""
     spec = {
@@ -200,6 +202,7 @@ def arena_agents():
 '''
 
 
+@pytest.mark.process
 def test_a_spec_names_the_opponents_of_the_confirmation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Hand 2 loses to the default, and beats the opponents, to which the default loses: it is better, because they count."""
     (tmp_path / "hands.py").write_text(HANDS)
@@ -229,6 +232,7 @@ def test_a_spec_names_the_opponents_of_the_confirmation(capsys: pytest.CaptureFi
     assert count_records(Path(found["store"])) == before
 
 
+@pytest.mark.process
 def test_a_puzzle_is_tuned_by_what_is_solved_and_the_effort(capsys: pytest.CaptureFixture[str]) -> None:
     """Linear conflicts are a better heuristic than Manhattan distances (O. Hansson et al., 1992): equal costs, fewer nodes."""
     words = ("a-star", "--game", "sliding-tiles", "--set", "heuristic=manhattan,misplaced,linear-conflict")
@@ -273,6 +277,7 @@ def test_optuna_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         cli(["tune", *QUICK], standalone_mode=False)
 
 
+@pytest.mark.process
 def test_a_search_may_end_by_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
     """The same command finds the same answer in its store, and plays nothing."""
     words = (*QUICK, "--minutes", "0.01", "--store", "timed.db")
@@ -290,6 +295,7 @@ def test_a_store_of_something_else_is_refused(tmp_path: Path) -> None:
         cli(["tune", *QUICK, "--store", "cup.db"])
 
 
+@pytest.mark.process
 def test_few_positions_are_divided(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every second position of a spec is held out."""
     listed = [json.dumps(one) for one in range(12)]
@@ -347,6 +353,7 @@ def test_a_page_shows_the_course_of_a_search_while_it_runs(tmp_path: Path, brows
             started.kill()
 
 
+@pytest.mark.process
 def test_a_break_does_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After Ctrl-C and after a kill the same command goes on: the same trials, and the answer of a search without a break."""
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "sleep(0.002)"))
