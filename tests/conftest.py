@@ -46,7 +46,8 @@ test that is skipped fails, unless it is in quarantine.
 
 TIERS = ["unit", "process", "service", "sandbox", "compiled", "browser", "load", "proof"]
 """What a test needs: Python and a temporary folder; processes or sockets; another program; bubblewrap; numba; Chromium; a
-machine that does nothing else; and hours. A test belongs to the last of the tiers that its marks, fixtures and folder name.
+machine that does nothing else; and hours. A test belongs to the last of the tiers that its marks, fixtures and folder name. If it
+has the mark `unit`, for example from its module, its folder does not count.
 """
 FOLDER_TIERS = {
     "bench": "load",
@@ -160,7 +161,8 @@ def find_tier(item: pytest.Item) -> str:
         fixtures.append("bubblewrap")
     found = {FIXTURE_TIERS[name] for name in fixtures if name in FIXTURE_TIERS}
     found |= {mark.name for mark in item.iter_markers() if mark.name in TIERS}
-    found |= {tier for folder, tier in FOLDER_TIERS.items() if (ROOT / "tests" / folder) in item.path.parents}
+    if "unit" not in found:
+        found |= {tier for folder, tier in FOLDER_TIERS.items() if (ROOT / "tests" / folder) in item.path.parents}
     return max(found, key=TIERS.index, default="unit")
 
 

@@ -63,6 +63,7 @@ def test_an_agent_plays_perfectly_without_a_node(way: str, isolation: str, tmp_p
         assert {one.nodes for one in record.decisions if one.seat == seat} == {0}
 
 
+@pytest.mark.unit
 def test_the_view_counts_results_but_not_parsed_states() -> None:
     """A copy of the view counts, too."""
     meter = Meter()

@@ -79,6 +79,7 @@ def test_streams_that_come_at_once_are_counted(port: int) -> None:
     assert (first.count(b"HTTP/1.1 200"), first.count(b"HTTP/1.1 429")) == (MAX_STREAMS, 30)
 
 
+@pytest.mark.unit
 def test_a_validator_is_made_once_and_not_for_each_entry() -> None:
     """A spec of many agents is read in the time of its agents: to make the validators of their keys took most of it."""
     entries = [{"agent": "random", "label": f"a{number}", "limits": {"nodes": number + 1}} for number in range(200)]

@@ -23,6 +23,7 @@ def arena_agents(): return [Evil]
 '''
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1+1"])
 def test_a_text_that_begins_like_a_formula_is_text(text: str) -> None:
     """Of what OWASP lists; a number is a number, and an empty cell is empty."""
@@ -49,6 +50,7 @@ def test_no_csv_and_no_table_has_an_order_to_a_terminal(arena: Arena, tmp_path: 
     assert "\x1b" not in checked
 
 
+@pytest.mark.unit
 def test_a_cell_of_a_table_is_no_order() -> None:
     """Whoever wrote the label that is in the store."""
     assert "\x1b" not in TextTable(["agent"], [["\x1b[2J"]]).text()

@@ -47,6 +47,7 @@ def changed(store: Path, statement: str) -> None:
     connection.close()
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("statement", CHANGES)
 def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> None:
     """Nor is the store extended; what is damaged is named, and so is what to do."""
@@ -77,6 +78,7 @@ def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena
     assert (rest.returncode, len(rest.stdout.splitlines()), key in rest.stdout, key in rest.stderr) == (0, 9, False, True)
 
 
+@pytest.mark.unit
 def test_flipped_bits_change_no_export_in_silence(store: Path, tmp_path: Path) -> None:
     """Of 60 copies with a random bit of a page of data flipped, each exports the same or says that something is wrong."""
     whole = exported(store)

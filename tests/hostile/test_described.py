@@ -65,6 +65,7 @@ def altered(place: str, value: Any) -> tuple[Any, Any]:
     return ({**DESCRIPTION, key: value}, CHECKED) if part == "description" else (DESCRIPTION, {**CHECKED, key: value})
 
 
+@pytest.mark.unit
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("place", PLACES)
 def test_odd_answers_are_faults(place: str, read: Callable[[Any, Any], Spec], tmp_path: Path) -> None:
@@ -84,6 +85,7 @@ def test_odd_answers_are_faults(place: str, read: Callable[[Any, Any], Spec], tm
     assert not [fault for fault in faults if "\x1b" in fault]
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("said", [None, 5, [], {"type": 5}, {"type": "description"}], ids=str)
 def test_other_messages_are_no_descriptions(said: Any, read: Callable[[Any, Any], Spec]) -> None:
     """The agent of a plugin cannot be read from them."""

@@ -58,6 +58,7 @@ def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_pa
     assert (rest.returncode, len(rest.stdout.splitlines())) == (0, 10)
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     "sql",
     [
@@ -79,6 +80,7 @@ def test_other_sql_is_refused(store: Path, sql: str) -> None:
         assert not isinstance(refused.value, StoreDamaged)
 
 
+@pytest.mark.unit
 def test_a_store_without_its_index_is_damaged(store: Path) -> None:
     """Nothing foreign is in it, so its records can be saved."""
     with closing(sqlite3.connect(store)) as connection, connection:
@@ -94,6 +96,7 @@ def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> No
     assert list_served(tmp_path, signal.SIGINT) == ({"cup": "finished", "z": "failed"}, 0)
 
 
+@pytest.mark.unit
 def test_a_query_ends_at_its_time_and_when_the_server_stops(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A query of a store whose content makes it slow, as a product of large tables does. Ctrl-C ends it, too."""
     slow = f"{ENDLESS} max(n) FROM x"
@@ -115,6 +118,7 @@ def test_a_query_ends_at_its_time_and_when_the_server_stops(store: Path, monkeyp
             signal.signal(signal.SIGALRM, previous)
 
 
+@pytest.mark.unit
 def test_a_reader_writes_nothing_and_reads_no_endless_text(store: Path) -> None:
     """A text that is longer than any row of arena is refused before it is read."""
     with closing(sqlite3.connect(store)) as connection, connection:
@@ -164,6 +168,7 @@ REVIEWS = {
 }
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("change", REVIEWS)
 def test_a_review_beside_a_store_is_held_to_the_same(store: Path, change: str) -> None:
     """For reading and for writing. An honest review can still be read, and added to."""
@@ -189,6 +194,7 @@ def test_a_review_beside_a_store_is_held_to_the_same(store: Path, change: str) -
     assert change == "no JSON" or isinstance(done.exception, StoreError)
 
 
+@pytest.mark.unit
 def test_a_review_that_is_no_database_is_told(store: Path) -> None:
     place_of(store).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
     for write in (False, True):

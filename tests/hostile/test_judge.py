@@ -170,6 +170,7 @@ BAD_ROWS = {
 }
 
 
+@pytest.mark.unit
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("row", BAD_ROWS)
 def test_bad_rows_of_an_old_store_stop_no_start(row: str, bench: Callable[..., Bench]) -> None:
@@ -185,6 +186,7 @@ def test_bad_rows_of_an_old_store_stop_no_start(row: str, bench: Callable[..., B
     assert begin_season(one.ladder, one.store, []).known == set()
 
 
+@pytest.mark.unit
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 def test_verdicts_are_bounded(bench: Callable[..., Bench]) -> None:
     """Whoever gives them."""
@@ -303,6 +305,7 @@ def test_one_that_cannot_be_set_up_is_suspended_and_the_others_play(tmp_path: Pa
         assert {row["agent"] for row in ladder.rows()} == {"random", "greedy", "bob/mine@1"}
 
 
+@pytest.mark.unit
 def test_who_has_left_play_begins_no_match(bench: Callable[..., Bench]) -> None:
     """However long the season goes on: its matches that wait are dropped, and no plan has it."""
     one = bench()

@@ -43,6 +43,7 @@ def test_the_files_of_a_killed_canary_are_deleted_by_the_next(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == [f"{BAIT_PREFIX}link"]
 
 
+@pytest.mark.unit
 @pytest.mark.promise(hole="leftovers", isolation="any")
 def test_a_zip_that_is_refused_leaves_no_files(tmp_path: Path) -> None:
     """A name is too long for the disk, after another file has been written."""

@@ -24,6 +24,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.unit
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused_without_being_read(name: str) -> None:
@@ -40,6 +41,7 @@ def test_a_bomb_is_refused_without_being_read(name: str) -> None:
     assert time.process_time() - began < 30, "linear in its size, however slow the machine"
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     "message",
     [
@@ -62,6 +64,7 @@ def test_honest_messages_are_taken(message: dict[str, object]) -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.unit
 def test_a_path_may_have_almost_a_million_actions() -> None:
     """The limit is 1,000,000 texts."""
     message = {"type": "path", "actions": ["a"] * 900_000}

@@ -127,6 +127,7 @@ def test_no_command_ends_in_a_traceback(
     assert refused >= {"timing", "spent", "decisions", "labels"}
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("column", ["timing", "spent", "decisions"])
 def test_a_match_with_nonsense_is_named(column: str, tmp_path: Path) -> None:
     """Check lists it, and the sound matches can be exported."""
@@ -145,6 +146,7 @@ def test_a_match_with_nonsense_is_named(column: str, tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in rest.stdout.splitlines()] == [ids[0], *ids[2:]]
 
 
+@pytest.mark.unit
 def test_the_form_of_timings() -> None:
     """A value for each seat, of the kind that its name has. Names that arena does not read may have any value."""
     sound: list[Any] = [{}, {"start": [0.5, None]}, {"overrun": 0.25}, {"plain_reason": ["it is", None]}, {"other": {"a": []}}]

@@ -16,6 +16,7 @@ from tests.extensions.ladder.hosting import SPEC, agent
 pytestmark = pytest.mark.promise(hole="season", isolation="any")
 
 
+@pytest.mark.unit
 def test_what_plays_no_more_is_withdrawn_once(tmp_path: Path) -> None:
     """Once more is no change."""
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
@@ -26,6 +27,7 @@ def test_what_plays_no_more_is_withdrawn_once(tmp_path: Path) -> None:
         assert ledger.changes() == before
 
 
+@pytest.mark.unit
 def test_seasons_begin_a_few_times_in_a_while_and_a_pause_at_once(tmp_path: Path) -> None:
     """The runner itself says whether a season goes on, from the ledger that the pages write."""
     (tmp_path / "course.yaml").write_text(SPEC)

@@ -87,6 +87,7 @@ def open_in_each_way(store: Path) -> list[Callable[[], object]]:
     ]
 
 
+@pytest.mark.unit
 def test_a_journal_deletes_no_file_of_the_user(store: Path, victim: Path) -> None:
     """SQLite deletes the file that a hot journal names as its super-journal, before any table is read."""
     copy = store.with_name("copy.db")
@@ -104,6 +105,7 @@ def test_a_journal_deletes_no_file_of_the_user(store: Path, victim: Path) -> Non
         assert len(opened) == 10, "the matches themselves can still be read"
 
 
+@pytest.mark.unit
 def test_the_journal_of_a_review_deletes_no_file_of_the_user(store: Path, victim: Path) -> None:
     """The review is beside the store, and its journal is beside the review."""
     review = place_of(store)
@@ -116,6 +118,7 @@ def test_the_journal_of_a_review_deletes_no_file_of_the_user(store: Path, victim
     assert victim.read_text() == "my thesis"
 
 
+@pytest.mark.unit
 def test_a_journal_makes_no_store_larger(store: Path) -> None:
     """SQLite lengthens the database to the number of pages in the journal's header."""
     copy, pages = store.with_name("copy.db"), 1 << 14
@@ -165,6 +168,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
 }
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_file_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind: str, ending: str) -> None:
@@ -181,6 +185,7 @@ def test_a_file_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind
         assert victim.read_text() == "my thesis"
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_review_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind: str) -> None:
     """An empty file of the user would become a review."""
@@ -193,6 +198,7 @@ def test_a_review_beside_a_store_is_a_regular_file(store: Path, victim: Path, ki
     assert victim.read_text() == ""
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("kind", ["pipe", "endless", "folder"])
 def test_a_store_is_a_regular_file(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "cup.db"
@@ -202,6 +208,7 @@ def test_a_store_is_a_regular_file(tmp_path: Path, kind: str) -> None:
             attempt()
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_temporary_file_beside_a_store_is_made_anew(store: Path, victim: Path, kind: str) -> None:
     """Whatever has its name is removed, and no link is followed."""
@@ -217,6 +224,7 @@ def test_a_temporary_file_beside_a_store_is_made_anew(store: Path, victim: Path,
     assert not list(store.parent.glob("*.part*"))
 
 
+@pytest.mark.unit
 def test_a_copy_takes_no_name_that_has_a_journal(store: Path, victim: Path) -> None:
     """The journal would change the store that is moved there."""
     store.with_name("cup.1.db-journal").symlink_to(victim)
@@ -231,6 +239,7 @@ def damage(place: Path) -> None:
     place.write_bytes(data)
 
 
+@pytest.mark.unit
 def test_an_endless_log_is_not_read(store: Path) -> None:
     """A log beside a damaged store has a terabyte, of which the file system stores nothing. A pipe there would never end."""
     damage(store)
@@ -245,6 +254,7 @@ def test_an_endless_log_is_not_read(store: Path) -> None:
         recover(store)
 
 
+@pytest.mark.unit
 def test_a_page_number_in_a_log_is_no_work(store: Path) -> None:
     """The largest number that a frame of the log can have, which would be the last of four billion pages."""
     damage(store)
@@ -254,6 +264,7 @@ def test_a_page_number_in_a_log_is_no_work(store: Path) -> None:
     assert (found.count, found.complete) == (10, True)
 
 
+@pytest.mark.unit
 def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: Path) -> None:
     """Its own journal names no other file. SQLite writes pages before it commits if its cache is full."""
     copy = store.with_name("copy.db")
@@ -270,6 +281,7 @@ def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: P
     assert not copy.with_name("copy.db-journal").exists()
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_killed_run_leaves_a_log_with_its_matches(store: Path, tmp_path: Path, linked: bool) -> None:
     """Also behind a link to the store, whose log is beside the store itself, and also if the store is damaged."""
@@ -290,6 +302,7 @@ def test_a_killed_run_leaves_a_log_with_its_matches(store: Path, tmp_path: Path,
     assert [file.name for file in folder.iterdir()] == ["cup.db"]
 
 
+@pytest.mark.unit
 def test_a_lock_file_that_a_killed_run_left_is_taken_over(store: Path) -> None:
     """It has any number, and also any text."""
     lock = store.with_name("cup.db.lock")
@@ -318,6 +331,7 @@ def test_a_transcript_goes_to_no_other_file(victim: Path, tmp_path: Path, kind: 
     assert transcript_file(place).read_text().count("\n") == 2
 
 
+@pytest.mark.unit
 def test_an_endless_transcript_is_not_read(store: Path) -> None:
     """A line without an end, of which the file system stores nothing."""
     honest = {"match": "0" * 32, "labels": ["a", "b"], "exchanges": [{"seat": 0}]}

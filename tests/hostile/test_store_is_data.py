@@ -148,6 +148,7 @@ def asked(port: int, path: str) -> Any:
         return json.loads(connection.getresponse().read())
 
 
+@pytest.mark.unit
 def test_what_is_allowed_is_the_very_file(tmp_path: Path) -> None:
     """Another file of the same name is not what was named, nor is a file of positions or another command."""
     store = tmp_path / "cup.db"

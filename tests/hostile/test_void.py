@@ -82,6 +82,7 @@ def test_a_sore_loser_loses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kin
     assert {record.labels[record.seat or 0] for record in lost} == {"sore"}
 
 
+@pytest.mark.unit
 @pytest.mark.promise(hole="void", isolation="none")
 def test_an_action_that_is_away_while_it_is_compared_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -101,6 +102,7 @@ def test_the_host_may_declare_that_an_entry_waits(tmp_path: Path, monkeypatch: p
     assert f"More than one match in 20 is void: sore {len(results.void)} of {played}" in " ".join(remarks)
 
 
+@pytest.mark.unit
 def test_a_class_of_the_host_may_be_told_not_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     entry: dict[str, Any] = {"agent": "sore"}

@@ -5,6 +5,8 @@ from pathlib import Path
 from sys import stderr, stdout
 from time import monotonic
 
+import pytest
+
 from arena import load_plugins, run
 from arena.match.referee import play_match
 from arena.spec import load_spec
@@ -34,6 +36,7 @@ def arena_agents():
 """An agent that plays the first action after more states than `arena try` allows for a decision, and reports nothing."""
 
 
+@pytest.mark.unit
 def test_in_play_and_solve_only_limits_that_are_named_can_draw_a_move(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
@@ -46,6 +49,7 @@ def test_in_play_and_solve_only_limits_that_are_named_can_draw_a_move(tmp_path: 
     assert named.fallbacks == len(named.decisions)
 
 
+@pytest.mark.unit
 def test_try_draws_no_move_of_an_agent(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
@@ -62,6 +66,7 @@ def test_try_draws_no_move_of_an_agent(tmp_path: Path) -> None:
     note.close()
 
 
+@pytest.mark.unit
 def test_duel_and_tune_have_no_default_limits_in_games(tmp_path: Path) -> None:
     """A solver of a puzzle has one, since many puzzles are too hard; no random move replaces a solution."""
     file = tmp_path / "slow.py"

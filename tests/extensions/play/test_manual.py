@@ -26,6 +26,7 @@ def test_every_command_of_the_page_runs(piped: Piped, line: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.unit
 def test_the_tables_are_complete(here: Piped) -> None:
     """Every command of the prompt has its row, and the keys of the JSON are those that the page lists."""
     rows = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)

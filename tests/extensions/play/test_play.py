@@ -307,6 +307,7 @@ def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -375,12 +376,14 @@ def test_a_wide_board_is_played_without_its_spaces(terminal: Open) -> None:
     assert game.end() == 0
 
 
+@pytest.mark.unit
 def test_the_result_has_the_returns_of_a_game_that_is_not_zero_sum() -> None:
     """Two that always cooperate get the reward R = 3 in every turn, by the payoffs of Axelrod (1980)."""
     ended = CliRunner().invoke(cli, ["play", "prisoners-dilemma", "tit-for-tat", "always", "--set", "turns=3"])
     assert "a draw (3, 3), after 6 moves" in ended.stdout, ended.output
 
 
+@pytest.mark.unit
 def test_chance_is_told_and_undo_does_not_deal_anew() -> None:
     """The same throws come after a move was taken back, and a person sees what he observes until the end."""
     plugin = str(Path(__file__).parents[2] / "core" / "match" / "chancy.py")

@@ -25,6 +25,7 @@ def test_no_row_is_wider_than_the_terminal_and_nothing_is_lost(text: str, width:
     assert "".join("".join(rows).split()) == "".join(text.split())
 
 
+@pytest.mark.unit
 @given(
     words=st.lists(st.text("ab", min_size=1, max_size=16), min_size=1, max_size=30),
     width=st.integers(20, 100),
@@ -35,6 +36,7 @@ def test_lines_are_broken_between_words_as_by_textwrap(words: list[str], width: 
     assert wrap_line(line, width) == wrap(line, width, subsequent_indent=f"{indent}  ")
 
 
+@pytest.mark.unit
 def test_columns_of_wide_texts_are_aligned() -> None:
     """The second column begins where the widest text of the first one ends, and two blanks further."""
     out = io.StringIO()
@@ -45,6 +47,7 @@ def test_columns_of_wide_texts_are_aligned() -> None:
     assert columns(rows[0].partition("b")[0]) == columns(rows[1].partition("c")[0])
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(("lines", "in_place"), [(24, True), (2, False)])
 def test_a_frame_is_cut_at_the_edge_of_the_screen(lines: int, in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By columns too, and drawn over the last one if the screen is tall enough."""

@@ -26,6 +26,7 @@ def test_a_long_search_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert line.startswith("minimax has been searching for 0.01 s; Ctrl-C stops it, and --limits seconds=S")
 
 
+@pytest.mark.unit
 def test_a_search_with_a_limit_of_time_is_not_told_of() -> None:
     """Nor is any other that has ended before."""
     said: list[str] = []

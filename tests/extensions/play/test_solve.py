@@ -106,6 +106,7 @@ def slid(tiles: str, moves: list[str]) -> str:
     return " ".join(cells)
 
 
+@pytest.mark.unit
 def test_the_hardest_8_puzzle_takes_31_moves(here: Piped) -> None:
     """31 is the greatest distance of all 181,440 states; the moves, made by hand, end at the goal."""
     done = here("solve", "sliding-tiles", "a-star", "--position", HARDEST, "--moves")
@@ -115,6 +116,7 @@ def test_the_hardest_8_puzzle_takes_31_moves(here: Piped) -> None:
     assert slid(HARDEST, moves) == "1 2 3 4 5 6 7 8 ."
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize("words", [[], ["a-star", "--agent", "bfs"]])
 def test_one_agent_is_named(here: Piped, words: list[str]) -> None:
     with pytest.raises(UsageError, match="expected one agent, as in `arena solve sliding-tiles a-star`"):
@@ -134,6 +136,7 @@ def test_the_text_says_what_the_solution_took(piped: Piped) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("agent", "heuristic", "optimal"),
     [
@@ -157,6 +160,7 @@ def test_json_has_everything(here: Piped, agent: str, heuristic: str, optimal: b
     assert found["seconds"] > 0
 
 
+@pytest.mark.unit
 def test_a_shuffle_is_drawn_from_the_seed(here: Piped) -> None:
     """n random moves from the goal take at most n back, and as many modulo 2; the same seed is the same position."""
     words = ("solve", "sliding-tiles", "--agent", "a-star", "--format", "json", "--shuffle", "7", "--seed")
@@ -203,6 +207,7 @@ def test_a_wrong_answer_and_a_dead_end_are_told_apart(piped: Piped, solvers: str
     assert json.loads(dead.stdout)["actions"] == ["1", "3", "5", "2", "4"]
 
 
+@pytest.mark.unit
 def test_queens_are_answered(here: Piped) -> None:
     """Four queens have two solutions; a local search hands one in as a final state, a way it does not say."""
     done = here("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=4", "--format", "json")
@@ -214,6 +219,7 @@ def test_queens_are_answered(here: Piped) -> None:
     assert told(none.stdout)["solved"] == "no: gave up"
 
 
+@pytest.mark.unit
 def test_sudoku_tells_how_many_solutions_there_are(here: Piped) -> None:
     """A row 1 to 8 with the 9 below its gap has none; with the 9 elsewhere, several; a drawn puzzle has one."""
     rows = "12345678." + "........9" + "." * 63
@@ -237,6 +243,7 @@ def test_an_animation_moves_the_cursor_on_a_terminal_alone(terminal: Open, piped
     assert "\x1b[4A" not in low.raw
 
 
+@pytest.mark.unit
 def test_a_long_solution_is_shown_in_part(here: Piped) -> None:
     """Most boards are left out, and the output says how to print all moves."""
     done = here("solve", "n-queens", "--agent", "dfs", "--set", "n=14", "--nodes", "500000")
@@ -251,6 +258,7 @@ def test_forty_columns_are_enough(terminal: Open) -> None:
     assert max(map(len, shown.seen.splitlines())) < 40
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -269,6 +277,7 @@ def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
     assert said in str(refused.value)
 
 
+@pytest.mark.unit
 def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
     """Plain options of every kind, drawn at random."""
     from arena_play.workbench import options_of

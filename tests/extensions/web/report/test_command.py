@@ -99,6 +99,7 @@ def test_what_is_no_file_is_left_alone(arena: Arena, tmp_path: Path, through: st
     assert len(list(tmp_path.iterdir())) == (4 if through else 2)
 
 
+@pytest.mark.unit
 def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
     """Also if the file is not there yet, or in another folder."""
     page, link = tmp_path / "pages" / "r.html", tmp_path / "link.html"
@@ -211,6 +212,7 @@ def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Pa
     assert list(tmp_path.iterdir()) == [page]
 
 
+@pytest.mark.unit
 def test_a_full_disk_is_not_mistaken_for_a_folder_without_rights() -> None:
     told = str(_explain(Path("r.html"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     assert told.startswith("-o r.html: cannot be written: No space left on device; free some space there, or choose a place on")

@@ -77,6 +77,7 @@ def test_a_cactus_plot_sorts_what_was_solved(puzzle: Evidence, played: Path) -> 
     assert list(lines[0].get_xdata()) == list(range(1, len(efforts[best]) + 1))
 
 
+@pytest.mark.unit
 def test_a_scatter_has_a_point_for_each_position(puzzle: Evidence, played: Path) -> None:
     """Both numbers of nodes, position by position; who solved it alone stands at the edge of the other."""
     labels = puzzle.sheet.labels
@@ -97,6 +98,7 @@ def test_a_scatter_has_a_point_for_each_position(puzzle: Evidence, played: Path)
     )
 
 
+@pytest.mark.unit
 def test_the_pair_that_is_asked_for_is_drawn(puzzle: Evidence) -> None:
     """In the order in which it is named, whatever the ranks are."""
     ranked = [puzzle.sheet.labels[entry] for entry in puzzle.ranked]
@@ -105,6 +107,7 @@ def test_the_pair_that_is_asked_for_is_drawn(puzzle: Evidence) -> None:
         assert first.headings == ("Position", f"Generated nodes of {names[0]}", f"Generated nodes of {names[1]}")
 
 
+@pytest.mark.unit
 def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
     """An entry against itself has nothing but ties, and every point is on the line from corner to corner."""
     entry = puzzle.sheet.labels.index(A_STAR)
@@ -118,6 +121,7 @@ def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
     assert axes.get_xlim() == axes.get_ylim()
 
 
+@pytest.mark.unit
 def test_a_board_among_some_entries_has_their_matches_alone(puzzle: Evidence) -> None:
     """Plots of a comparison show those that are compared and nobody else."""
     shown = among(puzzle, (A_STAR, CLIMB))

@@ -13,6 +13,7 @@ from arena_web.report.frontier import Priced, find_front
 from tests.bridges.llm.stub import Reply, legal, move, serving
 
 
+@pytest.mark.unit
 def test_the_front_is_what_its_definition_says() -> None:
     """An agent is on it if all others that are as strong or stronger cost more, by comparison of all pairs."""
     rng = random.Random(1)

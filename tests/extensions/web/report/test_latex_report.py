@@ -103,6 +103,7 @@ def test_the_file_has_the_tables_and_refers_to_the_plots(store: Path, tmp_path: 
     assert "report.where (moves \\ensuremath{>} 5) leaves out" in text
 
 
+@pytest.mark.unit
 def test_the_scanner_finds_what_latex_would_not_read() -> None:
     """A brace, an environment, a character and a row."""
     for wrong in ("{", "}", "\\begin{a}\\end{b}", "5 \\% of a_b", "a & b", "\\input{x}"):

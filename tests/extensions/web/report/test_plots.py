@@ -42,6 +42,7 @@ def rows(evidence: Evidence, name: str) -> list[tuple[object, ...]]:
     return [row for plot in plots_of(evidence) if plot.name == name for row in plot.rows]
 
 
+@pytest.mark.unit
 def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> None:
     """Moves, and nodes and seconds of the first seat, match by match, added up from the decisions themselves."""
     with Store.open(played / "cup.db") as store:
@@ -56,6 +57,7 @@ def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> 
         assert match.effort.seconds == pytest.approx(sum(decision.seconds for decision in own))
 
 
+@pytest.mark.unit
 def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
     """The last of twenty points has all matches, so its ratings are those of the table, and the points go forward."""
     points = rating_points(versus.sheet, tuple(versus.scored))
@@ -78,6 +80,7 @@ def test_ratings_over_the_run_end_at_the_board_though_tiers_are_open(tmp_path: P
         assert last.values[found.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(("ranked_by", "key"), [("score", "score"), ("mean_return", "mean_return"), ("rating", "rating")])
 def test_the_curve_over_the_run_is_what_ranks_the_board(versus: Evidence, ranked_by: str, key: str) -> None:
     """Its last point has the values of the table, whichever of them ranks it."""
@@ -88,6 +91,7 @@ def test_the_curve_over_the_run_is_what_ranks_the_board(versus: Evidence, ranked
     assert last == pytest.approx({row["agent"]: row[key] for row in versus.board.rows}, abs=1e-6)
 
 
+@pytest.mark.unit
 def test_plots_by_seconds_have_the_entries_whose_times_can_be_compared(puzzle: Evidence) -> None:
     """The cell of the most solved positions is the longest of their times; an entry without times on the board has no line."""
     plot = cactus_plot(puzzle, "seconds")
@@ -109,6 +113,7 @@ def test_plots_by_seconds_have_the_entries_whose_times_can_be_compared(puzzle: E
         assert first["agent"] in [row[0] for row in by_nodes.rows]
 
 
+@pytest.mark.unit
 def test_solved_by_budget_is_a_plain_count(puzzle: Evidence) -> None:
     """For each budget of the table, how many attempts were solved with no more than it."""
     plot = next(plot for plot in plots_of(puzzle) if plot.name == "budget-nodes")
@@ -192,6 +197,7 @@ def test_a_drawing_is_well_formed_and_follows_the_page(versus: Evidence, puzzle:
     assert "<script>alert(1)</script>" in texts, "a long one is whole"
 
 
+@pytest.mark.unit
 def test_counts_have_ticks_at_whole_numbers_alone(puzzle: Evidence) -> None:
     """One or two positions solved: ticks at 0, 1 and 2, and not at 0.25 and 0.5."""
     from matplotlib.figure import Figure
@@ -205,6 +211,7 @@ def test_counts_have_ticks_at_whole_numbers_alone(puzzle: Evidence) -> None:
     assert [tick for tick in ticks if tick != int(tick)] == []
 
 
+@pytest.mark.unit
 def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
     """An agent that won everything has a lower bound alone: its line ends in an arrow, one more mark than it would have."""
     board = versus.board
@@ -241,6 +248,7 @@ def test_numbers_in_a_cross_table_stay_in_their_squares(versus: Evidence, agents
     assert all(width < right - left for width in wide)
 
 
+@pytest.mark.unit
 def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence) -> None:
     for evidence in (versus, puzzle):
         nobody = tuple([tuple([None] * len(evidence.board.rows))] * len(evidence.board.rows))
@@ -257,6 +265,7 @@ def test_files_are_what_they_are_called_and_the_same_again(versus: Evidence, sty
     assert content == whole(plot, style)
 
 
+@pytest.mark.unit
 def test_a_field_too_large_for_a_plot_says_so(versus: Evidence) -> None:
     """Fifty agents: the plot has the best of them, the table all."""
     row = dict(versus.board.rows[0])
@@ -267,6 +276,7 @@ def test_a_field_too_large_for_a_plot_says_so(versus: Evidence) -> None:
     assert len(plot.rows) == 50
 
 
+@pytest.mark.unit
 def test_sixteen_agents_have_lines_of_their_own_and_whole_labels(puzzle: Evidence) -> None:
     """Colours, markers and fillings tell sixteen apart. Of seventeen one is left out, which the plot knows."""
     styles = [tuple(map(str, PAPER.line(number).items())) for number in range(MAX_LINES)]
@@ -289,6 +299,7 @@ def test_sixteen_agents_have_lines_of_their_own_and_whole_labels(puzzle: Evidenc
             assert all(one.replace(" ", "") in texts.replace(" ", "") for one in labels[:16])
 
 
+@pytest.mark.unit
 def test_matches_are_light_enough_for_a_night(versus: Evidence) -> None:
     """Pairings share one object for who sat where."""
     seats = [match.seats for match in versus.matches]

@@ -26,6 +26,7 @@ def match(place: int, kind: str, moves: int, pairing: int) -> MatchSummary:
     return MatchSummary(place, place, (pairing,), returns, reason, None, solved, moves, cost, (), 0, False)  # type: ignore[arg-type]
 
 
+@pytest.mark.unit
 @given(PLAYED, st.integers(0, 70), st.integers(0, 6000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 def test_there_are_never_too_many_and_failures_come_first(
@@ -44,6 +45,7 @@ def test_there_are_never_too_many_and_failures_come_first(
         assert ranks.count(FAILED) == min(failed, max(most // 2, most - (len(matches) - failed)))
 
 
+@pytest.mark.unit
 def test_all_pairings_have_their_turn(board: Evidence) -> None:
     """Of a thousand matches of one pairing and three of another, six places go to the last three of each, the newest first."""
     matches = [match(place, "won", 5, 0) for place in range(1000)] + [match(1000 + k, "won", 5, 1) for k in range(3)]
@@ -51,6 +53,7 @@ def test_all_pairings_have_their_turn(board: Evidence) -> None:
     assert [one.match.place for one in kept] == [1002, 999, 1001, 998, 1000, 997]
 
 
+@pytest.mark.unit
 def test_an_answer_takes_the_room_of_two_positions() -> None:
     """Its steps are those of the solver: they are not in the record."""
     assert match(0, "answered", 50_000, 0).positions == 2
