@@ -16,8 +16,6 @@ from tests.conftest import Missing
 from tests.docs import pages
 from tests.eventually import eventually
 
-pytestmark = pytest.mark.process
-
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL))
@@ -81,6 +79,7 @@ def checkout(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.process
 @pytest.mark.timeout(1200)
 def test_the_readme_is_one_session(checkout: Path, missing: Missing) -> None:
     """All commands run from top to bottom in one shell, in a new checkout. Files are written when the README shows them.

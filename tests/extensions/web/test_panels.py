@@ -16,8 +16,6 @@ from arena_web.panels import collect_panels
 from tests.conftest import arena_in
 from tests.extensions.web.conftest import HOSTILE, Served, served
 
-pytestmark = pytest.mark.process
-
 PANELS = """
 from arena import hookimpl
 from arena_web.api import Panel
@@ -98,6 +96,7 @@ def a_match(server: Any) -> Any:
     return server.ask("/api/t/cup/matches?board=0").json["matches"][0]
 
 
+@pytest.mark.process
 def test_they_have_plain_data_and_a_fault_stays_in_its_place(panelled: Served) -> None:
     match = a_match(panelled)
     found = panels(panelled, "match", match["id"])
@@ -119,16 +118,19 @@ def test_they_have_plain_data_and_a_fault_stays_in_its_place(panelled: Served) -
     ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("wanted", ["place=match&id=none", "place=agent&id=nobody", "place=board&id=2", "place=board&id=x"])
 def test_there_are_none_of_what_a_store_lacks(panelled: Served, wanted: str) -> None:
     assert panelled.ask(f"/api/t/cup/panels?{wanted}").status == 400
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("wanted", ["", "place=report&id=", "place=match", "place=margin&id=0"])
 def test_a_request_names_a_place_and_an_id(panelled: Served, wanted: str) -> None:
     assert panelled.ask(f"/api/t/cup/panels?{wanted}").status == 400
 
 
+@pytest.mark.process
 def test_resources_add_up(panelled: Served) -> None:
     """The built-in panel of a match says what its frames say."""
     match = a_match(panelled)
@@ -139,6 +141,7 @@ def test_resources_add_up(panelled: Served) -> None:
     assert data["Match"] == match["id"][:12]
 
 
+@pytest.mark.process
 def test_a_store_brings_no_panels(folder: Path, panelled: Served) -> None:
     """Code that a spec in a store names is not run: only installed plugins, and those that were asked for."""
     match = panelled.ask("/api/t/strange/matches?board=0").json["matches"][0]["id"]
