@@ -12,7 +12,8 @@ PROGRAM = Program("random", {}, None, (), "/")
 class Idle:
     """A process that does nothing."""
 
-    def __init__(self, *_: object) -> None:
+    def __init__(self, program: Program, *_: object) -> None:
+        self.confined = program.agent.startswith("confined")
         self.deals: set[str] = set()
         self.alive = True
 
@@ -45,6 +46,16 @@ def test_a_process_sees_each_deal_once() -> None:
     assert play(pool, "1/0") is second
     assert play(pool, "1/0") not in (first, second)
     assert pool.started == 3
+
+
+def test_a_confined_process_ends_before_another_process_meets_a_deal_that_it_knows() -> None:
+    """Even if the other process belongs to another entry. A process whose code the organiser has chosen stays."""
+    pool = make_pool()
+    stranger, other = (play(pool, "1/0", Program(name, {}, None, (), "/")) for name in ("confined a", "random"))
+    assert getattr(stranger, "alive") is False  # noqa: B009
+    assert play(pool, "2/0", Program("confined a", {}, None, (), "/")) is not stranger
+    play(pool, "1/0")
+    assert getattr(other, "alive") is True  # noqa: B009
 
 
 def test_without_hidden_cards_one_process_plays_all_matches() -> None:
