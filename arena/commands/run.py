@@ -1,6 +1,5 @@
 """The command `run`: play a tournament, on this machine or on a cluster, with or without a store, and print its leaderboards."""
 
-import gc
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -283,11 +282,7 @@ class ShownRun(Monitor):
             self.note(f"agents wait for other programs, so one process plays {self._options.concurrency} matches at a time")
         with self._progress:
             self._progress.expect(queue.expected)
-            gc.freeze()  # so that collections during the run skip what exists before it, which saves some percent of the time
-            try:
-                yield
-            finally:
-                gc.unfreeze()
+            yield
 
     def observe(self, one: PlayedMatch) -> None:
         """Count a match."""
