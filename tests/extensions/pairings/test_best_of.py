@@ -1,4 +1,4 @@
-"""A board of the format `best-of` names the winner, as the contest that scheduled its games found it."""
+"""A board of the format `best-of` names the same winner as the contest that scheduled its games."""
 
 import json
 from pathlib import Path
@@ -51,8 +51,8 @@ def play(tmp_path: Path, agents: list[Any], **options: Any) -> tuple[arena.Resul
         (["random", {"agent": "random", "label": "twin"}], {"games": 16}),
     ],
 )
-def test_the_result_is_that_of_the_contest(tmp_path: Path, agents: list[Any], options: dict[str, Any]) -> None:
-    """The contest that drew the pairs, and the one that the records of the store give, agree in all that they found."""
+def test_the_leaderboard_agrees_with_the_contest(tmp_path: Path, agents: list[Any], options: dict[str, Any]) -> None:
+    """The contest computed from the stored records gives the same result as the contest that drew the pairs."""
     results, store = play(tmp_path, agents, **options)
     format_ = results.spec.boards[0].format
     assert isinstance(format_, BestOf)
@@ -74,8 +74,8 @@ def test_the_winner_wins_every_game(tmp_path: Path) -> None:
     assert board.facts["conclusion"]["winner"] == "greedy"
 
 
-def test_an_open_contest_names_those_who_are_in(tmp_path: Path) -> None:
-    """Two games per round, and eight games at most: two evaluations cannot decide at a risk of 5 %."""
+def test_an_open_contest_names_the_remaining_agents(tmp_path: Path) -> None:
+    """With two games per round and at most eight games, two evaluations cannot decide at a risk of 5 %."""
     _, store = play(tmp_path, ["resigning", "greedy"], games=8)
     [board] = Leaderboard.load(store)
     assert "The contest ended without a winner: resigning and greedy are still in it." in board.remarks
@@ -92,8 +92,8 @@ def test_an_open_contest_names_those_who_are_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
-def test_rounds_that_are_not_whole_are_not_evaluated(missing: int) -> None:
-    """Of 40 rounds that the first wins, a game is missing: only the groups of four rounds before it count."""
+def test_incomplete_rounds_are_not_evaluated(missing: int) -> None:
+    """The first agent wins all 40 rounds, but one game is missing, so only the groups of four rounds before it count."""
     board = BoardInfo("cup", {}, "versus", ("a", "b"), 200_000, exact=False)
     outcomes = Outcomes()
     for round_ in range(40):
@@ -105,8 +105,8 @@ def test_rounds_that_are_not_whole_are_not_evaluated(missing: int) -> None:
     assert BestOf().conclude(board, outcomes).winner == "a"
 
 
-def test_void_games_and_repeats_say_nothing() -> None:
-    """If each pair has a void game, or all pairs are the same without chance, nobody wins."""
+def test_void_games_and_repeats_do_not_count() -> None:
+    """No agent wins if each pair has a void game, or if all pairs are the same and without chance."""
     board = BoardInfo("cup", {}, "versus", ("a", "b"), 200_000, exact=False)
     void, same = Outcomes(), Outcomes()
     for round_ in range(40):
@@ -117,8 +117,8 @@ def test_void_games_and_repeats_say_nothing() -> None:
     assert BestOf().conclude(board, void).winner is BestOf().conclude(board, same).winner is None
 
 
-def test_the_entry_without_an_opponent_scores_a_half() -> None:
-    """Of three entries, the one that is left over in a round is known without the draw."""
+def test_an_entry_without_an_opponent_scores_a_half() -> None:
+    """The entry left over in a round of three is known without the draw."""
     board = BoardInfo("cup", {}, "versus", ("a", "b", "c"), 200_000, exact=False)
     outcomes = Outcomes()
     for round_ in range(4):

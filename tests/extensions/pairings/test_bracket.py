@@ -1,4 +1,4 @@
-"""Knockout brackets: seeds, byes, and who goes on."""
+"""Knockout brackets: seeds, byes and the winner of each tie."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -7,16 +7,18 @@ from arena.errors import ArenaError
 from arena_pairings.bracket import advances, first_round, next_round, rounds_of, seed_order
 
 
-def test_published_orders() -> None:
-    """Brackets of eight and sixteen as tennis and basketball draw them, up to the order of halves: 1-16, 8-9, 4-13, 5-12, ..."""
+def test_seeds_follow_published_brackets() -> None:
+    """Tennis and basketball draw brackets of eight and sixteen this way, up to the order of halves: 1-16, 8-9, 4-13, 5-12, ..."""
     assert seed_order(8) == (1, 8, 4, 5, 2, 7, 3, 6)
     assert seed_order(16) == (1, 16, 8, 9, 4, 13, 5, 12, 2, 15, 7, 10, 3, 14, 6, 11)
 
 
 @settings(deadline=None)
 @given(st.integers(2, 200))
-def test_if_the_better_seed_wins_the_best_meet_last(agents: int) -> None:
-    """Byes are the best seeds', as few as can be; the seeds of a full round add up; after k rounds the best 2^k are left."""
+def test_the_best_seeds_meet_last_if_better_seeds_win(agents: int) -> None:
+    """As few byes as possible go to the best seeds. The seeds of each tie have the same sum. After k rounds the best 2^k are
+    left.
+    """
     seeds = [f"seed {k}" for k in range(1, agents + 1)]
     slots = first_round(seeds)
     resting = [one for one, two in slots if two is None]
@@ -36,16 +38,16 @@ def test_if_the_better_seed_wins_the_best_meet_last(agents: int) -> None:
     assert winners == ["seed 1"]
 
 
-def test_who_goes_on() -> None:
-    """More than half of the points, a bye, and after a tie the better seed."""
+def test_the_winner_of_a_tie_advances() -> None:
+    """An agent advances with more than half of the points or with a bye. After a draw, the better seed advances."""
     seeds = ["a", "b", "c"]
     assert [advances(("c", "b"), points, seeds) for points in (0.75, 0.25, 0.5)] == ["c", "b", "b"]
     assert advances(("c", None), 0.0, seeds) == "c"
     assert advances(("a", "b"), 0.5, seeds) == "a"
 
 
-def test_what_is_no_bracket_is_refused() -> None:
-    """One agent, one twice, three winners."""
+def test_an_invalid_bracket_is_refused() -> None:
+    """A bracket needs two or more different agents, and a round needs an even number of winners."""
     for wrong in (["a"], ["a", "a"]):
         with pytest.raises(ArenaError, match="knockout: expected"):
             first_round(wrong)

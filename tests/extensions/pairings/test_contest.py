@@ -1,4 +1,4 @@
-"""The best of several variants: its error and its length, in simulated contests of players whose strength is known."""
+"""The best of several variants is found with a bounded error and few games, in simulated contests with known strengths."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from arena_pairings.contest import Contest
 
 ROUNDS_PER_LOOK = 4
 LADDER = tuple(-60.0 * place for place in range(8))
-"""Eight variants, each 60 Elo below the one before it."""
+"""These are eight variants, each 60 Elo below the one before it."""
 AHEAD = (80.0, *[0.0] * 7)
 """One variant is better than seven equal ones."""
 CONTESTS_AT_ONCE = 250
@@ -21,9 +21,9 @@ CONTESTS_AT_ONCE = 250
 def play(
     elos: tuple[float, ...], contests: int, *, risk: float = 0.05, margin: float = 5.0, seed: int = 1
 ) -> tuple[Contest, int]:
-    """Play contests to their ends; return them with the number of games.
+    """Play contests to their ends, and return them with the number of games.
 
-    Half the games are drawn among equals. A position favours one seat, for all that play it.
+    Equal players draw half of their games. Each position favours one seat, in every game that is played from it.
     """
     draw = np.random.default_rng(seed)
     contest, games = Contest(len(elos), margin, risk, contests), 0
@@ -50,7 +50,7 @@ def play(
 
 
 def _points(draw: np.random.Generator, lead: np.ndarray) -> np.ndarray:
-    """Points with the expected score of a lead; the share of draws is as large as one half allows."""
+    """Draw points with the expected score of a lead. The share of draws is as large as possible with points of 0, 1/2 and 1."""
     mean = 1 / (1 + 10 ** (-lead / 400))
     drawn = np.minimum(mean, 1 - mean)
     chance = draw.random(len(lead))
@@ -64,7 +64,7 @@ def test_the_best_of_eight_is_found_with_few_games(
 ) -> None:
     """The error is at most 5 %. A test of each of the 28 pairs, with this error each, needs more than 2.5 times as many games.
 
-    With the error that the contest has, the separate tests would need still more.
+    Separate tests would need still more games if they shared the error of the contest.
     """
     wrong, games, separate = 0, 0, 0
     for start in range(0, contests, CONTESTS_AT_ONCE):
@@ -78,12 +78,14 @@ def test_the_best_of_eight_is_found_with_few_games(
     record_property("wrong answers", f"{wrong} of {contests:,}")
     assert wrong <= 0.05 * contests
     if elos == LADDER:
-        record_property("games", f"{games / separate:.0%} of those of 28 separate tests")
+        record_property("games", f"{games / separate:.0%} of the games of 28 separate tests")
         assert games <= 0.4 * separate
 
 
-def test_of_all_contests_of_equals_few_are_wrong() -> None:
-    """All 4,096 courses of 12 pairs with a winner each: a fair game, so the mean capital stays 1, and 5 % at most are lost."""
+def test_few_contests_of_equal_players_are_wrong() -> None:
+    """These are all 4,096 sequences of 12 decided pairs. The game is fair, so the mean capital stays 1, and at most 5 % of the
+    contests are wrong.
+    """
     courses = np.array(list(product((0.0, 1.0), repeat=12)))
     contest = Contest(2, 5.0, 0.05, len(courses))
     for scores in courses.T:
@@ -95,8 +97,8 @@ def test_of_all_contests_of_equals_few_are_wrong() -> None:
     assert not (contest.is_better & ~contest.is_no_worse).any()
 
 
-def test_an_agent_that_wins_every_pair_is_the_best_when_its_bets_say_so() -> None:
-    """Each of eight bets grows by its share of the lead; their mean passes 20, which is 1 / 5 %, in some pair."""
+def test_an_agent_that_wins_every_pair_is_the_best_after_the_expected_number_of_pairs() -> None:
+    """Each of eight bets grows by its share of the lead. The contest ends when their mean passes 20, which is 1 / 5 %."""
     edge = expected_score(5) - 0.5
     bets = [0.9 / 2**place / (1 + 2 * edge) for place in range(8)]
     needed = next(pairs for pairs in range(1, 99) if sum((1 + bet) ** pairs for bet in bets) / 8 >= 20)
@@ -108,8 +110,8 @@ def test_an_agent_that_wins_every_pair_is_the_best_when_its_bets_say_so() -> Non
     assert (pairs, contest.answers.tolist(), contest.is_in.tolist()) == (needed, [0], [[True, False]])
 
 
-def test_variants_that_beat_each_other_in_a_circle_all_stay() -> None:
-    """Each beats the next one and loses to the one before: among these three none is better than another."""
+def test_variants_that_beat_each_other_in_a_cycle_all_stay() -> None:
+    """Each of the three variants beats the next one and loses to the one before, so none is better than another."""
     contest = Contest(3, 5.0)
     for round_ in range(600):
         one = round_ % 3

@@ -1,4 +1,4 @@
-"""Swiss, knockout and head-to-head: who meets whom, by rules that are checked here on the results of real tournaments."""
+"""Swiss, knockout and head-to-head tournaments follow their rules, as the results of real tournaments show."""
 
 import random
 from pathlib import Path
@@ -22,7 +22,7 @@ SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"pl
 
 
 def encounters(results: Results) -> list[tuple[int, frozenset[int]]]:
-    """The rounds and who met in them, each once."""
+    """Return the rounds and the agents that met in them, without repeats."""
     return list(dict.fromkeys((one.pairing.round, frozenset(one.pairing.seats)) for one in results.played))
 
 
@@ -30,8 +30,8 @@ def by_label(results: Results) -> set[tuple[str, tuple[str, ...], tuple[str, ...
     return {(record.position, record.labels, record.actions) for record in results.records}
 
 
-def test_a_swiss_tournament_keeps_its_rules() -> None:
-    """Three rounds of five: nobody twice against the same, one bye a round and never the same agent, one position a round."""
+def test_a_swiss_tournament_follows_its_rules() -> None:
+    """In three rounds of five agents, no pair meets twice, no agent has two byes, and each round has one position."""
     results = arena.run({**SPEC, "format": "swiss", "rounds": 3})
     met = encounters(results)
     assert len(met) == len({pair for _, pair in met}) == 6
@@ -43,8 +43,8 @@ def test_a_swiss_tournament_keeps_its_rules() -> None:
     assert all(one.record.position == positions[one.pairing.round] for one in results.played)
 
 
-def test_a_swiss_tournament_does_not_depend_on_the_order_of_the_list() -> None:
-    """Lots are drawn by who an agent is, not where it stands."""
+def test_a_swiss_tournament_does_not_depend_on_the_order_of_agents() -> None:
+    """The lots depend on the agents, not on their order."""
     forwards = arena.run({**SPEC, "format": "swiss"})
     backwards = arena.run({**SPEC, "format": "swiss", "agents": [*reversed(FIELD)]})
     assert by_label(forwards) == by_label(backwards)
@@ -57,7 +57,9 @@ def test_a_swiss_tournament_does_not_depend_on_the_order_of_the_list() -> None:
     ids=["swiss", "knockout", "head-to-head"],
 )
 def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any, share: float, workers: int) -> None:
-    """A tournament that was stopped and continued plays the same matches as without a break, also if two workers continue it."""
+    """A tournament that is stopped and continued plays the same matches as one without a break, also if two workers continue
+    it.
+    """
     agents = ["random", "greedy"] if isinstance(format_, dict) else FIELD
     spec = {**SPEC, "format": format_, "agents": agents}
     whole = {record.id: record.timeless() for record in arena.run(spec).records}
@@ -79,8 +81,8 @@ def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any, share: fl
     assert {record.id: record.timeless() for record in again.records} == whole
 
 
-def test_a_knockout_has_one_winner_and_every_loser_loses_once() -> None:
-    """Five agents: three byes by seed, four ties; who lost a tie is not seen again."""
+def test_a_knockout_has_one_winner() -> None:
+    """Five agents play four ties, and three have a bye by seed. The loser of a tie does not play again."""
     results = arena.run({**SPEC, "format": "knockout", "rounds": 3})
     ties: dict[frozenset[int], list[Record]] = {}
     order: list[frozenset[int]] = []
@@ -91,7 +93,7 @@ def test_a_knockout_has_one_winner_and_every_loser_loses_once() -> None:
         ties.setdefault(pair, []).append(one.record)
     assert len(ties) == 4
     assert order[0] == {3, 4}  # the first three of five seeds have byes
-    assert all(len(games) in (6, 8, 10) for games in ties.values())  # three positions, and up to two replays
+    assert all(len(games) in (6, 8, 10) for games in ties.values())  # three positions and at most two replays
     alive = set(range(5))
     for pair in order:
         assert pair <= alive
@@ -107,7 +109,7 @@ def _winner(pair: frozenset[int], games: list[Record], results: Results) -> froz
 
 
 def outcomes(scores: list[float]) -> Outcomes:
-    """Pairs in which the first agent scored this much of two points."""
+    """Return pairs in which the first agent scored each of the given points, of two."""
     found = Outcomes()
     for number, score in enumerate(scores):
         forward = {0: -1.0, 0.5: 0.0, 1: 0.0, 1.5: 1.0, 2: 1.0}[score]
@@ -117,14 +119,14 @@ def outcomes(scores: list[float]) -> Outcomes:
     return found
 
 
-def test_the_counts_of_a_test_are_pentanomial() -> None:
-    """From the view of the first entry, whichever seat it has."""
+def test_counts_of_a_test_are_pentanomial() -> None:
+    """The counts are from the view of the first entry, in both seats."""
     scores = [0, 0.5, 0.5, 1, 1, 1, 1.5, 2, 2]
     assert Counted(outcomes(scores)).up_to(len(scores)).counts == [1, 2, 3, 1, 2]
 
 
-def test_only_repeats_in_a_row_are_counted() -> None:
-    """A new pair between repeats of old ones begins the count anew."""
+def test_only_consecutive_repeats_are_counted() -> None:
+    """A new pair between repeats of old ones resets the count."""
     found = Outcomes()
     for number, play in enumerate([1, 1, 1, 2, 1, 2, 3]):
         for seats in ((0, 1), (1, 0)):
@@ -134,8 +136,8 @@ def test_only_repeats_in_a_row_are_counted() -> None:
     assert sum(counted.counts) == 3
 
 
-def test_a_pair_that_repeats_itself_counts_once() -> None:
-    """Two agents that draw nothing play one pair again and again: no verdict, and an end to it."""
+def test_a_repeated_pair_counts_once() -> None:
+    """Two agents without randomness play the same pair again and again. The test ends without a verdict."""
     spec = {**SPEC, "agents": [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"], "format": "head-to-head"}
     results = arena.run({**spec, "rounds": 500, "test": {"sprt": {"elo0": 0, "elo1": 100}}, "openings": None})
     assert MAX_REPEATED_PAIRS <= len(results.records) // 2 <= MAX_REPEATED_PAIRS + 8
@@ -145,8 +147,8 @@ def test_a_pair_that_repeats_itself_counts_once() -> None:
 
 
 @pytest.mark.parametrize("stop", [2, 7, 12])
-def test_a_test_that_is_continued_ends_as_one_that_was_never_stopped(tmp_path: Path, stop: int) -> None:
-    """Pairs that only repeat earlier ones are no new pairs, whether they were played before or after the stop."""
+def test_a_continued_test_ends_like_an_uninterrupted_one(tmp_path: Path, stop: int) -> None:
+    """A pair that repeats an earlier one is not a new pair, whether it was played before or after the stop."""
     agents = [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"]
     test = {"sprt": {"elo0": 0, "elo1": 100}}
     spec = {**SPEC, "agents": agents, "format": "head-to-head", "rounds": 500, "test": test, "openings": None}
@@ -164,9 +166,9 @@ def test_a_test_that_is_continued_ends_as_one_that_was_never_stopped(tmp_path: P
     assert len(arena.run(spec, store=tmp_path / "cup.db").records) == len(whole.records)
 
 
-def test_the_winner_of_a_knockout_stands_first() -> None:
-    """By the round reached, not by points: the better seed of a final that is drawn is champion, those who went out together
-    share. A bye takes one on, and is no round won: of five the first three have one.
+def test_the_winner_of_a_knockout_ranks_first() -> None:
+    """The rank depends on the round reached, not on points. The better seed wins a drawn final, and agents that lost in the
+    same round share a rank. A bye advances an agent but is not a win; the first three of five agents have one.
     """
     agents = [{"agent": "alpha-beta", "label": label} for label in ("first", "second", "third", "fourth")]
     board = Leaderboard.of_results(arena.run({**SPEC, "agents": [*agents, "random"], "rounds": 1, "format": "knockout"}))[0]
@@ -188,11 +190,12 @@ def test_the_winner_of_a_knockout_stands_first() -> None:
     ]
     points = [row[2] for row in found.rows]
     assert [points[0], *points[2:4]] == ["bye"] * 3
-    assert points[4:] == ["3 : 3, by seed"] * 3  # perfect players: two games a position, one and two replays, all drawn
+    # These agents play perfectly: two games for each position and at most two replays, all drawn.
+    assert points[4:] == ["3 : 3, by seed"] * 3
 
 
-class Asked(Outcomes):
-    """Outcomes that know how often they were asked for a result."""
+class CountedOutcomes(Outcomes):
+    """Outcomes that count the requests for a result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -203,10 +206,10 @@ class Asked(Outcomes):
         return super().of(pairing)
 
 
-def test_the_state_of_a_long_test_looks_at_every_result_once() -> None:
-    """Asked after every few of 400 pairs, it says what it would say at once, and does not begin again each time."""
+def test_the_state_of_a_long_test_reads_each_result_once() -> None:
+    """The state is requested after every few of 400 pairs. It equals a state computed at once, but never starts again."""
     test: Any = {"sprt": {"elo0": 0, "elo1": 5}}
-    format_, told, draw = HeadToHead(test=test), Asked(), random.Random(1)
+    format_, told, draw = HeadToHead(test=test), CountedOutcomes(), random.Random(1)
     for number in range(400):
         for seats in ((0, 1), (1, 0)):
             points = draw.choice((1.0, 0.0, -1.0))
@@ -221,7 +224,7 @@ def test_the_state_of_a_long_test_looks_at_every_result_once() -> None:
 
 
 def test_a_test_stops_as_soon_as_it_is_decided() -> None:
-    """A stronger agent is accepted long before the rounds are over; the bounds are those of alpha and beta."""
+    """A stronger agent is accepted long before the last round. The bounds follow from alpha and beta."""
     spec = {**SPEC, "agents": ["type-a-plus", "random"], "format": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 200}}}
     results = arena.run(spec)
     assert 8 <= len(results.records) < 100
@@ -254,8 +257,8 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_a_format_is_a_fault(more: dict[str, Any], words: str) -> None:
-    """Before anything is played, at its place."""
+def test_options_that_do_not_fit_a_format_are_refused(more: dict[str, Any], words: str) -> None:
+    """The error comes before the first match and gives the place."""
     with pytest.raises(SpecError) as caught:
         arena.run({**SPEC, **more})
     assert words in str(caught.value)

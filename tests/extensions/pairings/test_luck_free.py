@@ -1,4 +1,6 @@
-"""Sequential tests on pairs less their luck: error rates by simulation of the results of games, and one state everywhere."""
+"""Sequential tests on luck-corrected pairs keep their error rates in simulations, and boards and comparisons show the same
+state.
+"""
 
 import random
 from collections.abc import Callable
@@ -25,17 +27,17 @@ from arena_pairings.head_to_head import HeadToHead
 from arena_pairings.sprt import LuckFreePairs, Sprt, effect_size
 
 WEIGHT = 1.5
-"""How much the luck of a game weighs, in standard deviations of what cannot be measured."""
+"""The weight of a game's luck, in standard deviations of its unmeasured part."""
 LUCK: dict[str, Callable[[random.Random], float]] = {
     "normal": lambda rng: rng.gauss(0, 1),
     "skewed": lambda rng: rng.expovariate(1) - 1,
     "coin": lambda rng: rng.choice((-1.0, 1.0)),
 }
-"""Luck with the mean 0 and the variance 1."""
+"""Each kind of luck has mean 0 and variance 1."""
 
 
 def decide(rng: random.Random, test: Sprt, lead: float, luck: str, *, measured: bool) -> tuple[str | None, int]:
-    """Play one match by the schedule itself, drawing only results and luck; return its verdict and its number of pairs."""
+    """Play one match by the real schedule with simulated results and luck. Return the verdict and the number of pairs."""
     keys = {"sprt": {"elo0": test.elo0, "elo1": test.elo1}}
     format_, outcomes = HeadToHead(test=keys), Outcomes()  # type: ignore[arg-type]
     taken: list[Pairing] = []
@@ -55,7 +57,9 @@ def decide(rng: random.Random, test: Sprt, lead: float, luck: str, *, measured: 
 
 
 def lead_of(elo: float, luck: str) -> float:
-    """The lead at which a game has this normalised Elo: its chance of a win is the mean of the normal distribution over luck."""
+    """Return the lead at which a game has this normalised Elo. The chance of a win is the mean of the normal distribution over
+    luck.
+    """
     rng = random.Random(luck)
     drawn = np.array([-1.0, 1.0] if luck == "coin" else [LUCK[luck](rng) for _ in range(100_000)])
 
@@ -67,12 +71,12 @@ def lead_of(elo: float, luck: str) -> float:
 
 
 ERRORS = [(0.0, "H1"), (100.0, "H0")]
-"""The true lead in normalised Elo, and the verdict that is wrong."""
+"""Each item is the true lead in normalised Elo and the wrong verdict."""
 
 
 @pytest.mark.parametrize(("elo", "wrong"), ERRORS)
 def test_wrong_verdicts_are_rare(elo: float, wrong: str) -> None:
-    """Of 60 matches at most 9 are wrong, which 5 % exceed once in a thousand times."""
+    """At most 9 of 60 matches are wrong. An error rate of 5 % exceeds this once in a thousand times."""
     test, rng, lead = Sprt(0.0, 100.0), random.Random(elo), lead_of(elo, "normal")
     found = [decide(rng, test, lead, "normal", measured=True) for _ in range(60)]
     assert len([verdict for verdict, _ in found if verdict == wrong]) <= 9
@@ -84,7 +88,7 @@ def test_wrong_verdicts_are_rare(elo: float, wrong: str) -> None:
 def test_wrong_verdicts_are_as_rare_as_requested(
     elo: float, wrong: str, luck: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """The one-sided 99 % limit of their share is below 6.5 %, for 5 % that were requested; and pairs are saved."""
+    """The one-sided 99 % limit of the error rate is below 6.5 %, if 5 % is requested. Correction for normal luck saves pairs."""
     test, rng, lead, matches = Sprt(0.0, 100.0), random.Random(f"{elo} {luck}"), lead_of(elo, luck), 600
     found = [decide(rng, test, lead, luck, measured=True) for _ in range(matches)]
     errors = len([verdict for verdict, _ in found if verdict == wrong])
@@ -97,8 +101,8 @@ def test_wrong_verdicts_are_as_rare_as_requested(
     assert luck != "normal" or saved > 0.07
 
 
-def test_the_coefficient_of_a_pair_is_that_of_the_pairs_before_it() -> None:
-    """Which is why a test may look after any pair; computed again with numpy, from the likelihoods of normal values."""
+def test_the_coefficient_of_a_pair_depends_only_on_earlier_pairs() -> None:
+    """This is why a test may stop after any pair. numpy computes the same ratio from likelihoods of normal values."""
     rng = np.random.default_rng(4)
     luck = rng.normal(size=60)
     scores = np.clip(np.round(2 * (0.5 + 0.3 * luck + rng.normal(size=60) / 4)) / 2, 0, 1)
@@ -123,8 +127,10 @@ def test_the_coefficient_of_a_pair_is_that_of_the_pairs_before_it() -> None:
 
 
 @pytest.mark.process
-def test_the_verdict_of_the_test_is_the_decision_of_board_and_comparison(tmp_path: Path) -> None:
-    """Of ten pairs that are not level, 8 are won: p = 0.11 without the correction for luck. With it, the test decides."""
+def test_the_board_and_the_comparison_show_the_decision_of_the_test(tmp_path: Path) -> None:
+    """Of the decided pairs 8 of 10 are won, so p = 0.11 without the correction for luck. With the correction, the
+    test decides.
+    """
     agents = [{"agent": "hold-at", "at": at, "label": f"h{at}"} for at in (20, 12)]
     spec = {
         "game": {"name": "pig", "target": 50},
@@ -155,7 +161,7 @@ def test_the_verdict_of_the_test_is_the_decision_of_board_and_comparison(tmp_pat
     ("elo0", "elo1", "verdict", "better"),
     [(0, 20, "H1", 1), (0, 20, "H0", 0), (-20, 0, "H1", 0), (-20, 0, "H0", -1), (-10, 10, "H1", 0), (5, 9, None, 0)],
 )
-def test_only_a_verdict_on_the_sign_says_which_is_better(elo0: int, elo1: int, verdict: Any, better: int) -> None:
+def test_only_a_verdict_on_the_sign_names_the_better_agent(elo0: int, elo1: int, verdict: Any, better: int) -> None:
     """H1 refutes that the lead is `elo0` or less, and H0 refutes that it is `elo1` or more."""
     assert Sprt(elo0, elo1).find_better(verdict, lambda _: 0.0) == better
 
@@ -169,8 +175,10 @@ SPEC = {
 
 
 @pytest.mark.process
-def test_the_board_has_the_ratio_that_ended_the_match(tmp_path: Path) -> None:
-    """Played at once, and in parts from a store; the seats of pig use no random numbers, and no pair counts as a repeat."""
+def test_the_board_shows_the_ratio_that_ended_the_match(tmp_path: Path) -> None:
+    """The match is played at once, and in parts from a store. Agents of pig use no random numbers, but no pair counts as a
+    repeat.
+    """
     whole = arena.run(SPEC)
     (board,) = Leaderboard.of_results(whole)
     state = board.test

@@ -1,4 +1,4 @@
-"""Maximum matchings against brute force and against a theorem."""
+"""Maximum matchings agree with brute force and with a theorem."""
 
 import random
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from arena_pairings.swiss_pairing import NeighborGraph
 
 
 def _largest(neighbors: list[list[int]], left: Iterable[int]) -> int:
-    """The size of a largest matching of some vertices, by trying everything."""
+    """Return the size of a largest matching of some vertices, by brute force."""
     near = [sum(1 << other for other in found) for found in neighbors]
 
     @cache
@@ -40,8 +40,8 @@ def _graph(rng: random.Random, vertices: int, share: float) -> list[list[int]]:
 
 @settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 9), st.floats(0, 1))
-def test_matchings_are_as_large_as_brute_force_finds(rng: random.Random, vertices: int, share: float) -> None:
-    """Graphs of up to nine vertices, also without two of them, which leaves the graph as it was."""
+def test_matchings_are_as_large_as_by_brute_force(rng: random.Random, vertices: int, share: float) -> None:
+    """Graphs have up to nine vertices. Removal of two vertices leaves the graph itself unchanged."""
     neighbors = _graph(rng, vertices, share)
     graph = NeighborGraph(neighbors)
     assert graph.exposed(range(vertices)) == vertices - 2 * _largest(neighbors, range(vertices))
@@ -51,15 +51,15 @@ def test_matchings_are_as_large_as_brute_force_finds(rng: random.Random, vertice
         assert graph.exposed(range(vertices)) == vertices - 2 * _largest(neighbors, range(vertices))
 
 
-def test_sparse_graphs_are_matched_as_well_as_brute_force_does() -> None:
-    """Two hundred graphs of sixteen vertices with two neighbours each on average, where blossoms lie within blossoms."""
+def test_matchings_of_sparse_graphs_are_as_large_as_by_brute_force() -> None:
+    """The 200 graphs have sixteen vertices with two neighbours each on average, which gives nested blossoms."""
     for seed in range(800, 1000):
         neighbors = _graph(random.Random(seed), 16, 0.15)
         assert NeighborGraph(neighbors).exposed(range(16)) == 16 - 2 * _largest(neighbors, range(16))
 
 
-def test_what_is_left_is_matched_as_well_as_brute_force_does() -> None:
-    """A thousand graphs of ten vertices, two of which leave: others who had no partner before may have one then."""
+def test_matchings_after_a_removal_are_as_large_as_by_brute_force() -> None:
+    """Two vertices of a thousand graphs of ten are removed. Vertices that had no partner before may have one then."""
     for seed in range(1000):
         rng = random.Random(seed)
         neighbors = _graph(rng, 10, rng.choice((0.3, 0.4, 0.5)))
@@ -69,7 +69,7 @@ def test_what_is_left_is_matched_as_well_as_brute_force_does() -> None:
 
 
 def test_cubic_graphs_without_bridges_are_matched_perfectly() -> None:
-    """J. Petersen's theorem of 1891, on generalised Petersen graphs, which are full of odd cycles."""
+    """This is J. Petersen's theorem of 1891. Generalised Petersen graphs are full of odd cycles."""
     for size, skip in ((5, 2), (7, 3), (9, 2), (41, 6), (99, 10)):
         neighbors: list[list[int]] = [[] for _ in range(2 * size)]
         for k in range(size):
@@ -81,7 +81,7 @@ def test_cubic_graphs_without_bridges_are_matched_perfectly() -> None:
 
 @pytest.mark.parametrize(("vertices", "degree"), [(16, 2.4), (16, 3.2), (60, 1.0), (60, 2.0), (60, 4.0)])
 def test_hidden_perfect_matchings_are_found(vertices: int, degree: float) -> None:
-    """Sixty sparse graphs each, a perfect matching being hidden among random edges: nobody is left over."""
+    """Random edges hide a perfect matching in each of sixty sparse graphs. Every vertex gets a partner."""
     for seed in range(60):
         rng = random.Random(seed)
         neighbors = _graph(rng, vertices, degree / vertices)

@@ -1,4 +1,4 @@
-"""The sequential test: a public framework's figures, an independent optimiser, and error rates by simulation."""
+"""The sequential test agrees with published figures and an independent optimiser, and keeps its error rates in simulations."""
 
 import random
 from collections.abc import Callable
@@ -30,19 +30,19 @@ PUBLISHED = [
     ((49, 989, 1891, 903, 31), (0, 3), -2.26, -5.49),
     ((24, 609, 1406, 767, 42), (0, 3), 2.91, 11.84),
 ]
-"""Pentanomial counts, bounds in normalised Elo, log-likelihood ratio and Elo, as users of a public testing framework gave them.
+"""Each item has pentanomial counts, bounds in normalised Elo, log-likelihood ratio and Elo, as published by users of a public
+testing framework.
 """
 
 
 @pytest.mark.parametrize(("counts", "bounds", "llr", "elo"), PUBLISHED)
 def test_published_matches(counts: tuple[int, ...], bounds: tuple[float, float], llr: float, elo: float) -> None:
-    """Ratio and Elo agree to 0.01."""
     assert log_likelihood_ratio(counts, Sprt(*bounds)) == pytest.approx(llr, abs=0.01)
     assert EloEstimate.of_pairs(counts).elo == pytest.approx(elo, abs=0.01)
 
 
 def test_a_published_margin() -> None:
-    """11.84 plus or minus 4.83."""
+    """The published interval is 11.84 plus or minus 4.83."""
     assert EloEstimate.of_pairs((24, 609, 1406, 767, 42)).margin == pytest.approx(4.83, abs=0.01)
 
 
@@ -51,8 +51,8 @@ def test_a_published_margin() -> None:
     "counts",
     [(3, 9, 20, 12, 6), (0, 0, 40, 1, 0), (0, 1, 40, 0, 0), (0, 1, 2, 0, 1), (0, 0, 3, 0, 9), (7, 0, 0, 0, 1), (0, 0, 0, 0, 38)],
 )
-def test_the_ratio_is_that_of_the_likeliest_distributions(counts: tuple[int, ...], model: Any) -> None:
-    """scipy's constrained optimiser finds the same two likelihoods, seen scores and unseen ones being possible."""
+def test_the_ratio_agrees_with_a_numerical_optimiser(counts: tuple[int, ...], model: Any) -> None:
+    """scipy's constrained optimiser finds the two largest likelihoods. Scores without a game are possible, too."""
     test = Sprt(-10, 60, model=model)
     found = [_largest(np.array(counts), test, elo) for elo in (test.elo0, test.elo1)]
     assert log_likelihood_ratio(counts, test) == pytest.approx(found[1] - found[0], abs=1e-4)
@@ -84,15 +84,17 @@ def _largest(counts: "np.ndarray[Any, Any]", test: Sprt, elo: float) -> float:
 
 
 def test_a_match_that_one_side_wins_throughout_is_decided() -> None:
-    """38 won pairs of 0 against 20 Elo accept H1; as many lost ones accept H0; nothing played decides nothing."""
+    """For bounds of 0 and 20 Elo, 38 won pairs accept H1, and 38 lost pairs accept H0. A match without games has no verdict."""
     test = Sprt()
     assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 38), test)) == "H1"
     assert test.verdict(log_likelihood_ratio((38, 0, 0, 0, 0), test)) == "H0"
     assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 0), test)) is None
 
 
-def test_a_match_ends_at_the_first_look_at_which_it_can_be_decided() -> None:
-    """After every four pairs, as the manual says. Wins alone pass the bound before; scipy finds the pair."""
+def test_a_match_ends_at_the_first_look_that_decides_it() -> None:
+    """A look follows every four pairs, as the manual says. scipy finds the pair at which wins alone pass the bound, between two
+    looks.
+    """
     won = [np.array([0, 0, 0, 0, pairs]) for pairs in range(1, 20)]
     ratios = [_largest(counts, Sprt(0, 100), 100) - _largest(counts, Sprt(0, 100), 0) for counts in won]
     passed = next(pairs for pairs, ratio in enumerate(ratios, 1) if ratio >= log(0.95 / 0.05))
@@ -106,8 +108,8 @@ def test_a_match_ends_at_the_first_look_at_which_it_can_be_decided() -> None:
     assert asked.count(None) * 4 == (len(asked) - asked.count(None)) / 2 == passed + -passed % 4
 
 
-def test_bounds_are_walds() -> None:
-    """B = beta / (1 - alpha) and A = (1 - beta) / alpha (A. Wald, 1947): for 5 % and 5 %, ln(19) either way."""
+def test_the_bounds_are_walds() -> None:
+    """B = beta / (1 - alpha) and A = (1 - beta) / alpha (A. Wald, 1947). With 5 % and 5 %, they are -ln(19) and ln(19)."""
     for alpha, beta, lower, upper in [(0.05, 0.05, 1 / 19, 19), (0.01, 0.1, 10 / 99, 90), (0.1, 0.01, 1 / 90, 9.9)]:
         test = Sprt(alpha=alpha, beta=beta)
         assert (test.lower, test.upper) == pytest.approx((log(lower), log(upper)))
@@ -117,7 +119,7 @@ BASE = np.array([0.04, 0.2, 0.5, 0.21, 0.05])
 
 
 def _tilted(effect: float) -> "np.ndarray[Any, Any]":
-    """A distribution of pair scores whose mean lies `effect` deviations above one half."""
+    """Return a distribution of pair scores with a mean `effect` deviations above one half."""
 
     def shares(tilt: float) -> "np.ndarray[Any, Any]":
         weights: np.ndarray[Any, Any] = BASE * np.exp(tilt * SCORES)
@@ -133,11 +135,11 @@ def _tilted(effect: float) -> "np.ndarray[Any, Any]":
 
 
 NEAR = 0.8
-"""Matches are followed pair by pair from where the closed formula comes so near to a bound, which is quicker."""
+"""For speed, the exact ratio is computed only if the closed formula comes this near to a bound."""
 
 
 def _decide(test: Sprt, shares: "np.ndarray[Any, Any]", matches: int) -> tuple[list[Verdict], list[int]]:
-    """Verdicts and lengths of so many simulated matches."""
+    """Return the verdicts and lengths of simulated matches."""
     rng = np.random.default_rng(5)
     drawn = rng.choice(5, size=(matches, 1400), p=shares).astype(np.int8)
     counts = np.stack([np.cumsum(drawn == kind, axis=1, dtype=np.int32) for kind in range(5)], axis=2)
@@ -163,10 +165,12 @@ def _decide(test: Sprt, shares: "np.ndarray[Any, Any]", matches: int) -> tuple[l
 
 @pytest.mark.parametrize("matches", [60, pytest.param(2000, marks=pytest.mark.proof)])
 @pytest.mark.parametrize(("elo", "wrong"), [(0, "H1"), (50, "H0")])
-def test_false_verdicts_are_as_rare_as_promised(
+def test_false_verdicts_are_as_rare_as_requested(
     elo: float, wrong: Verdict, matches: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """At either hypothesis: wrong in at most 5 % and two sigma, decided every time, about as long as foretold."""
+    """At both hypotheses, at most 5 % of the verdicts plus two sigma are wrong. Each match is decided, at about the expected
+    length.
+    """
     test = Sprt(0, 50)
     verdicts, lengths = _decide(test, _tilted(effect_size(elo)), matches)
     assert len(verdicts) == matches
@@ -176,9 +180,9 @@ def test_false_verdicts_are_as_rare_as_promised(
     assert mean == pytest.approx(expected_pairs(test, elo), rel=0.15 if matches > 1000 else 0.4)
 
 
-def test_the_sign_of_a_lead_is_claimed_as_rarely_as_promised() -> None:
-    """The lead is 0, and the hypotheses are 50 below and above it, so the verdict falls on either side as often. Of 100 matches,
-    at most 5 % and two sigma say that one side is better, for each side.
+def test_wrong_claims_about_the_sign_of_a_lead_are_as_rare_as_requested() -> None:
+    """The lead is 0, and the hypotheses are 50 below and above it, so both verdicts are equally frequent. Of 100 matches, at
+    most 5 % plus two sigma call one given side better.
     """
     test, rng = Sprt(-50, 50), np.random.default_rng(3)
     claims, verdicts = [], []
@@ -200,9 +204,9 @@ def test_the_sign_of_a_lead_is_claimed_as_rarely_as_promised() -> None:
         (8, ("is not 100 normalised Elo worse than", "is not 100 normalised Elo better than")),
     ],
 )
-def test_a_lead_that_the_games_show_is_claimed(pairs: int, words: tuple[str, str]) -> None:
-    """If all pairs are won, a lead of 100 is 2.56 after 8 pairs (log-likelihood ratio to a lead of 0), and 3.84 after 12: the
-    bound is ln 19. The other side has the same verdict with the two exchanged.
+def test_a_verdict_claims_only_the_lead_that_the_games_show(pairs: int, words: tuple[str, str]) -> None:
+    """If all pairs are won, the log-likelihood ratio of a lead of 100 to a lead of 0 is 2.56 after 8 pairs and 3.84 after 12;
+    the bound is ln 19. The other side gets the same verdict with H0 and H1 exchanged.
     """
     sheet = BoardInfo("half", {}, "versus", ("one", "other"), 1000, exact=False, test={"elo0": -100.0, "elo1": 100.0})
     for winner in (0, 1):
@@ -217,8 +221,10 @@ def test_a_lead_that_the_games_show_is_claimed(pairs: int, words: tuple[str, str
         assert state.conclude() == f"one {words[winner]} other (at most 5 % risk)"
 
 
-def test_expected_pairs_are_most_between_the_hypotheses() -> None:
-    """At the middle, Wald's ln(19)^2 over the squared step; the same at both hypotheses, and little far outside."""
+def test_most_pairs_are_expected_between_the_hypotheses() -> None:
+    """At the middle, Wald's formula is ln(19)^2 over the squared step. The values at both hypotheses are equal, and far outside
+    few pairs are expected.
+    """
     test = Sprt(0, 20)
     assert expected_pairs(test, 10) == pytest.approx(log(19) ** 2 / effect_size(20) ** 2)
     assert expected_pairs(test, 10 + 1e-6) == pytest.approx(expected_pairs(test, 10), rel=1e-6)
@@ -228,8 +234,7 @@ def test_expected_pairs_are_most_between_the_hypotheses() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"elo0": 5, "elo1": 5}, {"alpha": 0}, {"beta": 0.5}, {"elo1": 900}])
-def test_numbers_that_make_no_test_are_refused(bad: dict[str, float]) -> None:
-    """The error says what was expected."""
+def test_invalid_parameters_of_a_test_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ArenaError, match="sprt: expected"):
         Sprt(**bad)  # type: ignore[arg-type]
     with pytest.raises(ArenaError, match="pentanomial: expected five"):
@@ -243,8 +248,8 @@ def test_numbers_that_make_no_test_are_refused(bad: dict[str, float]) -> None:
     st.floats(0.5, 500),
     st.sampled_from(["normalized", "logistic"]),
 )
-def test_no_counts_give_anything_but_a_number(counts: list[int], elo0: float, width: float, model: Any) -> None:
-    """The ratio is finite, and changes its sign with the sides and the hypotheses."""
+def test_the_ratio_is_finite_for_all_counts(counts: list[int], elo0: float, width: float, model: Any) -> None:
+    """The ratio changes its sign if the sides and the hypotheses are exchanged."""
     test = Sprt(elo0, min(250.0, elo0 + width), model=model)
     llr = log_likelihood_ratio(counts, test)
     assert isfinite(llr)

@@ -1,4 +1,4 @@
-"""Swiss pairings: their rules, over random histories; tie-breaks by hand."""
+"""Swiss pairings follow their rules in random histories, and tie-breaks agree with values computed by hand."""
 
 import random
 from collections import Counter
@@ -32,7 +32,7 @@ def _play(rng: random.Random, lots: tuple[str, ...], history: list[Encounter[str
 
 
 def _possible(lots: tuple[str, ...], history: list[Encounter[str]], resting: set[str]) -> bool:
-    """Whether there is a round without a repeated meeting, by trying them all."""
+    """Return whether there is a round without a repeated meeting, by trying all rounds."""
     met = _met(history)
 
     def complete(left: list[str]) -> bool:
@@ -51,7 +51,9 @@ SIZES = st.integers(2, 12) | st.integers(2, 40)
 
 @pytest.mark.parametrize("examples", [25, pytest.param(1000, marks=pytest.mark.proof)])
 def test_the_rules_hold_for_random_histories(examples: int) -> None:
-    """Everyone once, the bye to one with the fewest, no repeats where none need be, seats within two of each other."""
+    """Each agent plays once, the bye goes to an agent with the fewest, repeats occur only if unavoidable, and seats differ by
+    at most two.
+    """
     histories = given(st.randoms(use_true_random=False), SIZES, st.integers(1, 9))
     settings(max_examples=examples, deadline=None, derandomize=True)(histories(_check_history))()
 
@@ -71,7 +73,7 @@ def _check_history(rng: random.Random, agents: int, rounds: int) -> None:
 
 @pytest.mark.parametrize("agents", [64, *[pytest.param(agents, marks=pytest.mark.proof) for agents in (199, 200)]])
 def test_the_rules_hold_for_many_agents(agents: int) -> None:
-    """Twelve rounds, not one meeting repeated, nobody far from others in score as long as there is a choice."""
+    """In twelve rounds no meeting is repeated, and opponents have similar scores."""
     rng = random.Random(agents)
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
     history: list[Encounter[str]] = []
@@ -86,9 +88,7 @@ def test_the_rules_hold_for_many_agents(agents: int) -> None:
 
 @pytest.mark.parametrize("agents", [4, 6, 8, 10])
 def test_the_last_possible_rounds_are_found(agents: int) -> None:
-    """Where a greedy pairing gets stuck: whenever trying out everything finds a round without a repeat, so do we (checked in
-    `_play`).
-    """
+    """A greedy pairing would get stuck. `_play` checks that a round without a repeat is found whenever brute force finds one."""
     for seed in range(20):
         rng = random.Random(seed)
         lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
@@ -97,8 +97,8 @@ def test_the_last_possible_rounds_are_found(agents: int) -> None:
             _play(rng, lots, history)
 
 
-def test_score_groups_meet_among_themselves() -> None:
-    """Eight agents after one round of decided games: winners meet winners; upper half against lower half before it."""
+def test_agents_of_a_score_group_meet_each_other() -> None:
+    """In the first round the upper half of eight agents meets the lower half. After it, winners meet winners."""
     lots = tuple("abcdefgh")
     first = swiss_round(lots, [])
     assert [frozenset(pair) for pair in first] == [frozenset(pair) for pair in ("ae", "bf", "cg", "dh")]
@@ -108,8 +108,10 @@ def test_score_groups_meet_among_themselves() -> None:
     assert all((one in winners) == (two in winners) for one, two in swiss_round(lots, history))
 
 
-def test_groups_are_left_only_by_as_many_as_must() -> None:
-    """Four leaders of whom b has met d: a leaves its place opposite c, since b and d would have to go; so do those below."""
+def test_as_few_agents_as_possible_leave_their_score_group() -> None:
+    """Four agents lead, and b has already met d. The pair a and c is split, because otherwise b and d would have to leave the
+    group. The pairs below are split, too.
+    """
     history = [Encounter("b", "d", 0.5), Encounter("a", "e", 1), Encounter("c", "f", 1), Encounter("g", "h", 0.5)]
     history += [Encounter("g", "b", 0), Encounter("h", "d", 0), Encounter("f", "a", 0.5), Encounter("e", "c", 0.5)]
     third = swiss_round(tuple("abcdefgh"), history)
@@ -117,8 +119,8 @@ def test_groups_are_left_only_by_as_many_as_must() -> None:
 
 
 @pytest.mark.parametrize("examples", [20, pytest.param(300, marks=pytest.mark.proof)])
-def test_the_leaders_meet_among_themselves_as_far_as_can_be(examples: int) -> None:
-    """Of all rounds without a repeat, tried one by one, none pairs more of the top score group within it."""
+def test_as_many_leaders_as_possible_meet_each_other(examples: int) -> None:
+    """Brute force over all rounds without a repeat finds no round with more pairs within the top score group."""
     histories = given(st.randoms(use_true_random=False), st.sampled_from([4, 6, 8]), st.integers(1, 4))
     settings(max_examples=examples, deadline=None, derandomize=True)(histories(_check_leaders))()
 
@@ -132,7 +134,9 @@ def _check_leaders(rng: random.Random, agents: int, rounds: int) -> None:
     top = {agent for agent in lots if points[agent] == max(points.values())}
 
     def most(left: tuple[str, ...]) -> int:
-        """The most pairs within the top group in a whole round of those left; far below zero where there is none."""
+        """Return the largest number of pairs within the top group in a whole round of these agents, or a negative number if
+        there is no such round.
+        """
         if not left:
             return 0
         others = [other for other in left[1:] if frozenset((left[0], other)) not in met]
@@ -141,18 +145,18 @@ def _check_leaders(rng: random.Random, agents: int, rounds: int) -> None:
 
     balance = Counter(one for one, _, _ in history)
     balance.subtract(two for _, two, _ in history if two is not None)
-    if most(lots) >= 0 and max(map(abs, balance.values())) < 2:  # else seats have a say
+    if most(lots) >= 0 and max(map(abs, balance.values())) < 2:  # otherwise the balance of seats also affects the pairing
         assert sum({one, two} <= top for one, two in swiss_round(lots, history)) == most(lots)
 
 
-def test_the_bye_goes_to_the_lowest_without_one() -> None:
-    """c is last but has had one, so the next lowest of three rests."""
+def test_the_bye_goes_to_the_lowest_agent_without_one() -> None:
+    """Agent c is last but has had a bye, so the next lowest of the three gets one."""
     history = [Encounter("a", "b", 1), Encounter("c", None)]
     assert swiss_round(("a", "b", "c"), history)[-1] == ("b", None)
 
 
-def test_all_rounds_of_a_round_robin_fit() -> None:
-    """With four agents three rounds meet everyone; a fourth repeats one meeting each, and a fifth does not repeat these again."""
+def test_a_swiss_tournament_can_repeat_a_round_robin() -> None:
+    """Four agents all meet in three rounds. The fourth round repeats two meetings, and the next rounds repeat the others."""
     lots = tuple("abcd")
     history: list[Encounter[str]] = []
     for _ in range(6):
@@ -160,8 +164,8 @@ def test_all_rounds_of_a_round_robin_fit() -> None:
     assert _met(history) == {frozenset(pair): 2 for pair in combinations(lots, 2)}
 
 
-def test_tie_breaks_by_hand() -> None:
-    """Three agents, a bye each: a beat b and drew c, b beat c."""
+def test_tie_breaks_agree_with_values_computed_by_hand() -> None:
+    """Each of three agents has a bye; a beat b and drew with c, and b beat c."""
     history = [
         Encounter("a", "b", 1),
         Encounter("c", None),
@@ -177,14 +181,12 @@ def test_tie_breaks_by_hand() -> None:
     )
 
 
-def test_lots_come_from_the_generator() -> None:
-    """The same seed draws the same lots."""
+def test_lots_depend_on_the_seed() -> None:
     first, again, other = (draw_lots("abcdefgh", random.Random(seed)) for seed in (1, 1, 2))
     assert first == again != other
 
 
 @pytest.mark.parametrize(("lots", "history"), [(("a",), []), (("a", "a"), []), (("a", "b"), [Encounter("a", "c", 1)])])
-def test_what_is_no_tournament_is_refused(lots: tuple[str, ...], history: list[Encounter[str]]) -> None:
-    """The error says what was expected."""
+def test_an_invalid_tournament_is_refused(lots: tuple[str, ...], history: list[Encounter[str]]) -> None:
     with pytest.raises(ArenaError, match="swiss: expected"):
         swiss_round(lots, history)

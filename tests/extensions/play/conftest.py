@@ -1,4 +1,4 @@
-"""A terminal for the tests: a pseudo-terminal of a given size, in which `arena` runs as a real process."""
+"""Run `arena` as a real process in a pseudo-terminal of a given size."""
 
 import fcntl
 import os
@@ -26,7 +26,7 @@ ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 
 
 class Terminal:
-    """A process of `arena` in a pseudo-terminal, as if a person used it."""
+    """A process of `arena` in a pseudo-terminal, which tests use as a person would."""
 
     def __init__(self, words: tuple[str, ...], columns: int, lines: int, environment: dict[str, str]) -> None:
         master, slave = pty.openpty()

@@ -1,4 +1,4 @@
-"""Limits that a command sets by itself replace no action of an agent by a random one."""
+"""The default limits of a command never replace an action of an agent by a random one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -33,24 +33,24 @@ class Slow(Agent):
 def arena_agents():
     return [Slow]
 """
-"""An agent that plays the first action after more states than `arena try` allows for a decision, and reports nothing."""
+"""This agent plays the first action after more states than `arena try` allows for a decision, and reports no action before."""
 
 
 @pytest.mark.unit
-def test_in_play_and_solve_only_limits_that_are_named_can_draw_a_move(tmp_path: Path) -> None:
+def test_play_and_solve_replace_an_action_only_if_the_user_sets_a_limit(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
     setup = MatchSetup("tic-tac-toe", limits={"nodes": 100}, patient=True, plugins=(str(file),))
     record = play_match(match_of(setup.load(["slow", "slow"])))
     assert (record.fallbacks, record.actions) == (0, ("1", "2", "3", "4", "5", "6", "7"))
     own = play_match(match_of(setup.load(["slow", "slow:limits={nodes: 50}"])))
-    assert own.fallbacks == sum(decision.seat == 1 for decision in own.decisions) > 0, "an entry with limits of its own"
+    assert own.fallbacks == sum(decision.seat == 1 for decision in own.decisions) > 0, "the entry sets its own limits"
     named = play_match(match_of(replace(setup, patient=False).load(["slow", "slow"])))
     assert named.fallbacks == len(named.decisions)
 
 
 @pytest.mark.unit
-def test_try_draws_no_move_of_an_agent(tmp_path: Path) -> None:
+def test_try_never_replaces_an_action_of_an_agent(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
     registry, note = load_plugins((file,)), SharedNote.new()
@@ -67,14 +67,16 @@ def test_try_draws_no_move_of_an_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.unit
-def test_duel_and_tune_have_no_default_limits_in_games(tmp_path: Path) -> None:
-    """A solver of a puzzle has one, since many puzzles are too hard; no random move replaces a solution."""
+def test_duel_and_tune_set_no_default_limits_for_games(tmp_path: Path) -> None:
+    """A solver has a default limit, because many puzzles are too hard. A solver's missing solution is never replaced by a
+    random move.
+    """
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
     given = duel.make_context("duel", ["slow.py"]).params
     assert DuelOptions(**given).limits_given == {}
     asked = Asked(str(file), None, "tic-tac-toe", ("most=0..3",), None, None, None, ())
     assert "limits" not in read_terms(asked).keys
-    assert "limits" not in read_terms(replace(asked, game="sliding-tiles")).keys, "it chooses its moves one by one"
+    assert "limits" not in read_terms(replace(asked, game="sliding-tiles")).keys, "the agent chooses its moves one by one"
     solver = Asked("a-star", None, "sliding-tiles", ("weight=1..2",), None, None, None, ())
     assert read_terms(solver).keys["limits"] == {"nodes": 20_000}

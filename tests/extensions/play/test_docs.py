@@ -1,11 +1,10 @@
-"""`arena docs` on a terminal: Markdown as text, a pager for what is longer than the screen."""
+"""`arena docs` on a terminal renders Markdown as text, and sends pages longer than the screen to a pager."""
 
 from collections.abc import Callable
 from typing import Any
 
 
-def test_a_short_page_is_printed(terminal: Callable[..., Any]) -> None:
-    """Headings and code without their marks; the screen is long enough."""
+def test_a_short_page_is_printed_without_markup(terminal: Callable[..., Any]) -> None:
     shown = terminal("docs", "explanation/nodes", columns=80, lines=100)
     text = shown.until("Leaderboards show")
     assert "What a node is" in text
@@ -15,7 +14,7 @@ def test_a_short_page_is_printed(terminal: Callable[..., Any]) -> None:
 
 
 def test_a_long_page_goes_through_the_pager(terminal: Callable[..., Any]) -> None:
-    """Any that PAGER names; it gets the whole page."""
+    """PAGER names the pager, which gets the whole page."""
     shown = terminal("docs", "spec", columns=80, lines=24, PAGER="sed -e s/^/|/")
     assert "|" in shown.until("The spec of a tournament")
     shown.until("memory_mb")

@@ -1,4 +1,4 @@
-"""docs/how-to/play.md is true: its commands run, and its tables are complete."""
+"""The commands of docs/how-to/play.md run, and its tables are complete."""
 
 import json
 import re
@@ -19,7 +19,7 @@ LINES = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for l
 
 @pytest.mark.parametrize("line", LINES)
 def test_every_command_of_the_page_runs(piped: Piped, line: str) -> None:
-    """Exit code 0 and a result; whoever is asked for a move meets the end of the input, and leaves."""
+    """Each command exits with code 0 and prints a result. Commands that ask for a move read the end of the input and stop."""
     done = piped(*shlex.split(line, comments=True)[1:])
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
@@ -28,7 +28,7 @@ def test_every_command_of_the_page_runs(piped: Piped, line: str) -> None:
 
 @pytest.mark.unit
 def test_the_tables_are_complete(here: Piped) -> None:
-    """Every command of the prompt has its row, and the keys of the JSON are those that the page lists."""
+    """The page lists every command of the prompt and every key of the JSON output."""
     rows = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
     assert set(COMMANDS) <= set(rows)
     listed = re.search(r"prints one object: `([^`]+)`", PAGE)

@@ -1,4 +1,6 @@
-"""`arena` alone: a menu at a terminal, the help elsewhere. Whatever is chosen, the command that is shown does the same."""
+"""`arena` without a command shows a menu on a terminal and the help elsewhere. The commands that the menu shows have the
+same effect.
+"""
 
 import re
 import shlex
@@ -12,13 +14,13 @@ Open = Callable[..., Any]
 Piped = Callable[..., Any]
 
 
-def command(text: str) -> list[str]:
-    """The last command that was shown, as words without `arena`."""
+def last_command(text: str) -> list[str]:
+    """Return the words, without `arena`, of the last command that was shown."""
     return shlex.split(re.findall(r"^\$ arena (.*)$", text, re.MULTILINE)[-1])
 
 
-def test_elsewhere_it_is_the_help(piped: Piped) -> None:
-    """Exit code 2, as for any call without a command."""
+def test_without_a_terminal_the_help_is_printed(piped: Piped) -> None:
+    """The exit code is 2, as for any call without a command."""
     done = piped()
     assert done.returncode == 2
     assert "Usage:" in done.stdout + done.stderr
@@ -27,7 +29,7 @@ def test_elsewhere_it_is_the_help(piped: Piped) -> None:
 
 @pytest.mark.parametrize("keys", ["\x04", "g\n\x04", "a\nquit\n", "s\n3\nq\n"])
 def test_q_and_ctrl_d_leave_anywhere(terminal: Open, keys: str) -> None:
-    """With 0, and without a traceback."""
+    """The exit code is 0, and no traceback is shown."""
     menu = terminal()
     for key in re.findall(r"\x04|[^\n\x04]+", keys):
         menu.until("> ")
@@ -37,15 +39,16 @@ def test_q_and_ctrl_d_leave_anywhere(terminal: Open, keys: str) -> None:
 
 
 def test_ctrl_c_leaves_with_130(terminal: Open) -> None:
-    """As anywhere."""
     menu = terminal()
     menu.until("choice> ")
     assert menu.interrupt() == 130
     assert "Traceback" not in menu.seen
 
 
-def test_a_board_an_algorithm_and_its_run(terminal: Open, piped: Piped) -> None:
-    """Choose sudoku of boxes of 2, another board, a-star, watch it; the command that is shown gives the same in a pipe."""
+def test_a_puzzle_is_configured_and_watched(terminal: Open, piped: Piped) -> None:
+    """The test chooses sudoku with boxes of 2, another board and a-star. The command that the menu shows gives the same result
+    in a pipe.
+    """
     menu = terminal()
     menu.until("choice> ")
     menu.type("g")
@@ -66,10 +69,10 @@ def test_a_board_an_algorithm_and_its_run(terminal: Open, piped: Piped) -> None:
     assert "expected a name or a number from 1 to" in menu.until("algorithm [dfs]> ")
     menu.type("a-star:weight=2")
     shown = menu.until("choice> ")
-    assert command(shown) == ["solve", "sudoku", "--agent", "a-star:weight=2", "--set", "box=2", "--seed", "5", "--animate"]
+    assert last_command(shown) == ["solve", "sudoku", "--agent", "a-star:weight=2", "--set", "box=2", "--seed", "5", "--animate"]
     menu.type("w")
     seen = menu.until("choice> ")
-    done = piped(*command(seen[: seen.index("algorithm:")]))
+    done = piped(*last_command(seen[: seen.index("algorithm:")]))
     facts = re.compile(r"^(?:solved|moves|cost|nodes|solutions) .*$", re.MULTILINE)
     assert facts.findall(seen) == facts.findall(done.stdout) != []
     menu.press("\x04")
@@ -77,7 +80,7 @@ def test_a_board_an_algorithm_and_its_run(terminal: Open, piped: Piped) -> None:
 
 
 def test_a_position_is_typed_and_played_by_hand(terminal: Open) -> None:
-    """A wrong one says why and changes nothing; leaving the game leads back to the menu."""
+    """An invalid position is explained and changes nothing. Leaving the game leads back to the menu."""
     menu = terminal()
     menu.until("choice> ")
     menu.type("b")
@@ -103,7 +106,7 @@ def test_a_position_is_typed_and_played_by_hand(terminal: Open) -> None:
 
 
 def test_statistics_are_a_tournament_whose_spec_is_shown(terminal: Open, piped: Piped, tmp_path: Path) -> None:
-    """The spec, saved and run as it says, gives the same table; a-star solves every 8-puzzle."""
+    """The menu's spec, saved and run, gives the same table. A-star solves every 8-puzzle."""
     menu = terminal(columns=120)
     menu.until("choice> ")
     menu.type("s")
@@ -125,7 +128,7 @@ def test_statistics_are_a_tournament_whose_spec_is_shown(terminal: Open, piped: 
     spec = re.search(r"cat > (\S+) <<'END'\n(.*?)^END$", seen, re.DOTALL | re.MULTILINE)
     assert spec is not None
     (tmp_path / spec[1]).write_text(spec[2])
-    done = piped(*command(seen[: seen.index("algorithm:")]), cwd=tmp_path)
+    done = piped(*last_command(seen[: seen.index("algorithm:")]), cwd=tmp_path)
     assert done.returncode == 0
     rows = re.compile(r"^ *\d+ (?:~ )? *(a-star|greedy) +(\d+) +(\S+)", re.MULTILINE)
     assert rows.findall(seen) == rows.findall(done.stdout)
@@ -135,8 +138,8 @@ def test_statistics_are_a_tournament_whose_spec_is_shown(terminal: Open, piped: 
     assert menu.end() == 0
 
 
-def test_a_game_for_two_is_watched(terminal: Open) -> None:
-    """Both agents are chosen; the command names both."""
+def test_two_agents_of_a_game_are_watched(terminal: Open) -> None:
+    """The command names both chosen agents."""
     menu = terminal(columns=40)
     menu.until("choice> ")
     menu.type("g")
@@ -151,7 +154,7 @@ def test_a_game_for_two_is_watched(terminal: Open) -> None:
     menu.until("agent in seat 2 [random]> ")
     menu.type("alpha-beta")
     words = ["play", "tic-tac-toe", "alpha-beta", "alpha-beta", "--set", "rows=2", "--seed", "0"]
-    assert command(menu.until("choice> ")) == words
+    assert last_command(menu.until("choice> ")) == words
     menu.type("w")
     assert "a draw, after 6 moves" in menu.until("choice> ")  # the second seat blocks the only two lanes
     menu.press("\x04")

@@ -1,4 +1,4 @@
-"""What commands print on terminals that are narrower than their tables, and that files and pipes get all of it."""
+"""Commands fit their tables to narrow terminals, but write everything to files and pipes."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def shown(terminal: Open, *words: str, columns: int, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("columns", [60, 40])
-def test_boards_fit_and_say_what_they_leave_out(terminal: Open, store: Path, columns: int) -> None:
+def test_boards_fit_and_name_the_columns_left_out(terminal: Open, store: Path, columns: int) -> None:
     seen = shown(terminal, "leaderboard", str(store), columns=columns)
     assert max(map(len, seen.split("\n"))) <= columns
     text = " ".join(seen.split())
@@ -45,7 +45,7 @@ def test_boards_fit_and_say_what_they_leave_out(terminal: Open, store: Path, col
 
 
 def test_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, piped: Piped, store: Path) -> None:
-    """Nothing is left out where all fits, and a pipe gets the same, whatever COLUMNS says."""
+    """No column is left out if all fit. A pipe gets the whole table, whatever the value of COLUMNS."""
     whole = piped("leaderboard", str(store), COLUMNS="60").stdout
     assert max(map(len, whole.split("\n"))) > 120
     assert "Columns left out" not in whole
@@ -55,7 +55,7 @@ def test_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, pipe
     assert "Columns left out" in narrow
 
 
-def test_a_style_that_was_asked_for_is_left_alone(terminal: Open, piped: Piped, store: Path) -> None:
+def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, piped: Piped, store: Path) -> None:
     words = ("leaderboard", str(store), "--format", "github")
     assert shown(terminal, *words, columns=60) == piped(*words).stdout
 

@@ -1,4 +1,4 @@
-"""`arena play` at a terminal and between pipes: real processes, real keys."""
+"""`arena play` runs as a real process, at a terminal with real keys and between pipes."""
 
 import random
 import re
@@ -89,35 +89,37 @@ def agents(tmp_path: Path) -> str:
     return str(file)
 
 
-def marks(seen: str) -> dict[int, str]:
-    """What was put where, from the lines that tell the moves."""
+def marks_by_cell(seen: str) -> dict[int, str]:
+    """Return the mark in each cell, from the lines that report the moves."""
     moves = re.findall(r"^(\d)\. [\w-]+: (\d)", seen, re.MULTILINE)
     return {int(cell): "xo"[(int(number) - 1) % 2] for number, cell in moves}
 
 
 def winner(cells: dict[int, str]) -> str | None:
-    """Who has three in a row."""
+    """Return the mark that has three in a row, or None."""
     rows = ["".join([cells.get(cell, ".") for cell in line]) for line in LINES]
     return next((row[0] for row in rows if row in ("xxx", "ooo")), None)
 
 
 @pytest.mark.parametrize(("seat", "seed"), [(0, 1), (1, 4)])
-def test_nobody_beats_alpha_beta_at_tic_tac_toe(terminal: Open, seat: int, seed: int) -> None:
-    """A person moves at random, in either seat: the game's value is a draw, so alpha-beta never loses; the board says who won."""
+def test_alpha_beta_never_loses_at_tic_tac_toe(terminal: Open, seat: int, seed: int) -> None:
+    """The person moves at random, in either seat. The game's value is a draw, so alpha-beta never loses. The last line names
+    the winner.
+    """
     rng = random.Random(seed)
     game = terminal("play", "tic-tac-toe", *(["human"] if seat == 0 else ["alpha-beta", "human"]))
     while game.asks("human> "):
-        free = [cell for cell in range(1, 10) if cell not in marks(game.seen)]
+        free = [cell for cell in range(1, 10) if cell not in marks_by_cell(game.seen)]
         game.type(str(rng.choice(free)))
     assert game.end() == 0
-    won = winner(marks(game.seen))
+    won = winner(marks_by_cell(game.seen))
     assert won != "xo"[seat]
     expected = "a draw, after 9 moves" if won is None else "alpha-beta wins, after"
     assert game.seen.splitlines()[-1].startswith(expected)
 
 
-def test_moves_are_taken_back_to_the_last_decision_of_the_person(terminal: Open, agents: str) -> None:
-    """The agent begins anew: the n-th free cell at its n-th move, counted from when it was made."""
+def test_undo_goes_back_to_the_last_decision_of_the_person(terminal: Open, agents: str) -> None:
+    """The agent is created again after an undo: the counter plays the n-th free cell at its n-th move of the game so far."""
     game = terminal("play", "tic-tac-toe", "human", "counter", "--plugin", agents)
     game.until("human> ")
     game.type("undo")
@@ -140,8 +142,11 @@ def test_moves_are_taken_back_to_the_last_decision_of_the_person(terminal: Open,
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_an_agent_made_anew_knows_the_moves_so_far(piped: Piped, agents: str, isolation: str) -> None:
-    """After a move is taken back it plays on from there: the first free cell, since it is its first move."""
+def test_an_agent_created_again_replays_the_moves_so_far(piped: Piped, agents: str, isolation: str) -> None:
+    """The new counter plays on from there. Its next move is its first, so it chooses the first free cell.
+
+    The agent may run in this process or in another one.
+    """
     word = f"counter:isolation={isolation}"
     done = piped("play", "tic-tac-toe", "human", word, "--plugin", agents, typed="5\n9\nundo\n2\n3\n")
     moves = re.findall(r"^(\d)\. \S+: (\d)", done.stdout, re.MULTILINE)
@@ -151,7 +156,7 @@ def test_an_agent_made_anew_knows_the_moves_so_far(piped: Piped, agents: str, is
 
 
 def test_ctrl_d_leaves_with_0_and_ctrl_c_with_130(terminal: Open) -> None:
-    """Both with a word, and without a traceback."""
+    """A word is printed in both cases, and no traceback."""
     game = terminal("play", "connect-four")
     game.until("human> ")
     game.press("\x04")
@@ -164,15 +169,15 @@ def test_ctrl_d_leaves_with_0_and_ctrl_c_with_130(terminal: Open) -> None:
     assert "Traceback" not in other.seen
 
 
-def test_ctrl_c_reaches_an_agent_that_thinks(terminal: Open) -> None:
+def test_ctrl_c_interrupts_a_search(terminal: Open) -> None:
     """Alpha-beta without a limit would search connect four for years."""
     game = terminal("play", "connect-four", "alpha-beta", "random", "--limits", "none")
     game.until("1 2 3 4 5 6 7\n")
     assert game.interrupt() == 130
 
 
-def test_wrong_moves_say_what_was_expected(piped: Piped) -> None:
-    """The game's own words, and the commands that may have been meant; then the game goes on."""
+def test_an_invalid_move_is_explained(piped: Piped) -> None:
+    """The message is the game's own, or suggests a command. Then the game goes on."""
     done = piped("play", "connect-four", "human", "human", typed="9\nundoo\n\n#9\n#2\nquit now\n:quit\n")
     assert done.returncode == 0
     assert re.search(r"expected (a column|one of)[^;]*, got '9'", done.stdout), done.stdout
@@ -182,15 +187,15 @@ def test_wrong_moves_say_what_was_expected(piped: Piped) -> None:
     assert done.stdout.endswith("left after 1 move\n")
 
 
-def test_a_number_of_the_list_is_a_move_where_the_notation_has_no_numbers(piped: Piped) -> None:
-    """Othello begins with d3, c4, f5 or e6, which the rules fix; the list is by square."""
+def test_a_number_selects_a_listed_move_if_the_notation_has_no_numbers(piped: Piped) -> None:
+    """The rules of othello allow d3, c4, f5 and e6 as first moves. The list is in the order of the squares."""
     done = piped("play", "othello", "human", "human", typed="?\n3\n:quit\n")
     assert "1) d3  2) c4  3) f5  4) e6" in done.stdout
     assert "1. human (seat 1): f5" in done.stdout
 
 
-def test_hints_come_from_an_agent_and_are_right(piped: Piped) -> None:
-    """x can win with 3; the solver of the puzzle needs the two slides that it takes."""
+def test_hints_are_right(piped: Piped) -> None:
+    """x wins with 3. The puzzle takes two slides."""
     won = piped(
         "play", "tic-tac-toe", "--position", "xx./oo./...", typed="hint\nhint minimax\nhint nobody\nhint bfs\nhint human\n"
     )
@@ -204,8 +209,10 @@ def test_hints_come_from_an_agent_and_are_right(piped: Piped) -> None:
     assert puzzle.stdout.endswith("solved in 2 moves, cost 2\n")
 
 
-def test_eval_is_the_heuristic_of_every_seat(piped: Piped) -> None:
-    """Three lanes are open to x in the middle, two to o in the corner, a tenth each; one slide from home Manhattan is 1."""
+def test_eval_shows_the_heuristic_for_each_seat(piped: Piped) -> None:
+    """Three lanes are open to x in the middle, and two to o in the corner; each counts a tenth. Manhattan is 1 if one slide is
+    left.
+    """
     done = piped("play", "tic-tac-toe", "human", "human", "--position", "o../.x./...", typed="eval\n")
     assert "open-lanes: human (seat 1) +0.1, human (seat 2) -0.1" in done.stdout
     near = piped("play", "sliding-tiles", "--position", "1 2 3 / 4 5 6 / 7 . 8", "--heuristic", "manhattan", typed="eval\n")
@@ -213,7 +220,7 @@ def test_eval_is_the_heuristic_of_every_seat(piped: Piped) -> None:
 
 
 def test_an_agent_that_fails_is_named_and_loses(piped: Piped, agents: str) -> None:
-    """With the line of its author; a decision is not asked for again."""
+    """The message gives the line in the agent's source. The agent does not get another try."""
     done = piped("play", "tic-tac-toe", "human", "fragile", "--plugin", agents, typed="5\n9\n")
     text = "".join(done.stdout.split())  # lines are wrapped, also within a path
     assert done.returncode == 0
@@ -223,8 +230,8 @@ def test_an_agent_that_fails_is_named_and_loses(piped: Piped, agents: str) -> No
     assert done.stdout.endswith("human wins\n")
 
 
-def test_a_game_that_fails_is_no_crash(piped: Piped, tmp_path: Path) -> None:
-    """Exit code 1, as for a void match; and a move called quit is a move, `:quit` the command."""
+def test_an_exception_in_a_game_is_reported(piped: Piped, tmp_path: Path) -> None:
+    """The exit code is 1, as for a void match. This game has a move called quit, so the command is `:quit`."""
     file = tmp_path / "games.py"
     file.write_text(GAMES)
     done = piped("play", "broken", "human", "human", "--plugin", str(file), typed="quit\ngo\n")
@@ -246,8 +253,7 @@ def test_two_agents_are_watched_with_a_pause(terminal: Open) -> None:
     assert time.monotonic() - began > 0.5
 
 
-def test_what_an_agent_prints_stays_out_of_the_result(piped: Piped, agents: str) -> None:
-    """It goes to stderr."""
+def test_output_of_an_agent_goes_to_stderr(piped: Piped, agents: str) -> None:
     done = piped("play", "tic-tac-toe", "loud", "loud", "--plugin", agents)
     assert done.returncode == 0
     assert "loud (seat 1) wins, after 7 moves" in done.stdout  # first free cells: x 1 3 5 7
@@ -256,14 +262,13 @@ def test_what_an_agent_prints_stays_out_of_the_result(piped: Piped, agents: str)
 
 
 def test_without_a_terminal_there_is_no_colour_and_no_cursor(piped: Piped) -> None:
-    """Plain text; every line of a board ends where it ends."""
     done = piped("play", "sliding-tiles", "a-star", "--set", "shuffle=3", "--delay", "9")
     assert "\x1b" not in done.stdout + done.stderr
     assert done.returncode == 0
 
 
-def test_no_color_is_respected(terminal: Open) -> None:
-    """Colour on a terminal, none with NO_COLOR, nothing at all on a dumb one."""
+def test_colour_depends_on_no_color_and_term(terminal: Open) -> None:
+    """A terminal shows colours, except with NO_COLOR or if TERM is dumb."""
     plain = {"NO_COLOR": "1"}
     for surroundings, coloured in (({}, True), (plain, False), ({"TERM": "dumb"}, False)):
         game = terminal("play", "tic-tac-toe", "random", "random", "--delay", "0", **surroundings)
@@ -272,8 +277,8 @@ def test_no_color_is_respected(terminal: Open) -> None:
         assert ("\x1b" in game.raw) == coloured
 
 
-def test_forty_columns_are_enough(terminal: Open) -> None:
-    """No line of text is longer, in the help, the list and a complaint."""
+def test_play_fits_forty_columns(terminal: Open) -> None:
+    """The help, the list of moves and the errors have shorter lines."""
     game = terminal("play", "sudoku", "--set", "box=2", columns=40)
     for line in ("help", "?", "nonsense", "hint", "eval"):
         game.until("human> ")
@@ -284,8 +289,8 @@ def test_forty_columns_are_enough(terminal: Open) -> None:
     assert max(map(len, game.seen.splitlines())) < 40
 
 
-def test_history_and_completion_by_readline(terminal: Open) -> None:
-    """The arrow brings the last line back, the Tab key completes a command."""
+def test_readline_recalls_and_completes_lines(terminal: Open) -> None:
+    """The arrow key recalls the last line, and the Tab key completes a command."""
     game = terminal("play", "othello", "human", "human")
     game.until("human (seat 1)> ")
     game.type("d3")
@@ -298,8 +303,8 @@ def test_history_and_completion_by_readline(terminal: Open) -> None:
     assert game.end() == 0
 
 
-def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
-    """Four queens from row 1: the second on 3 leaves no row for the third; taken back, 2 4 1 3 solves it."""
+def test_a_dead_end_of_a_puzzle_is_left_by_undo(piped: Piped) -> None:
+    """Of four queens, 1 and 3 leave no row for the third. After two undos, 2 4 1 3 solves the puzzle."""
     done = piped("play", "n-queens", "--set", "n=4", typed="1\n3\n2\nundo\nundo\n2\n4\n1\n3\n")
     assert "no move is left, and the puzzle is not solved: type undo or quit" in done.stdout
     assert "no move is left; type undo or quit" in done.stdout
@@ -332,8 +337,8 @@ def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
         (["tic-tac-toe", "--heuristic", "linear-conflict"], "heuristic linear-conflict belongs to sliding-tiles"),
     ],
 )
-def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
-    """In the words of the call instead of those of a spec."""
+def test_an_invalid_call_of_play_is_explained(words: list[str], said: str) -> None:
+    """The message uses the words of the command line, not the keys of a spec."""
     with pytest.raises(ArenaError) as refused:
         cli.main(["play", *words], standalone_mode=False)
     assert said in str(refused.value)
@@ -341,7 +346,7 @@ def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
 
 
 def test_repeated_limits_are_combined() -> None:
-    """In every command that has them, like `--set`."""
+    """Every command with `--limits` combines repeated values, as it does for `--set`."""
     words = ("nodes=50,depth=2", "moves=3")
     found = {}
     context = click.Context(cli)
@@ -355,8 +360,8 @@ def test_repeated_limits_are_combined() -> None:
         assert values_of([joined], what="--limits") == {"nodes": 50, "depth": 2, "moves": 3}
 
 
-def test_a_call_that_cannot_be_ends_with_2(piped: Piped) -> None:
-    """Nothing on stdout, every fault on stderr, no traceback."""
+def test_an_invalid_call_exits_with_2(piped: Piped) -> None:
+    """Stdout is empty, and stderr lists every error without a traceback."""
     done = piped("play", "tic-tac-toe", "lookahead:dpeth=2", "--set", "rows=0")
     assert (done.returncode, done.stdout) == (2, "")
     assert "dpeth" in done.stderr
@@ -364,28 +369,30 @@ def test_a_call_that_cannot_be_ends_with_2(piped: Piped) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_wide_board_is_played_without_its_spaces(terminal: Open) -> None:
-    """30 columns with spaces are 59, which 50 have no room for; a terminal that is made wider has the spaces again."""
+def test_a_wide_board_is_shown_without_spaces(terminal: Open) -> None:
+    """A board of 30 columns takes 59 characters with spaces, more than the terminal's 50. The spaces come back if the terminal
+    is made wider.
+    """
     game = terminal("play", "n-queens", "--set", "n=30", columns=50)
     seen = game.until("human> ")
     assert "\n" + "." * 30 + "\n" in seen
     game.resize(120, 40)
     game.type("board")
-    game.until("\n" + ". " * 29 + ".\n")  # and not up to the prompt, which a resize may show once more
+    game.until("\n" + ". " * 29 + ".\n")  # not up to the prompt, because a resize may show it once more
     game.type("quit")
     assert game.end() == 0
 
 
 @pytest.mark.unit
 def test_the_result_has_the_returns_of_a_game_that_is_not_zero_sum() -> None:
-    """Two that always cooperate get the reward R = 3 in every turn, by the payoffs of Axelrod (1980)."""
+    """Two players who always cooperate get the reward R = 3 in each turn, by the payoffs of Axelrod (1980)."""
     ended = CliRunner().invoke(cli, ["play", "prisoners-dilemma", "tit-for-tat", "always", "--set", "turns=3"])
     assert "a draw (3, 3), after 6 moves" in ended.stdout, ended.output
 
 
 @pytest.mark.unit
-def test_chance_is_told_and_undo_does_not_deal_anew() -> None:
-    """The same throws come after a move was taken back, and a person sees what he observes until the end."""
+def test_undo_repeats_the_same_chance_outcomes() -> None:
+    """Outcomes of chance are shown, and the same ones follow after an undo. A person sees only the observation of the seat."""
     plugin = str(Path(__file__).parents[2] / "core" / "match" / "chancy.py")
     first = CliRunner().invoke(
         cli, ["play", "race", "human", "random", "--plugin", plugin, "--seed", "3"], input="throw\nundo\nthrow\nquit\n"

@@ -1,4 +1,6 @@
-"""`arena play` with chance and hidden information: a person sees what his seat sees, and taking back deals nothing anew."""
+"""`arena play` with chance and hidden information: a person sees the seat's observation, and undo does not change outcomes of
+chance.
+"""
 
 import os
 import re
@@ -13,12 +15,12 @@ from tests.fork_server import run_module
 
 Play = Callable[..., str]
 BOTH = r"\(\([1-5], [1-5]\)"
-"""A state with both cards."""
+"""This pattern matches a state that shows both cards."""
 
 
 @pytest.fixture(scope="module")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
-    """Play a game that was written by `arena new`, with the lines that are typed, and return the output."""
+    """Return a function that plays a game written by `arena new`, types the given lines and returns the output."""
     folder = tmp_path_factory.mktemp("games")
     registry = load_plugins(environ=False)
     write("game", "dice", folder, registry, features=frozenset({"chance"}))
@@ -34,8 +36,8 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     return played
 
 
-def test_a_person_does_not_see_the_other_card_before_the_end(play: Play) -> None:
-    """The agent's card is blank while it matters, what the agent did is not told, and the end shows all."""
+def test_the_opponents_card_is_hidden_until_the_end(play: Play) -> None:
+    """The agent's card is blank and its action is not shown until the end, which shows both."""
     before, _, after = play("cards", "human", "random", typed="raise\n").partition("random: has moved")
     mine = set(re.findall(r"\(\(([1-5]), 0\), 'r?'\)", before))
     assert len(mine) == 1
@@ -43,8 +45,8 @@ def test_a_person_does_not_see_the_other_card_before_the_end(play: Play) -> None
     assert re.search(BOTH, after)
 
 
-def test_two_persons_share_the_screen_behind_a_curtain(play: Play) -> None:
-    """Each sees its own card, after the screen was wiped and the other one has left."""
+def test_two_persons_share_the_screen_in_turns(play: Play) -> None:
+    """Each person sees only one card, after the screen has been cleared for the other one."""
     out = play("cards", "human", "human", typed="\nraise\n\ncall\n")
     first, second = out.split("--------------------")[1:]
     assert "human (seat 1), it is your turn" in first
@@ -57,15 +59,15 @@ def test_two_persons_share_the_screen_behind_a_curtain(play: Play) -> None:
     assert own.start() < both.start()
 
 
-def test_what_was_chosen_at_once_is_not_told_before_one_has_chosen(play: Play) -> None:
-    """The agent sits first and has chosen; its choice stands on the board after the person's own."""
+def test_a_simultaneous_choice_is_hidden_until_all_have_chosen(play: Play) -> None:
+    """The agent has the first seat and chooses first. Its choice is shown only after the person has chosen."""
     out = play("fingers", "random", "human", typed="1\n1\n1\n")
     assert out.count("random: has moved") == 3
     assert out.count("chosen [null]: ") == 3
 
 
-def test_taking_back_does_not_throw_anew(play: Play) -> None:
-    """The same die after the move was taken back as before, and the one after that."""
+def test_undo_does_not_throw_the_die_again(play: Play) -> None:
+    """The die shows the same number before and after the undo."""
     out = play("dice", "human", "random", typed="throw\nundo\nthrow\nthrow\nquit\n")
     thrown = [re.findall(r"^chance: ([1-6])$", part, re.MULTILINE) for part in out.split("back after move 0")]
     assert thrown[0][0] == thrown[1][0]
@@ -73,7 +75,7 @@ def test_taking_back_does_not_throw_anew(play: Play) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--limits", "moves=3")], ids=["to the end", "to the move limit"])
 def test_a_game_of_one_seat_ends_with_its_score(words: tuple[str, ...]) -> None:
-    """The score that the board has at last; a draw is nobody's against himself."""
+    """The last line has the score of the last board, and never says that a game of one seat is a draw."""
     command = ["play", "2048", "random", "--seed", "1", *words]
     lines = run_module("arena", command, folder=Path.cwd(), environment=os.environ).stdout.split("\n")
     shown = [line for line in lines if re.fullmatch(r"score \d+", line)]

@@ -1,4 +1,4 @@
-"""A line for a person who waits for an agent that does not come to an end."""
+"""A notice is shown if a person waits for an agent that does not finish."""
 
 import threading
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.eventually import eventually
 [SEAT, _] = load_spec({"game": "tic-tac-toe", "agents": ["minimax", "random"]}).boards[0].seats
 
 
-def test_a_long_search_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_search_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line names the agent, the key that stops it, and the option that limits it."""
     monkeypatch.setattr(slow_decision, "SLOW_DECISION_SECONDS", 0.01)
     said: list[str] = []
@@ -27,8 +27,8 @@ def test_a_long_search_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.unit
-def test_a_search_with_a_limit_of_time_is_not_told_of() -> None:
-    """Nor is any other that has ended before."""
+def test_a_search_with_a_time_limit_is_not_reported() -> None:
+    """A search that ends early is not reported either."""
     said: list[str] = []
     timed = replace(SEAT, limits=replace(SEAT.limits, seconds=30.0))
     with SlowDecision(said.append).watch(timed):

@@ -1,4 +1,4 @@
-"""`arena solve`: what it says of a solution, and of every way to have none."""
+"""`arena solve` reports a solution, or the reason for each kind of failure."""
 
 import json
 import random
@@ -17,7 +17,7 @@ Open = Callable[..., Any]
 Piped = Callable[..., Any]
 
 HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
-"""One of the two positions of the 8-puzzle that take 31 moves, more than all others."""
+"""This is one of the two positions of the 8-puzzle that take 31 moves, the maximum."""
 
 SOLVERS = """
 import os, time
@@ -87,8 +87,8 @@ def solvers(tmp_path: Path) -> str:
     return str(file)
 
 
-def told(text: str) -> dict[str, str]:
-    """The lines that follow the solution, by their first word."""
+def parse_summary(text: str) -> dict[str, str]:
+    """Return the lines after the solution, by their first word."""
     joined = re.sub(r"\n {2,}", " ", text)
     found = dict(
         re.findall(r"^(solved|moves|steps|cost|nodes|evaluations|time|depth|optimal|solutions) +(.*)$", joined, re.MULTILINE)
@@ -96,8 +96,8 @@ def told(text: str) -> dict[str, str]:
     return {word: said.strip() for word, said in found.items()}
 
 
-def slid(tiles: str, moves: list[str]) -> str:
-    """Where slides lead to, by hand: the tile and the blank beside it change places."""
+def slide_tiles(tiles: str, moves: list[str]) -> str:
+    """Return the position after some slides, each of which swaps a tile with the blank beside it."""
     cells = tiles.replace("/", "").split()
     for tile in moves:
         here, blank = cells.index(tile), cells.index(".")
@@ -108,28 +108,30 @@ def slid(tiles: str, moves: list[str]) -> str:
 
 @pytest.mark.unit
 def test_the_hardest_8_puzzle_takes_31_moves(here: Piped) -> None:
-    """31 is the greatest distance of all 181,440 states; the moves, made by hand, end at the goal."""
+    """The maximum distance of the 181,440 states is 31. The moves, made by hand, lead to the goal."""
     done = here("solve", "sliding-tiles", "a-star", "--position", HARDEST, "--moves")
     assert done.returncode == 0
     moves = done.stdout.split()
     assert len(moves) == 31
-    assert slid(HARDEST, moves) == "1 2 3 4 5 6 7 8 ."
+    assert slide_tiles(HARDEST, moves) == "1 2 3 4 5 6 7 8 ."
 
 
 @pytest.mark.unit
 @pytest.mark.parametrize("words", [[], ["a-star", "--agent", "bfs"]])
-def test_one_agent_is_named(here: Piped, words: list[str]) -> None:
+def test_solve_needs_exactly_one_agent(here: Piped, words: list[str]) -> None:
     with pytest.raises(UsageError, match="expected one agent, as in `arena solve sliding-tiles a-star`"):
         here("solve", "sliding-tiles", *words)
 
 
-def test_the_text_says_what_the_solution_took(piped: Piped) -> None:
-    """Two slides: every position, moves and cost, and that nobody does it with fewer."""
+def test_the_text_shows_the_solution_and_its_cost(piped: Piped) -> None:
+    """The puzzle takes two slides. The text shows each position, the number of moves, the cost and the agent's claim to be
+    optimal.
+    """
     done = piped("solve", "sliding-tiles", "--agent", "bfs", "--position", "1 2 3 / 4 . 5 / 7 8 6")
     assert done.returncode == 0
     assert "1 of 2: 5\n1 2 3\n4 5 .\n7 8 6\n" in done.stdout
     assert "2 of 2: 6\n1 2 3\n4 5 6\n7 8 .\n" in done.stdout
-    said = told(done.stdout)
+    said = parse_summary(done.stdout)
     assert (said["solved"], said["moves"], said["cost"], said["evaluations"]) == ("yes", "2", "2", "0")
     assert said["optimal"].startswith("yes, as bfs claims")
     assert re.fullmatch(r"[\d.]+ (µs|ms|s)", said["time"])
@@ -146,8 +148,8 @@ def test_the_text_says_what_the_solution_took(piped: Piped) -> None:
         ("best-first", "manhattan", None),
     ],
 )
-def test_json_has_everything(here: Piped, agent: str, heuristic: str, optimal: bool | None) -> None:
-    """Two slides, as anybody sees; who does not claim to be optimal is not believed to be."""
+def test_the_json_describes_the_solution(here: Piped, agent: str, heuristic: str, optimal: bool | None) -> None:
+    """The puzzle takes two slides. A solution counts as optimal only if the agent claims it."""
     position = "1 2 3 / 4 5 6 / . 7 8"
     done = here("solve", "sliding-tiles", "--agent", agent, "--heuristic", heuristic, "--position", position, "--format", "json")
     found = json.loads(done.stdout)
@@ -161,8 +163,8 @@ def test_json_has_everything(here: Piped, agent: str, heuristic: str, optimal: b
 
 
 @pytest.mark.unit
-def test_a_shuffle_is_drawn_from_the_seed(here: Piped) -> None:
-    """n random moves from the goal take at most n back, and as many modulo 2; the same seed is the same position."""
+def test_the_seed_determines_the_shuffle(here: Piped) -> None:
+    """A position n random moves from the goal takes at most n moves to solve, and the parity is the same."""
     words = ("solve", "sliding-tiles", "--agent", "a-star", "--format", "json", "--shuffle", "7", "--seed")
     first, again, other = (json.loads(here(*words, seed).stdout) for seed in ("5", "5", "6"))
     assert first["moves"] <= 7
@@ -185,20 +187,20 @@ def test_a_shuffle_is_drawn_from_the_seed(here: Piped) -> None:
         ("first", ["--limits", "moves=10"], r"too many moves"),
     ],
 )
-def test_every_failure_has_its_line(here: Piped, solvers: str, agent: str, options: list[str], reason: str) -> None:
-    """Exit code 1, the reason, and for an exception the line of its author."""
+def test_every_failure_gives_its_reason(here: Piped, solvers: str, agent: str, options: list[str], reason: str) -> None:
+    """The exit code is 1. An exception names the line in the agent's source."""
     words = ("solve", "sliding-tiles", "--agent", agent, "--position", HARDEST, "--plugin", solvers, *options)
     done = here(*words)
     assert done.returncode == 1
-    assert re.fullmatch(f"no: {reason}.*", told(done.stdout)["solved"]), done.stdout
-    assert "optimal" not in told(done.stdout)
+    assert re.fullmatch(f"no: {reason}.*", parse_summary(done.stdout)["solved"]), done.stdout
+    assert "optimal" not in parse_summary(done.stdout)
 
 
-def test_a_wrong_answer_and_a_dead_end_are_told_apart(piped: Piped, solvers: str) -> None:
-    """One queen is no answer; always the first safe row ends in a dead end after 1 3 5 2 4, where column 6 has no safe row."""
+def test_a_wrong_answer_differs_from_a_dead_end(piped: Piped, solvers: str) -> None:
+    """One queen is a wrong answer. The first safe row each time, 1 3 5 2 4, leads to a dead end: column 6 has no safe row."""
     wrong = piped("solve", "n-queens", "--agent", "answers", "--plugin", solvers)
     assert wrong.returncode == 1
-    assert "wrong answer" in told(wrong.stdout)["solved"]
+    assert "wrong answer" in parse_summary(wrong.stdout)["solved"]
     stuck = piped("solve", "n-queens", "--agent", "first", "--plugin", solvers, "--moves")
     assert stuck.returncode == 1
     assert stuck.stdout == ""
@@ -208,31 +210,31 @@ def test_a_wrong_answer_and_a_dead_end_are_told_apart(piped: Piped, solvers: str
 
 
 @pytest.mark.unit
-def test_queens_are_answered(here: Piped) -> None:
-    """Four queens have two solutions; a local search hands one in as a final state, a way it does not say."""
+def test_a_final_state_solves_n_queens(here: Piped) -> None:
+    """Four queens have two solutions. A local search returns only a final state, not the actions that lead to it."""
     done = here("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=4", "--format", "json")
     found = json.loads(done.stdout)
     assert found["answer"] in ("2 4 1 3", "3 1 4 2")
     assert (found["actions"], found["cost"], found["optimal"]) == ([], None, None)
     none = here("solve", "n-queens", "--agent", "dfs", "--set", "n=3")
     assert none.returncode == 1
-    assert told(none.stdout)["solved"] == "no: gave up"
+    assert parse_summary(none.stdout)["solved"] == "no: gave up"
 
 
 @pytest.mark.unit
-def test_sudoku_tells_how_many_solutions_there_are(here: Piped) -> None:
-    """A row 1 to 8 with the 9 below its gap has none; with the 9 elsewhere, several; a drawn puzzle has one."""
+def test_sudoku_reports_the_number_of_solutions(here: Piped) -> None:
+    """The row 1 to 8 with a 9 below its gap has no solution. Without that 9 it has several. A generated puzzle has one."""
     rows = "12345678." + "........9" + "." * 63
     none = here("solve", "sudoku", "--agent", "dfs", "--position", rows)
-    assert (none.returncode, told(none.stdout)["solutions"]) == (1, "none")
+    assert (none.returncode, parse_summary(none.stdout)["solutions"]) == (1, "none")
     many = here("solve", "sudoku", "--agent", "dfs", "--position", "12345678." + "." * 72)
-    assert (many.returncode, told(many.stdout)["solutions"]) == (0, "several")
+    assert (many.returncode, parse_summary(many.stdout)["solutions"]) == (0, "several")
     one = here("solve", "sudoku", "--agent", "dfs", "--format", "json")
     assert json.loads(one.stdout)["solutions"] == 1
 
 
-def test_an_animation_moves_the_cursor_on_a_terminal_alone(terminal: Open, piped: Piped) -> None:
-    """A frame of four lines is drawn over the last one; in a pipe one stands below the other."""
+def test_an_animation_moves_the_cursor_only_on_a_terminal(terminal: Open, piped: Piped) -> None:
+    """Each frame of four lines is drawn over the last one. A pipe gets the frames one below the other."""
     words = ("solve", "sliding-tiles", "--agent", "a-star", "--position", "1 2 3 / 4 . 5 / 7 8 6", "--animate", "--delay", "0.05")
     shown = terminal(*words)
     assert shown.end() == 0
@@ -244,15 +246,14 @@ def test_an_animation_moves_the_cursor_on_a_terminal_alone(terminal: Open, piped
 
 
 @pytest.mark.unit
-def test_a_long_solution_is_shown_in_part(here: Piped) -> None:
+def test_a_long_solution_is_abridged(here: Piped) -> None:
     """Most boards are left out, and the output says how to print all moves."""
     done = here("solve", "n-queens", "--agent", "dfs", "--set", "n=14", "--nodes", "500000")
     assert "positions left out; --moves prints all moves" in done.stdout
     assert done.stdout.count("\n") < 150
 
 
-def test_forty_columns_are_enough(terminal: Open) -> None:
-    """No line of text or board is longer."""
+def test_solve_fits_forty_columns(terminal: Open) -> None:
     shown = terminal("solve", "sliding-tiles", "--agent", "a-star", "--shuffle", "20", columns=40)
     assert shown.end() == 0
     assert max(map(len, shown.seen.splitlines())) < 40
@@ -270,16 +271,16 @@ def test_forty_columns_are_enough(terminal: Open) -> None:
         (["sliding-tiles", "--agent", "bfs", "--position", "1 2 3 / 4 5 6 / 8 7 ."], "unsolvable"),
     ],
 )
-def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
-    """ArenaError, which the command line turns into exit code 2."""
+def test_an_invalid_call_of_solve_is_explained(words: list[str], said: str) -> None:
+    """The command line turns an ArenaError into exit code 2."""
     with pytest.raises(ArenaError) as refused:
         cli.main(["solve", *words], standalone_mode=False)
     assert said in str(refused.value)
 
 
 @pytest.mark.unit
-def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
-    """Plain options of every kind, drawn at random."""
+def test_options_of_an_agent_survive_a_round_trip() -> None:
+    """The test draws plain options of every type at random."""
     from arena_play.workbench import options_of
     from arena_setup.words import entry_of
 
@@ -291,8 +292,10 @@ def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
         assert entry_of(word) == {"agent": "lookahead", **options}
 
 
-def test_a_board_that_is_too_wide_is_not_broken_by_the_edge(terminal: Open) -> None:
-    """60 queens are 119 columns with spaces and 60 without: on 80 columns every row is whole, on 50 there is the notation."""
+def test_a_board_too_wide_for_the_terminal_is_not_wrapped(terminal: Open) -> None:
+    """A board of 60 queens takes 119 columns with spaces and 60 without. With 80 columns the rows are whole, with 50 the
+    notation is shown.
+    """
     words = ("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=60")
     screen = terminal(*words, columns=80)
     assert screen.end() == 0

@@ -1,4 +1,4 @@
-"""Records that agree with themselves, compared with the rules: as `arena replay` and `arena check STORE` do."""
+"""Consistent records are compared with the rules, as `arena replay` and `arena check STORE` do."""
 
 import re
 from collections.abc import Callable
@@ -22,8 +22,8 @@ TOURNAMENTS = Path(__file__).parents[3] / "tournaments"
 TWO: list[Any] = ["random", "greedy"]
 
 
-def breaches(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
-    """What the rules say otherwise of a record, played through from the position that the spec has for its match."""
+def find_breaches(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
+    """Return the differences between a record and the rules, when played through from the position of its match."""
     board, position = spec.boards[scheduled.board], positions_of(spec)(scheduled)
     repetition = board.positions.repetition(scheduled.pairing.round)
     chance = Chance.of(board.game, position.key, repetition) if has_chance(board.game) else None
@@ -35,8 +35,8 @@ def breaches(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
     return compare_with_rules(board.game, record, gone[0], gone[-1], moves, board.adjudication)
 
 
-def first(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Scheduled, Record]:
-    """A match of a spec that has been played, and its record."""
+def play_until(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Scheduled, Record]:
+    """Play the matches of a spec until one has the wanted record. Return the match and its record."""
     stage = MatchRunner(spec)
     for scheduled in Schedule(spec).take(200):
         record = stage.play(scheduled)
@@ -45,8 +45,8 @@ def first(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Schedule
     raise AssertionError("no match of that kind")
 
 
-def fault_of(record: Record, reason: Any, seat: int) -> Record:
-    """The first four moves, and a fault of a seat in its fifth decision."""
+def make_fault(record: Record, reason: Any, seat: int) -> Record:
+    """Return a record with the first four moves, and with a fault of the given seat in the fifth decision."""
     used = record.decisions[0]._replace(seat=seat)
     return record._replace(
         actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
@@ -75,19 +75,19 @@ HONEST: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("document", HONEST, ids=lambda document: str(document["game"]))
-def test_whatever_is_played_here_is_within_the_rules(document: dict[str, Any]) -> None:
-    """Games, walks, paths and answers; solved, stuck, given up, at the move limit."""
+def test_records_of_a_run_agree_with_the_rules(document: dict[str, Any]) -> None:
+    """The games, walks, paths and answers end as solved, stuck, given up or at the move limit."""
     spec = load_spec({"rounds": 3, **document} if "positions" not in document else document)
     stage = MatchRunner(spec)
     for one in Schedule(spec).take(500):
-        assert breaches(spec, one, stage.play(one)) == []
+        assert find_breaches(spec, one, stage.play(one)) == []
 
 
 VILLAINS = '''
 from arena import Agent, Path, Puzzle, hookimpl
 
 class Thrower(Agent):
-    """Raises at its second turn."""
+    """An agent that raises an exception in its second turn."""
     name = "thrower"
     def choose(self, game, state, search):
         if bin(state[0]).count("1") == 1:
@@ -95,19 +95,19 @@ class Thrower(Agent):
         return game.actions(state)[0]
 
 class Lost(Agent):
-    """A path that leads nowhere."""
+    """An agent that returns a path without a goal."""
     name = "lost"
     def solve(self, game, state, search):
         return Path(list(game.actions(state))[:1])
 
 class Detour(Agent):
-    """Passes through the goal and comes back to it."""
+    """An agent that passes through the goal and comes back to it."""
     name = "detour"
     def solve(self, game, state, search):
         return Path([1, 2, 2])
 
 class Line(Puzzle):
-    """Points on a line, the goal is 1, in states that no text brings back."""
+    """Points on a line with the goal 1; states cannot be parsed from a text."""
     name = "line"
     class Point:
         def __init__(self, at): self.at = at
@@ -133,14 +133,14 @@ def arena_games():
     ("game", "agents"),
     [("tic-tac-toe", ["thrower", "random"]), ("sliding-tiles", ["lost", "random"]), ("line", ["detour", "random", "greedy"])],
 )
-def test_faults_are_no_breach(game: str, agents: list[str], tmp_path: Path) -> None:
-    """An agent's exception, a wrong path; a game of which no notation can be read, and a path that passes through its goal."""
+def test_faults_of_agents_agree_with_the_rules(game: str, agents: list[str], tmp_path: Path) -> None:
+    """The records have an exception, a wrong path, and a path through the goal in a game without a parser for states."""
     (tmp_path / "v.py").write_text(VILLAINS)
     spec = load_spec({"game": game, "rounds": 3, "agents": agents, "plugins": [str(tmp_path / "v.py")], "limits": {"moves": 50}})
     stage, actions = MatchRunner(spec), []
     for one in Schedule(spec).take(500):
         record = stage.play(one)
-        assert breaches(spec, one, record) == []
+        assert find_breaches(spec, one, record) == []
         actions.append((record.termination, *record.actions))
     assert {"line": ("normal", "1", "2", "2"), "tic-tac-toe": ("exception",)}.get(game, ("illegal-action",)) in [
         one if game == "line" else one[:1] for one in actions
@@ -178,21 +178,20 @@ def _limit(record: Record) -> Record:
         (_limit, r"termination: recorded move-limit after \d of 1000 moves"),
     ],
 )
-def test_a_game_that_cannot_have_been(forge: Callable[[Record], Record], expected: str) -> None:
-    """Each of these gets past the checks of types and ranges, and not past the rules."""
+def test_a_forged_game_is_found(forge: Callable[[Record], Record], expected: str) -> None:
+    """Each of these records passes the checks of types and ranges, but breaks the rules."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
-    scheduled, record = first(spec, lambda record: record.returns[0] != 0.0)
+    scheduled, record = play_until(spec, lambda record: record.returns[0] != 0.0)
     forged, reader = forge(record), wire.Reader(spec)
     ids = reader.identities([scheduled])
     assert reader.read(wire.answer([forged], 0.1), [scheduled], ids).records == [forged]
-    assert re.search(expected, breaches(spec, scheduled, forged)[0])
+    assert re.search(expected, find_breaches(spec, scheduled, forged)[0])
 
 
-def test_a_game_that_was_won_with_the_last_move_that_was_allowed() -> None:
-    """It is no draw by the limit."""
+def test_a_win_with_the_last_allowed_move_is_not_a_draw() -> None:
     spec = load_spec({"game": "tic-tac-toe", "rounds": 60, "agents": TWO, "limits": {"moves": 5}})
-    scheduled, record = first(spec, lambda record: record.termination == "normal" and len(record.actions) == 5)
-    assert breaches(spec, scheduled, _limit(record))[0] == "the game is over after the last action"
+    scheduled, record = play_until(spec, lambda record: record.termination == "normal" and len(record.actions) == 5)
+    assert find_breaches(spec, scheduled, _limit(record))[0] == "the game is over after the last action"
 
 
 @pytest.mark.parametrize(
@@ -207,42 +206,42 @@ def test_a_game_that_was_won_with_the_last_move_that_was_allowed() -> None:
         ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "eight"}, "answer: 'eight' cannot be read"),
     ],
 )  # fmt: skip
-def test_an_attempt_that_cannot_have_been(document: dict[str, Any], changes: dict[str, Any], expected: str) -> None:
-    """Solutions that are none, or cost something else."""
+def test_a_forged_attempt_is_found(document: dict[str, Any], changes: dict[str, Any], expected: str) -> None:
+    """The forged solutions are wrong or have another cost."""
     spec = load_spec({"rounds": 40, **document})
-    scheduled, record = first(
+    scheduled, record = play_until(
         spec, lambda record: bool(record.solved and len(record.actions) > 1 if record.cost is not None else record.solved)
     )
-    assert re.search(expected, breaches(spec, scheduled, record._replace(**changes))[0])
+    assert re.search(expected, find_breaches(spec, scheduled, record._replace(**changes))[0])
 
 
-def test_a_notation_that_reads_more_than_is_legal(tmp_path: Path) -> None:
-    """The list of legal actions decides, and not what can be read."""
+def test_a_parsed_action_must_be_legal(tmp_path: Path) -> None:
+    """The list of legal actions decides, even if the parser accepts more."""
     lax = "    def parse_action(self, state, text): return int(text)\n    def format_state"
     (tmp_path / "v.py").write_text(VILLAINS.replace("    def format_state", lax))
     spec = load_spec({"game": "line", "rounds": 1, "agents": ["detour", "random"], "plugins": [str(tmp_path / "v.py")]})
-    scheduled, record = first(spec, lambda record: record.labels == ("detour",))
-    assert breaches(spec, scheduled, record) == []
-    assert breaches(spec, scheduled, record._replace(actions=("1", "7", "2"))) == ["action 2: '7' is not legal"]
+    scheduled, record = play_until(spec, lambda record: record.labels == ("detour",))
+    assert find_breaches(spec, scheduled, record) == []
+    assert find_breaches(spec, scheduled, record._replace(actions=("1", "7", "2"))) == ["action 2: '7' is not legal"]
 
 
-def test_a_fault_is_of_the_seat_that_is_to_move() -> None:
-    """After four moves of tic-tac-toe that is seat 0; and each decision is of the seat whose move it was."""
+def test_a_fault_belongs_to_the_seat_to_move() -> None:
+    """After four moves of tic-tac-toe seat 0 moves. Each decision belongs to the seat that moved."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 3, "agents": TWO})
-    scheduled, record = first(spec)
+    scheduled, record = play_until(spec)
     swapped = record._replace(decisions=(record.decisions[1], record.decisions[0], *record.decisions[2:]))
-    assert breaches(spec, scheduled, fault_of(record, "crash", 0)) == []
-    assert "a fault of seat 1, but seat 0 was to move" in breaches(spec, scheduled, fault_of(record, "crash", 1))[0]
-    assert "a decision of seat 1, but seat 0 was to move" in breaches(spec, scheduled, swapped)[0]
+    assert find_breaches(spec, scheduled, make_fault(record, "crash", 0)) == []
+    assert "a fault of seat 1, but seat 0 was to move" in find_breaches(spec, scheduled, make_fault(record, "crash", 1))[0]
+    assert "a decision of seat 1, but seat 0 was to move" in find_breaches(spec, scheduled, swapped)[0]
 
 
 def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
-    """By `arena replay`, too: the path counts as a whole."""
+    """The goal counts only at the end of the path."""
     (tmp_path / "v.py").write_text(VILLAINS.replace('return f"point {state.at}"', "return str(state.at)").replace(
         "    def format_state", "    def parse_state(self, text): return self.Point(int(text))\n    def format_state"
     ))  # fmt: skip
     spec = load_spec({"game": "line", "rounds": 1, "agents": ["detour", "random"], "plugins": [str(tmp_path / "v.py")]})
-    _, record = first(spec, lambda record: record.labels == ("detour",))
+    _, record = play_until(spec, lambda record: record.labels == ("detour",))
     puzzle = spec.boards[0].game
     gone = list(Step.follow(puzzle, record))
     assert [step.state.at for step in gone] == [0, 1, 2, 1]

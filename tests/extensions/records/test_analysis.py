@@ -1,4 +1,4 @@
-"""Results as data frames, comparisons and plots: of a run in memory, of one in a store, and of a store opened by its path."""
+"""Results become data frames, comparisons and plots: of a run in memory or in a store, and of a store opened by its path."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ PUZZLE = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 12, "agent
 
 @pytest.fixture(scope="module")
 def played() -> arena.Results:
-    """The run in memory."""
+    """Return the results of a run in memory."""
     return arena.run(SPEC)
 
 
@@ -28,15 +28,15 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_tab_completion_offers_what_the_manual_names() -> None:
-    """Names that are imported when they are first used are listed, and modules of the inside are not."""
+def test_tab_completion_offers_the_public_names() -> None:
+    """Public names that are imported on first use are listed, and internal modules are not."""
     assert {"run", "play", "load_plugins", "open_store", "Record", "Results"} <= set(dir(arena))
     assert not {"configured", "lazy", "unmetered", "TYPE_CHECKING"} & set(dir(arena))
     assert all(hasattr(arena, name) for name in dir(arena))
 
 
 def test_a_store_is_opened_without_its_spec(path: Path, played: arena.Results) -> None:
-    """It says the same as the run; only the spec is missing, and says so."""
+    """The results are the same as those of the run, except for the missing spec, which raises an error."""
     opened, run = arena.open_store(path), played
     assert (opened.name, opened.seed, len(opened.records)) == ("Cup", run.seed, len(run.records))
     assert repr(opened) == f"<Results of 'Cup': {len(run.records)} matches at tic-tac-toe, in {path}>"
@@ -47,7 +47,7 @@ def test_a_store_is_opened_without_its_spec(path: Path, played: arena.Results) -
 
 
 def test_the_frame_of_a_leaderboard_has_its_rows(path: Path, played: arena.Results) -> None:
-    """The values of the JSON of the board, in its order; ratings that a table hides are flagged."""
+    """The frame has the values of the JSON leaderboard in the same order. Ratings that a table hides are flagged."""
     printed = json.loads(CliRunner().invoke(cli, ["leaderboard", str(path), "--format", "json"]).output)["boards"][0]
     for results in (arena.open_store(path), played):
         frame = results.leaderboard()
@@ -60,8 +60,8 @@ def test_the_frame_of_a_leaderboard_has_its_rows(path: Path, played: arena.Resul
         assert ratings["rating_low"].tolist() == pytest.approx(frame["rating_low"].tolist(), nan_ok=True)
 
 
-def test_compare_says_what_the_command_says(path: Path, played: arena.Results) -> None:
-    """From a store, and of matches in memory."""
+def test_compare_agrees_with_the_command(path: Path, played: arena.Results) -> None:
+    """The results come from a store or from memory."""
     printed = json.loads(CliRunner().invoke(cli, ["compare", str(path), "greedy", "random", "--format", "json"]).output)
     [expected] = printed[0]["pairs"]
     for results in (arena.open_store(path), played):
@@ -74,8 +74,8 @@ def test_compare_says_what_the_command_says(path: Path, played: arena.Results) -
         results.compare("gredy", "random")
 
 
-def test_boards_are_named_by_title_or_number() -> None:
-    """With two boards one has to be named for a plot, and all are in the frame."""
+def test_boards_are_selected_by_title_or_number() -> None:
+    """With two boards a plot needs the name of one, and the frame has all."""
     both = arena.run({"games": ["tic-tac-toe", {"name": "connect-four"}], "rounds": 1, "agents": ["random", "greedy"]})
     assert set(both.leaderboard()["board"]) == {"tic-tac-toe", "connect-four"}
     assert both.leaderboard("connect-four").equals(both.leaderboard(1))
@@ -85,8 +85,8 @@ def test_boards_are_named_by_title_or_number() -> None:
         both.leaderboard("tic-tac")
 
 
-def test_a_plot_has_every_entry_and_its_interval(path: Path) -> None:
-    """Axes of matplotlib, ready for more: the names on one axis, a point and an interval for each entry."""
+def test_a_plot_shows_every_entry_and_its_interval(path: Path) -> None:
+    """The result has axes of matplotlib, with the names on one axis, and a point and an interval for each entry."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     axes = arena.open_store(path).plot()

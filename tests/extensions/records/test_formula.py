@@ -1,4 +1,4 @@
-"""Formulas of the key `report`: what they compute, and what they refuse. The twin is Python's own `eval`, on trusted text."""
+"""Formulas of the key `report` are computed or refused. Python's own `eval` computes the expected values from trusted text."""
 
 import random
 import sys
@@ -11,7 +11,7 @@ NUMBERS = {"a": 3, "b": 0.5, "c": -2, "zero": 0, "true": True, "gone": None}
 
 
 def draw_formula(rng: random.Random, depth: int) -> str:
-    """A random formula of all operators; every part has parentheses half of the time."""
+    """Return a random formula of all operators, in which parts have parentheses half of the time."""
     if not depth:
         return rng.choice(["a", "b", "c", "zero", "true", "2.0", "0.25", "7.0"])
     one, other = draw_formula(rng, depth - 1), draw_formula(rng, rng.randrange(depth))
@@ -22,8 +22,8 @@ def draw_formula(rng: random.Random, depth: int) -> str:
     return f"({text})" if rng.random() < 0.5 else text
 
 
-def test_a_formula_is_what_python_computes() -> None:
-    """Of floats, as Python's own precedence has it; where Python divides by zero, there is no value."""
+def test_a_formula_agrees_with_python() -> None:
+    """Python evaluates the text with floats and its own precedence. A division by zero gives no value."""
     rng, compared = random.Random(30), 0
     for _ in range(800):
         text = draw_formula(rng, 3)
@@ -51,14 +51,14 @@ def test_a_formula_is_what_python_computes() -> None:
         ("gone + 1", None),
         ("gone > 1", None),
         ("not true or gone", None),
-        ("true or gone", 1.0),  # what decides the condition stands before what has no value
+        ("true or gone", 1.0),  # a part that decides the condition comes before one without a value
         ("a == 3 and not zero", 1.0),
         (" a\n + 1 ", 4.0),
         ("9" * 200, 1e200),
     ],
 )
-def test_a_match_without_a_value(text: str, value: float | None) -> None:
-    """No exception, no infinity, no complex number."""
+def test_an_undefined_result_is_none(text: str, value: float | None) -> None:
+    """The result is never an exception, infinity or a complex number."""
     assert Formula(text).compute(NUMBERS) == (value if value is None else pytest.approx(value))
 
 
@@ -104,8 +104,8 @@ def test_a_match_without_a_value(text: str, value: float | None) -> None:
         ("import os", "cannot be read"),
     ],
 )
-def test_anything_else_is_refused(text: str, words: str | None) -> None:
-    """Before it is computed, in a message that says what a formula may have."""
+def test_other_syntax_is_refused(text: str, words: str | None) -> None:
+    """The formula is refused before it is computed, in a message that names the unsupported part."""
     if words is None:
         assert abs(Formula(text).compute(NUMBERS) or 0) == NUMBERS["a"]
         return
@@ -115,14 +115,13 @@ def test_anything_else_is_refused(text: str, words: str | None) -> None:
     assert len(str(fault.value)) < 300
 
 
-def test_a_power_has_a_small_exponent() -> None:
-    """The largest and the smallest that are allowed."""
+def test_the_largest_and_smallest_exponents_are_allowed() -> None:
     assert Formula(f"2 ** {MAX_EXPONENT}").compute({}) == 1024
     assert Formula(f"2 ** -{MAX_EXPONENT}").compute({}) == 1 / 1024
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    """All of them, and the nearest one."""
+def test_an_unknown_name_gets_a_suggestion() -> None:
+    """The message suggests the nearest name and lists all known names."""
     with pytest.raises(FormulaFault, match=r"^unknown name 'cots'; did you mean 'cost'\? The known names are cost, nodes$"):
         Formula("cots / nodes", ["cost", "nodes"])
     with pytest.raises(FormulaFault, match=r"^unknown name '__import__'; known: cost, nodes$"):
@@ -131,8 +130,8 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
         Formula("agent == 3", ["cost", "nodes"], ["agent"])
 
 
-def test_random_text_neither_hangs_nor_escapes() -> None:
-    """Of 3,000 random texts, each is refused or has a value; every one in a few microseconds or milliseconds."""
+def test_random_text_is_refused_or_computed_quickly() -> None:
+    """Each of 3,000 random texts is refused or has a value, and none takes long."""
     rng, words = (
         random.Random(7),
         ["a", "9", "**", "(", ")", "*", ".", "[", "]", "not", "and", "'", "lambda", ":", "if", "1e9", "-"],

@@ -1,4 +1,4 @@
-"""`arena matches` lists what `arena export` has: the right matches, in the right order, with sums over their decisions."""
+"""`arena matches` lists the exported matches: the right ones in the right order, with sums over their decisions."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ PLUGIN = '''
 from arena import Agent, Game, hookimpl
 
 class Trio(Game):
-    """Three walk to 6, and the first has less than the others."""
+    """Three seats count to 6, and the first gets less than the others."""
     name = "trio"
     players = 3
     def initial(self, rng): return rng.randrange(3)
@@ -29,7 +29,7 @@ class Trio(Game):
     def returns(self, state): return (-1.0, 0.5, 0.5)
 
 class Raiser(Agent):
-    """Raises at its second decision."""
+    """An agent that raises an exception in its second decision."""
     name = "raiser"
     def __init__(self): self.asked = 0
     def choose(self, game, state, search):
@@ -48,7 +48,9 @@ def arena_agents(): return [Raiser]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three boards: for two, where one fails; a puzzle, which some do not solve; for three."""
+    """Return a store with three boards: a game for two with an agent that fails, a puzzle that some agents do not solve, and a
+    game for three.
+    """
     folder = tmp_path_factory.mktemp("cup")
     (folder / "trio.py").write_text(PLUGIN)
     spec = {
@@ -63,21 +65,23 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What a command prints."""
+def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Return a function that runs a command and returns its output."""
 
-    def said(*words: object) -> str:
+    def run_command(*words: object) -> str:
         assert cli.main([*map(str, words)], standalone_mode=False) == 0
         return capsys.readouterr().out
 
-    return said
+    return run_command
 
 
 FAULTS = {"illegal-action", "exception", "timeout", "memory", "crash"}
 
 
 def result(record: dict[str, Any], agent: str | None) -> str:
-    """Who gets more than all others wins; whoever gets as much as the best of them draws."""
+    """Return the result of an agent, or of the first seat. A win is more than all others get, and a draw is as much as the best
+    of the others.
+    """
     if record["solved"] is not None:
         return "win" if record["solved"] else "loss"
     seat = record["labels"].index(agent) if agent else 0
@@ -95,9 +99,11 @@ SIZES: dict[str, Callable[[dict[str, Any]], float]] = {
 
 @pytest.mark.parametrize("agent", [None, "greedy", "raiser", "a-star"])
 @pytest.mark.parametrize("wanted", [None, "win", "draw", "loss", "void", "fault"])
-def test_it_lists_what_the_records_say(store: Path, said: Callable[..., str], agent: str | None, wanted: str | None) -> None:
-    """Against a sieve over all exported records: of an agent, against an opponent, by result, by size."""
-    records = [json.loads(line) for line in said("export", store).splitlines()]
+def test_matches_are_filtered_and_sorted(
+    store: Path, run_command: Callable[..., str], agent: str | None, wanted: str | None
+) -> None:
+    """The expected matches are filtered from all exported records by agent, opponent and result, and sorted by size."""
+    records = [json.loads(line) for line in run_command("export", store).splitlines()]
     opponents = [None, "random"] if agent in ("greedy", "raiser") else [None]
     for opponent, by in [(opponent, by) for opponent in opponents for by in (None, *SIZES)]:
         expected = []
@@ -113,7 +119,7 @@ def test_it_lists_what_the_records_say(store: Path, said: Callable[..., str], ag
             if value
             for word in (f"--{name}", value)
         ]
-        found = json.loads(said("matches", store, *words, "--format", "json"))
+        found = json.loads(run_command("matches", store, *words, "--format", "json"))
         assert sorted(match["id"] for match in found) == sorted(record["id"] for record in expected)
         if by is None:
             assert [match["number"] for match in found] == sorted(match["number"] for match in found)
@@ -122,16 +128,16 @@ def test_it_lists_what_the_records_say(store: Path, said: Callable[..., str], ag
             assert [sizes[match["id"]] for match in found] == sorted(sizes.values(), reverse=True)
 
 
-def test_it_lists_the_whole_schedule(store: Path, said: Callable[..., str]) -> None:
-    """Three rounds: of three pairings in two orders, of four puzzlers, of six orders of three."""
-    assert len(json.loads(said("matches", store, "--format", "json"))) == 3 * (3 * 2 + 4 + 6)
-    assert len(json.loads(said("matches", store, "--agent", "raiser", "--format", "json"))) == 3 * (2 * 2 + 1 + 6)
+def test_all_matches_of_the_schedule_are_listed(store: Path, run_command: Callable[..., str]) -> None:
+    """Three rounds have three pairings in two orders, four attempts at the puzzle, and six matches of three."""
+    assert len(json.loads(run_command("matches", store, "--format", "json"))) == 3 * (3 * 2 + 4 + 6)
+    assert len(json.loads(run_command("matches", store, "--agent", "raiser", "--format", "json"))) == 3 * (2 * 2 + 1 + 6)
 
 
-def test_a_line_is_the_sum_of_its_record(store: Path, said: Callable[..., str]) -> None:
-    """Board, round from 1 as on pages, labels, moves; nodes and seconds of all seats, of three as well."""
-    records = {record["id"]: record for record in map(json.loads, said("export", store).splitlines())}
-    found = json.loads(said("matches", store, "--format", "json"))
+def test_a_line_sums_up_its_record(store: Path, run_command: Callable[..., str]) -> None:
+    """The board, round (counted from 1), labels and moves agree. Nodes and seconds are summed over all seats."""
+    records = {record["id"]: record for record in map(json.loads, run_command("export", store).splitlines())}
+    found = json.loads(run_command("matches", store, "--format", "json"))
     assert {match["board"] for match in found} == {"tic-tac-toe", "sliding-tiles", "trio"}
     for match in found:
         record = records[match["id"]]
@@ -141,22 +147,22 @@ def test_a_line_is_the_sum_of_its_record(store: Path, said: Callable[..., str]) 
         assert match["seconds"] == pytest.approx(SIZES["time"](record) / 1e9)
 
 
-def test_a_table_ends_with_what_to_type_next(store: Path, said: Callable[..., str]) -> None:
-    """As many lines as asked for, how many there are, and a command that works."""
-    text = said("matches", store, "--agent", "raiser", "--opponent", "greedy", "--result", "fault", "--limit", 2)
+def test_a_table_ends_with_a_command_to_type_next(store: Path, run_command: Callable[..., str]) -> None:
+    """The table has the requested number of lines, the number of all matches, and a command that works."""
+    text = run_command("matches", store, "--agent", "raiser", "--opponent", "greedy", "--result", "fault", "--limit", 2)
     lines = text.splitlines()
     assert lines[0].split() == ["Number", "Id", "Round", "Seats", "Result", "Moves", "Nodes", "ms", "Ending"]
     assert all("raiser" in line and "exception" in line for line in lines[2:4])
     assert re.search(r"^2 of \d+ matches; --limit N shows more\.\nResults are those of raiser\.$", text, re.MULTILINE)
     _, command, path, key = lines[-1].split()
     assert (command, path) == ("replay", str(store))
-    assert "RuntimeError" in said("replay", path, key)
-    assert said("matches", store, "--result", "void") == f"No match of {store} has these properties.\n"
+    assert "RuntimeError" in run_command("replay", path, key)
+    assert run_command("matches", store, "--result", "void") == f"No match of {store} has these properties.\n"
 
 
-def test_csv_has_a_column_for_each_seat(store: Path, said: Callable[..., str]) -> None:
-    """Empty where a match has fewer; whole ids, and no limit of its own."""
-    rows = list(csv.DictReader(io.StringIO(said("matches", store, "--format", "csv"))))
+def test_csv_has_a_column_for_each_seat(store: Path, run_command: Callable[..., str]) -> None:
+    """A column is empty if a match has fewer seats. Ids are complete, and all matches are listed."""
+    rows = list(csv.DictReader(io.StringIO(run_command("matches", store, "--format", "csv"))))
     seats = ["first", "second", "third"]
     assert list(rows[0]) == ["number", "id", "board", "round", *seats, "result", "moves", "nodes", "seconds", "termination"]
     assert {(row["board"], bool(row["second"]), bool(row["third"])) for row in rows} == {
@@ -165,7 +171,7 @@ def test_csv_has_a_column_for_each_seat(store: Path, said: Callable[..., str]) -
         ("trio", True, True),
     }
     assert {len(row["id"]) for row in rows} == {32}
-    assert len(rows) == len(said("export", store).splitlines())
+    assert len(rows) == len(run_command("export", store).splitlines())
 
 
 @pytest.mark.parametrize(
@@ -179,8 +185,7 @@ def test_csv_has_a_column_for_each_seat(store: Path, said: Callable[..., str]) -
         (["--limit", "0"], "0 is not in the range"),
     ],
 )
-def test_what_cannot_be_asked_is_told(store: Path, words: list[str], expected: str) -> None:
-    """In one line."""
+def test_an_invalid_query_is_explained(store: Path, words: list[str], expected: str) -> None:
     with pytest.raises((ArenaError, click.UsageError)) as caught:
         cli.main(["matches", str(store), *words], standalone_mode=False)
     assert expected in str(caught.value)
@@ -188,11 +193,11 @@ def test_what_cannot_be_asked_is_told(store: Path, words: list[str], expected: s
 
 @pytest.mark.parametrize(("columns", "shown"), [(200, 10), (80, 9), (60, 6)])
 def test_a_narrow_terminal_gets_fewer_columns_and_whole_ids(
-    store: Path, said: Callable[..., str], monkeypatch: pytest.MonkeyPatch, columns: int, shown: int
+    store: Path, run_command: Callable[..., str], monkeypatch: pytest.MonkeyPatch, columns: int, shown: int
 ) -> None:
-    """The least important are left out, and told; what was sorted by stays."""
+    """The least important columns are left out and named. The column of the sort key stays."""
     monkeypatch.setattr("arena_records.matches.Terminal.room", columns)
-    text = said("matches", store, "--agent", "raiser", "--by", "time")
+    text = run_command("matches", store, "--agent", "raiser", "--by", "time")
     lines = text.splitlines()
     assert max(map(len, lines[:3])) <= columns
     assert len(lines[0].split()) <= shown

@@ -1,4 +1,4 @@
-"""The words of `arena replay`."""
+"""The output of `arena replay`."""
 
 import json
 from pathlib import Path
@@ -8,14 +8,14 @@ from arena_records.replay import _describe_ending
 from tests.conftest import Arena
 
 
-def test_no_return_is_minus_nought() -> None:
-    """A game that negates the value of a draw gives -0.0, which is 0."""
+def test_a_return_is_never_minus_zero() -> None:
+    """A game that negates the value of a draw returns -0.0, which is shown as 0.0."""
     (record, *_) = arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["greedy", "random"]}).records
     assert _describe_ending(record._replace(returns=(-0.0, 0.0))) == "normal; returns: 0.0 0.0"
 
 
-def test_a_match_of_a_secret_seed_is_replayed_once_that_is_revealed(tmp_path: Path, arena: Arena) -> None:
-    """Also the matches of a round that was added later, whose secret is another one."""
+def test_a_match_with_a_secret_seed_is_replayed_after_the_seed_is_revealed(tmp_path: Path, arena: Arena) -> None:
+    """A round that was added later has another secret, and its matches are replayed, too."""
     spec = tmp_path / "cup.yaml"
     text = "{game: pig, seed: secret, rounds: %d, agents: [random, {agent: random, label: other}]}"
     spec.write_text(text % 1)
