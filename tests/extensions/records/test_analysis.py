@@ -36,7 +36,7 @@ def test_tab_completion_offers_the_public_names() -> None:
 
 
 def test_a_store_is_opened_without_its_spec(path: Path, played: arena.Results) -> None:
-    """The results are the same as those of the run, except for the missing spec, which raises an error."""
+    """The results equal the results of the run, except for the missing spec, which raises an error."""
     opened, run = arena.open_store(path), played
     assert (opened.name, opened.seed, len(opened.records)) == ("Cup", run.seed, len(run.records))
     assert repr(opened) == f"<Results of 'Cup': {len(run.records)} matches at tic-tac-toe, in {path}>"

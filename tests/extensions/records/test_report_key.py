@@ -1,4 +1,6 @@
-"""The key `report` of a spec: columns by formulas, and the matches that boards show. pandas and scipy compute the same anew."""
+"""The key `report` of a spec adds columns by formulas and filters the matches of boards. pandas and scipy compute the expected
+values.
+"""
 
 import contextlib
 import json
@@ -36,15 +38,15 @@ COLUMNS = {"efficiency": "cost / optimal", "hard": "nodes > 14"}
 
 
 def invoke(*words: str) -> str:
-    """The output of a command."""
+    """Return the output of a command."""
     return str(CliRunner().invoke(cli, list(words), standalone_mode=False, catch_exceptions=False).output)
 
 
 def estimate(values: Any, rounds: Any, within: tuple[float, float] | None = None) -> list[float | None]:
-    """The mean with its interval: of a ratio of two sums over rounds, linearised (Cochran, 1977, chapter 6).
+    """Return the mean with its interval, as the ratio of two sums over rounds, linearised (Cochran, 1977, chapter 6).
 
-    If all n rounds agree, they do not tell how far their mean may be from the true one. Then there is no interval, unless values
-    have a range: a round may differ with a probability of 1 - 0.05 ** (1 / n), and then be at an end of the range.
+    If all n rounds agree, the distance of their mean from the true mean is unknown, and there is no interval. If values have a
+    range, though, a round may differ with a probability of 1 - 0.05 ** (1 / n), and may then be at an end of the range.
     """
     by_round = pandas.DataFrame({"value": values, "round": rounds}).dropna().groupby("round").value.agg(["sum", "count"])
     mean = by_round["sum"].sum() / by_round["count"].sum()
@@ -58,7 +60,7 @@ def estimate(values: Any, rounds: Any, within: tuple[float, float] | None = None
 
 
 def agrees(found: list[float | None], expected: list[float | None]) -> bool:
-    """Whether two estimates agree to nine digits, or both lack an interval."""
+    """Return whether two estimates agree to nine digits, or both lack an interval."""
     known = [(one, other) for one, other in zip(found, expected, strict=True) if one is not None and other is not None]
     return found.count(None) == expected.count(None) == 3 - len(known) and all(
         one == pytest.approx(other, rel=1e-9) for one, other in known
@@ -67,13 +69,13 @@ def agrees(found: list[float | None], expected: list[float | None]) -> bool:
 
 @pytest.mark.parametrize("where", [None, "nodes > 10"])
 @pytest.mark.parametrize("stored", [False, True])
-def test_pandas_and_scipy_compute_the_same(tmp_path: Path, where: str | None, stored: bool) -> None:
-    """To nine digits, from the data frame alone: the columns of each match, the mean, and the interval."""
+def test_columns_agree_with_pandas_and_scipy(tmp_path: Path, where: str | None, stored: bool) -> None:
+    """The values of each match, the mean and the interval are computed from the data frame alone and agree to nine digits."""
     report = {"columns": COLUMNS} if where is None else {"columns": COLUMNS, "where": where}
     results = arena.run({**PUZZLE, "report": report}, store=tmp_path / "cup.db" if stored else None)
     frame = results.to_dataframe()
     assert frame.domain.eq("sliding-tiles").all()
-    assert len(frame) == 36, "no match is missing"
+    assert len(frame) == 36, "the data frame has all matches"
     best = frame[(frame.agent == "a-star") & frame.solved].set_index("round").path_cost
     assert frame.optimal.tolist() == [best[number] for number in frame["round"]]
     assert frame.efficiency.tolist() == pytest.approx((frame.path_cost / frame.optimal).tolist(), rel=1e-12, nan_ok=True)
@@ -94,12 +96,12 @@ def test_pandas_and_scipy_compute_the_same(tmp_path: Path, where: str | None, st
         assert row["nodes_per_attempt"] == pytest.approx(mine.nodes.mean())
         if where is not None:
             assert row["kept"] == pytest.approx(whole[whole.agent == row["agent"]].kept.mean())
-    assert "finished" not in board.facts, "a match that is left out is not missing"
+    assert "finished" not in board.facts, "a filtered match is not a missing one"
 
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
-    """Names with own_ are those of the seat; the interval takes the two games of a round as one observation."""
+    """Names with own_ refer to the seat. The interval counts the two games of a round as one observation."""
     report = {"where": "moves >= 6", "columns": {"share": "own_nodes / moves", "length": "moves"}}
     results = arena.run({**GAME, "report": report}, store=tmp_path / "cup.db" if stored else None)
     whole = results.to_dataframe()
@@ -125,8 +127,10 @@ def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
 
 
 @pytest.mark.process
-def test_every_output_has_the_columns(tmp_path: Path) -> None:
-    """Tables of every kind, the export, a report and the page of a tournament; the spec may choose and sort them."""
+def test_every_output_shows_the_columns(tmp_path: Path) -> None:
+    """These are tables of all formats, the export, a report and the page of a tournament. The spec may select and sort the
+    columns.
+    """
     spec = {**PUZZLE, "report": {"where": "nodes > 10", "columns": COLUMNS}}
     store = tmp_path / "cup.db"
     arena.run({**spec, "columns": ["agent", "efficiency", "efficiency_high", "kept"], "sort": "-efficiency"}, store=store)
@@ -150,8 +154,8 @@ def test_every_output_has_the_columns(tmp_path: Path) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("shard", [None, "1/2", "2/2"])
-def test_totals_count_the_matches_that_are_left_out(tmp_path: Path, shard: str | None) -> None:
-    """Three agents attempt 12 positions, so the schedule has 36 matches however many of them `where` leaves out."""
+def test_totals_include_filtered_matches(tmp_path: Path, shard: str | None) -> None:
+    """Three agents attempt 12 positions, so the schedule has 36 matches, however many `where` leaves out."""
     store = tmp_path / "cup.db"
     (tmp_path / "cup.json").write_text(json.dumps({**PUZZLE, "report": {"where": "round < 5"}}))
     invoke("run", str(tmp_path / "cup.json"), "--store", str(store), *([] if shard is None else ["--shard", shard]))
@@ -176,8 +180,8 @@ def test_totals_count_the_matches_that_are_left_out(tmp_path: Path, shard: str |
     assert f"The key report.where leaves out {played - shown} more." in page.read_text()
 
 
-def test_a_changed_report_plays_nothing(tmp_path: Path) -> None:
-    """The next run of the same matches shows the new columns, and without the key all matches."""
+def test_a_changed_report_plays_no_new_match(tmp_path: Path) -> None:
+    """The next run of the same matches shows the new columns. Without the key it shows all matches."""
     store = tmp_path / "cup.db"
     arena.run(PUZZLE, store=store)
     played: list[Any] = []
@@ -196,8 +200,8 @@ def test_a_changed_report_plays_nothing(tmp_path: Path) -> None:
     assert not any("report" in line for line in board.remarks)
 
 
-def test_no_match_and_every_match(tmp_path: Path) -> None:
-    """A board without a match is still a board, and one with all says so."""
+def test_a_filter_may_leave_out_all_matches_or_none(tmp_path: Path) -> None:
+    """The board exists in both cases, and a remark describes the filter."""
     for where, attempts, words in [("nodes < 0", 0, "leaves out 36 of 36 attempts"), ("nodes >= 0", 12, "keeps all attempts")]:
         store = tmp_path / f"{attempts}.db"
         results = arena.run({**PUZZLE, "report": {"where": where, "columns": COLUMNS}}, store=store)
@@ -212,7 +216,7 @@ def test_no_match_and_every_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("cost", "excess"), [(0.1 + 0.2, 0.0), (0.3, 0.0), (0.31, 0.01)])
 def test_equal_costs_have_the_difference_0(cost: float, excess: float) -> None:
-    """A search has found a path of cost 0.3. The same steps in another order add up to 0.30000000000000004."""
+    """A search has found a path of cost 0.3. The same steps in another order sum to 0.30000000000000004."""
     played = arena.run({**PUZZLE, "rounds": 1, "agents": ["a-star"]})
     boards = [BoardInfo.of(board) for board in played.spec.boards]
     costs = OptimalCosts(boards)
@@ -224,18 +228,20 @@ def test_equal_costs_have_the_difference_0(cost: float, excess: float) -> None:
     assert row["path_cost"] - row["optimal"] == pytest.approx(excess, abs=0 if not excess else 1e-9)
 
 
-def test_optimal_needs_a_claim_that_holds() -> None:
-    """Of a whole search by an agent that claims it. If another agent has a cheaper solution, the lowest cost is unknown."""
+def test_an_optimal_cost_needs_a_claim_without_a_counterexample() -> None:
+    """The cost is optimal if an agent claims it for a whole search. If another agent has a cheaper solution, the optimum is
+    unknown.
+    """
     board = BoardInfo.of(
         load_spec({**PUZZLE, "agents": [*PUZZLE["agents"][:2], {"agent": "bfs", "limits": {"nodes": 50}}]}).boards[0]
     )
     assert board.optimal == ("a-star", "bfs")
     costs = OptimalCosts([board])
     costs.add(0, 1, 0, 8.0, "normal", 1, 30, 0.1)
-    costs.add(0, 2, 1, 8.0, "normal", 1, 30, 0.1)  # claims nothing
+    costs.add(0, 2, 1, 8.0, "normal", 1, 30, 0.1)  # does not claim to be optimal
     costs.add(0, 3, 0, 8.0, "normal", 1, 30, 0.1)
-    costs.add(0, 3, 1, 6.0, "normal", 1, 30, 0.1)  # refutes it
-    costs.add(0, 4, 2, 8.0, "normal", 1, 50, 0.1)  # its limit stopped the search
+    costs.add(0, 3, 1, 6.0, "normal", 1, 30, 0.1)  # a counterexample
+    costs.add(0, 4, 2, 8.0, "normal", 1, 50, 0.1)  # the limit stopped the search
     costs.add(0, 5, 0, 8.0, "normal", 8, 30, 0.1)  # step by step
     costs.add(0, 6, 0, 0.1 + 0.2, "normal", 1, 30, 0.1)
     costs.add(0, 6, 1, 0.3, "normal", 1, 30, 0.1)  # the same sum in another order
@@ -264,15 +270,15 @@ def test_optimal_needs_a_claim_that_holds() -> None:
         ("moves > 3", "report: expected a mapping"),
     ],
 )
-def test_a_fault_names_its_place(report: Any, words: str) -> None:
-    """When the spec is loaded, before any match."""
+def test_an_error_names_its_place(report: Any, words: str) -> None:
+    """The spec is refused when it is loaded, before the first match."""
     with pytest.raises(arena.SpecError) as fault:
         arena.run({**PUZZLE, "report": report})
     assert words in str(fault.value)
 
 
-def test_a_game_is_kept_for_all_or_for_none() -> None:
-    """A condition may not look from one seat; a format that needs every result may have none."""
+def test_a_filter_keeps_or_drops_whole_games() -> None:
+    """A condition may not use values of one seat. A format that needs every result allows no condition."""
     with pytest.raises(arena.SpecError, match=r"report.where: unknown name 'own_nodes'.*names with own_ are for columns"):
         arena.run({**GAME, "report": {"where": "own_nodes > 3"}})
     for name in ("swiss", "knockout"):
@@ -281,8 +287,8 @@ def test_a_game_is_kept_for_all_or_for_none() -> None:
     assert arena.run({**GAME, "rounds": 2, "format": "swiss", "report": {"columns": {"length": "moves"}}}).records
 
 
-def test_a_store_of_a_stranger_runs_no_formula_but_checked_ones(tmp_path: Path) -> None:
-    """The formula in the file is read again, and refused like that of a spec."""
+def test_a_formula_of_a_foreign_store_is_checked(tmp_path: Path) -> None:
+    """The formula in the file is parsed again, and refused as in a spec."""
     import sqlite3
 
     from arena.store.run import RUN
@@ -299,8 +305,8 @@ def test_a_store_of_a_stranger_runs_no_formula_but_checked_ones(tmp_path: Path) 
         Leaderboard.load(store)
 
 
-def test_columns_are_measures_of_comparisons(tmp_path: Path) -> None:
-    """The mean difference is that of the data frame, over rounds in which both have a value; a note names the filter."""
+def test_columns_can_be_compared(tmp_path: Path) -> None:
+    """The mean difference agrees with the data frame, over rounds in which both agents have a value. A note names the filter."""
     report = {"columns": COLUMNS, "where": "nodes > 10"}
     frame = arena.run({**PUZZLE, "report": report}, store=tmp_path / "cup.db").to_dataframe()
     wide = frame.pivot_table(index="round", columns="agent", values="efficiency").dropna(subset=["fast", "best-first"])
@@ -330,8 +336,8 @@ def test_the_overall_table_has_intervals_and_names_the_filter(tmp_path: Path) ->
             assert cell == f"{value} ({low} to {high})"
 
 
-def test_the_interval_of_a_share_stays_within_0_and_1() -> None:
-    """Of few values, Student's interval would reach beyond."""
+def test_the_interval_of_a_share_stays_between_0_and_1() -> None:
+    """Student's interval of a few values would exceed these bounds."""
     agents: list[Any] = ["a-star", {"agent": "a-star", "weight": 3, "label": "fast"}, "best-first", "random"]
     report = {"where": "nodes > 30 or not solved", "columns": {"share": "moves > 10", "own": "own_nodes"}}
     spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 20, "agents": agents, "limits": {"moves": 200}}
@@ -349,9 +355,9 @@ def test_the_interval_of_a_share_stays_within_0_and_1() -> None:
 
 
 @pytest.mark.process
-def test_a_column_has_the_interval_of_the_board_if_one_pairing_repeats() -> None:
-    """`alpha-beta` and `minimax` repeat two games. A column of the returns has the interval of the mean returns, which the board
-    cuts off at the ends of their range.
+def test_a_column_has_the_interval_of_the_board_if_a_pairing_repeats() -> None:
+    """`alpha-beta` and `minimax` repeat two games. A column of the returns has the interval of the mean return, except that the
+    board limits it to the range of returns.
     """
     agents = ["random", "alpha-beta", "minimax"]
     spec = {
@@ -374,8 +380,10 @@ RATE = {"columns": {"rate": "nodes / seconds", "own_rate": "own_nodes / own_seco
 
 
 @pytest.mark.parametrize("timings", [("compiled", "compiled", "plain"), ("plain", None, "compiled"), ("plain", "plain", "plain")])
-def test_times_that_cannot_be_compared_have_no_rate(timings: tuple[str | None, ...]) -> None:
-    """A board leaves out times of decisions that ran otherwise than others, or in two ways (None). So it has no rates of them."""
+def test_incomparable_times_have_no_rate(timings: tuple[str | None, ...]) -> None:
+    """A board leaves out the times of decisions that ran in another way than the others, or in two ways (None), and their
+    rates, too.
+    """
     results = arena.run({**PUZZLE, "report": RATE})
     labels = [seat.label for seat in results.spec.boards[0].seats]
     ways = dict(zip(labels, timings, strict=True))
@@ -396,8 +404,8 @@ def test_times_that_cannot_be_compared_have_no_rate(timings: tuple[str | None, .
     assert shown["rate"] == shown["own_rate"] == expected
 
 
-def test_compare_leaves_out_rates_as_it_leaves_out_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--by seconds` and `--by` a column with seconds compare the same entries; other columns compare all."""
+def test_compare_leaves_out_the_same_rates_and_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--by seconds` and `--by` with a column of seconds compare the same entries. Other columns compare all entries."""
     store = str(tmp_path / "rates.db")
     arena.run({**PUZZLE, "report": RATE}, store=store)
     monkeypatch.setattr("arena_records.report_key.read_ways", lambda *_: [["compiled", "compiled", "plain"]])
@@ -414,11 +422,11 @@ def test_compare_leaves_out_rates_as_it_leaves_out_times(tmp_path: Path, monkeyp
         assert str(error).startswith("The times of fast are left out")
 
 
-def test_the_seconds_of_a_game_are_those_of_all_its_seats() -> None:
-    """A column counts a game only if the times of all seats in its formula can be compared."""
+def test_the_seconds_of_a_game_include_all_seats() -> None:
+    """A column includes a game only if the times of all seats in its formula can be compared."""
     values = {"columns": {"whole": "seconds", "own": "own_seconds"}}
     results = arena.run({**GAME, "report": values})
-    slow = 1  # greedy, the second entry
+    slow = 1  # greedy is the second entry
     found = []
     for one in results.played:
         plain = [int(entry == slow) for entry in one.pairing.seats]

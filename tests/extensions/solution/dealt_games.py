@@ -9,7 +9,7 @@ from arena import CHANCE, Game
 
 
 class Dealt(Game):
-    """Each seat gets one of two cards. Then the seats act in turns, openly. The payoffs at the end are drawn from `seed`."""
+    """Deal one of two cards to each seat. Then the seats act in turns, openly. The payoffs at the end are drawn from `seed`."""
 
     name = "dealt"
     min_return = -5.0
@@ -65,7 +65,7 @@ def observations(game: Dealt) -> list[tuple[int, Any]]:
     return list(found)
 
 
-def drawn(game: Dealt, rng: random.Random) -> Behaviour:
+def draw_policy(game: Dealt, rng: random.Random) -> Behaviour:
     """Draw a random policy for all seats, in which each action has a probability of at least 1/12."""
     policy = {}
     for seat, observation in observations(game):
@@ -74,7 +74,7 @@ def drawn(game: Dealt, rng: random.Random) -> Behaviour:
     return policy
 
 
-def paid(game: Dealt, policy: Behaviour) -> list[float]:
+def mean_payoffs(game: Dealt, policy: Behaviour) -> list[float]:
     """Return the mean payoff of each seat over all deals and actions."""
     total = [0.0] * game.players
     for (cards, acted), payoffs in game.payoffs.items():
@@ -87,8 +87,8 @@ def paid(game: Dealt, policy: Behaviour) -> list[float]:
     return total
 
 
-def pure(game: Dealt, policy: Behaviour, seat: int) -> Iterator[Behaviour]:
-    """Yield the policy with the strategy of one seat replaced by each of its pure strategies."""
+def pure_strategies(game: Dealt, policy: Behaviour, seat: int) -> Iterator[Behaviour]:
+    """Yield the policy with one seat's strategy replaced by each of its pure strategies."""
     own = [key for key in observations(game) if key[0] == seat]
     for chosen in product(*[range(game.choices[len(observation[1])]) for _, observation in own]):
         given = {

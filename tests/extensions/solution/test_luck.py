@@ -1,4 +1,6 @@
-"""Luck by the policies that agents tell: the exact value of Kuhn's poker, less variance, and no bias whatever is told."""
+"""Luck is measured by the policies of agents: Kuhn's poker has its exact value and less variance, and no bias with false
+policies.
+"""
 
 import random
 from fractions import Fraction
@@ -22,12 +24,12 @@ from tests.core.match.test_payoffs import made
 
 
 def play_uniformly(game: Any, observation: Any) -> list[float]:
-    """The policy of `random`."""
+    """Return the policy of `random`."""
     return [1 / len(game.actions(observation))] * len(game.actions(observation))
 
 
 def test_random_play_is_worth_an_eighth_of_a_chip_to_the_first_seat() -> None:
-    """By hand, over both seats' cards: showdowns cancel, and of the folds the first seat wins 1/4 and loses 1/8."""
+    """By hand, over both seats' cards, showdowns cancel out. By folds the first seat wins 1/4 and loses 1/8."""
     game = KuhnPoker()
     values = told_values(game, ("", ""), [partial(play_uniformly, game)] * 2)
     assert values is not None
@@ -35,15 +37,15 @@ def test_random_play_is_worth_an_eighth_of_a_chip_to_the_first_seat() -> None:
     assert len(values) == 1 + 3 + 6 * 9
 
 
-def test_a_game_that_is_large_or_goes_round_has_no_table() -> None:
-    """Pig may throw a one for ever."""
+def test_a_large_or_cyclic_game_has_no_table() -> None:
+    """In pig a seat may throw a one again and again."""
     game = Pig(target=3)
     state = game.initial(random.Random(1))
     assert told_values(game, state, [partial(play_uniformly, game)] * 2) is None
     assert told_values(KuhnPoker(), ("", ""), [partial(play_uniformly, KuhnPoker())] * 2, most=20) is None
 
 
-def test_a_large_game_is_given_up_by_the_states_that_are_seen() -> None:
+def test_the_limit_counts_the_states_seen() -> None:
     """Each position of breakthrough has about 25 successors, so 2,000 states are seen long before 2,000 are visited."""
 
     class Counted(Breakthrough):
@@ -58,8 +60,8 @@ def test_a_large_game_is_given_up_by_the_states_that_are_seen() -> None:
     assert game.results < 3 * 2000
 
 
-def test_labels_need_no_tables_of_their_own() -> None:
-    """Pairings of equal agents share one table; an agent with other options has its own."""
+def test_equal_agents_share_a_table() -> None:
+    """An agent with other options has its own table."""
     agents = [{"agent": "random", "label": label} for label in "abc"]
     luck = Luck(load_spec({"game": "kuhn-poker", "agents": [*agents, "cfr-plus"]}))
     tables = [luck.told_values(0, seats, ("", "")) for seats in ((0, 1), (2, 0), (0, 3), (3, 0), (1, 3))]
@@ -71,8 +73,8 @@ def test_labels_need_no_tables_of_their_own() -> None:
     assert firsts[0] == pytest.approx(1 / 8)
 
 
-def test_what_is_told_brings_no_bias() -> None:
-    """Over all plays of Kuhn's poker at random, corrected by the values of a false policy, the mean is that of the returns."""
+def test_a_false_policy_brings_no_bias() -> None:
+    """Over all plays of Kuhn's poker at random, corrected by the values of a false policy, the mean equals the mean return."""
     game = KuhnPoker()
     false = told_values(game, ("", ""), [lambda seen: [0.9, 0.1], lambda seen: [0.2, 0.8]])
     assert false is not None
@@ -94,8 +96,10 @@ def test_what_is_told_brings_no_bias() -> None:
     assert float(plain) == pytest.approx(1 / 8)
 
 
-def test_records_of_kuhn_poker_vary_less(tmp_path: Path) -> None:
-    """Two equilibria of Kuhn: the first seat loses 1/18 a deal in the mean, and the variance of pairs falls by half or more."""
+def test_corrected_records_of_kuhn_poker_vary_less(tmp_path: Path) -> None:
+    """Two equilibria of Kuhn's poker play. The first seat loses 1/18 a deal on average, and the variance falls by
+    half or more.
+    """
     agents = []
     for name, alpha in (("never", 0.0), ("third", 1 / 3)):
         file = tmp_path / f"{name}.txt"
@@ -112,11 +116,11 @@ SEEN = ["J?:", "Q?:", "K?:", "J?:pb", "Q?:pb", "K?:pb", "?J:p", "?Q:p", "?K:p", 
 
 
 @pytest.mark.process
-def test_a_board_has_the_exact_return_beside_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that always bets against random play, by hand: half of its bets win a chip, half of the others' passes win it half a
-    chip more, and showdowns cancel. So 1/2 in the first seat and 1/4 in the second.
+def test_a_board_shows_the_exact_return_beside_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bettor always bets and meets random play. By hand, half of its bets win a chip, half of the opponent's passes win
+    half a chip more, and showdowns cancel out. So its return is 1/2 in the first seat and 1/4 in the second.
     """
-    monkeypatch.chdir(tmp_path)  # the path of the file enters the ids, and so the random numbers
+    monkeypatch.chdir(tmp_path)  # the path of the file is a part of the ids, and so determines the random numbers
     Path("bets.txt").write_text("".join([f"{seen}\tbet=1\n" for seen in SEEN]))
     bettor = {"agent": "policy-table", "file": "bets.txt", "label": "bettor"}
     results = arena.run({"game": "kuhn-poker", "rounds": 30, "agents": [bettor, "random"]}, store=tmp_path / "cup.db")
@@ -125,7 +129,7 @@ def test_a_board_has_the_exact_return_beside_the_sample(tmp_path: Path, monkeypa
     assert {label: row["exact_return"] for label, row in rows.items()} == pytest.approx({"bettor": 3 / 8, "random": -3 / 8})
     assert rows["bettor"]["return_low"] < 3 / 8 < rows["bettor"]["return_high"]
     headings = board_table(board).headings
-    assert headings[headings.index("Exact return") + 1 :] == [], "without an interval, which it does not need"
+    assert headings[headings.index("Exact return") + 1 :] == [], "an exact value needs no interval"
 
 
 @pytest.mark.process
@@ -137,8 +141,8 @@ def test_a_board_has_the_exact_return_beside_the_sample(tmp_path: Path, monkeypa
         ("pig", {"agent": "hold-at"}),
     ],
 )
-def test_without_a_policy_or_in_a_large_game_there_is_no_exact_return(game: str, more: dict[str, Any]) -> None:
-    """An agent elsewhere, one that searches, and a game that can go on for ever."""
+def test_no_exact_return_without_a_policy_or_in_a_large_game(game: str, more: dict[str, Any]) -> None:
+    """The cases are an agent in another process, a search, and a game of unlimited length."""
     entry = {"agent": "random", "limits": {"nodes": 5}} | more
     results = arena.run({"game": game, "rounds": 1, "agents": ["random", entry]})
     if game == "kuhn-poker":  # without a heuristic and a policy, there is no correction either
@@ -148,8 +152,8 @@ def test_without_a_policy_or_in_a_large_game_there_is_no_exact_return(game: str,
     assert "Exact return" not in board_table(board).headings
 
 
-def test_a_policy_that_fails_costs_the_exact_return_alone(tmp_path: Path) -> None:
-    """A table without a row for an observation that its own play never leads to: the board is there, without a remark."""
+def test_a_failing_policy_only_removes_the_exact_return(tmp_path: Path) -> None:
+    """The table has no row for an observation that its own play never reaches. The board is shown without a remark."""
     file = tmp_path / "bets.txt"
     file.write_text("".join([f"{seen}\tbet=1\n" for seen in SEEN if not seen.endswith("pb")]))
     bettor = {"agent": "policy-table", "file": str(file), "label": "bettor"}
@@ -159,8 +163,10 @@ def test_a_policy_that_fails_costs_the_exact_return_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
-def test_two_that_give_policies_have_theirs_in_a_remark(tmp_path: Path) -> None:
-    """If another entry gives none, no mean over all matches is exact, but the one of their pairing is."""
+def test_an_exact_return_of_one_pairing_is_a_remark(tmp_path: Path) -> None:
+    """The third entry has no policy, so no mean over all matches is exact, but the mean of the other two against
+    each other is.
+    """
     file = tmp_path / "bets.txt"
     file.write_text("".join([f"{seen}\tbet=1\n" for seen in SEEN]))
     bettor = {"agent": "policy-table", "file": str(file), "label": "bettor"}

@@ -1,4 +1,4 @@
-"""The interval of an exploitability that is known from samples."""
+"""Exploitability that is estimated from samples has a 95 % interval."""
 
 import random
 from statistics import fmean
@@ -9,15 +9,17 @@ import pytest
 from arena_games.kuhn_poker import KuhnPoker
 from arena_solution.best_response import nash_gap, sampled_gap
 from arena_solution.sequence_form import sequence_form
-from tests.extensions.solution.dealt_games import Dealt, drawn
+from tests.extensions.solution.dealt_games import Dealt, draw_policy
 
 
-def test_the_interval_holds_the_exploitability_of_the_policy_itself() -> None:
-    """In at least 37 of 40 games with 100 samples at each observation: 38 are expected of 95 %."""
+def test_the_interval_contains_the_exploitability_of_the_policy() -> None:
+    """The policy has 100 samples at each observation. Of 40 intervals of 95 %, 38 are expected to contain the value; the test
+    needs 37.
+    """
     held = 0
     for seed in range(40):
         game, rng = Dealt(seed=seed), random.Random(seed)
-        policy, form = drawn(game, rng), sequence_form(game)
+        policy, form = draw_policy(game, rng), sequence_form(game)
         exact = nash_gap(form, lambda seat, observation: policy[seat, observation]).exploitability  # noqa: B023
         samples = {key: rng.choices(range(len(odds)), odds, k=100) for key, odds in policy.items()}
         found = sampled_gap(form, samples)
@@ -26,8 +28,10 @@ def test_the_interval_holds_the_exploitability_of_the_policy_itself() -> None:
     assert held >= 37
 
 
-def test_the_estimate_is_not_far_above_what_is_lost() -> None:
-    """An equilibrium of Kuhn (1950), mixed with a twentieth of random play, loses 0.0168; in all samples it is 0.036."""
+def test_the_estimate_is_not_biased_upwards() -> None:
+    """An equilibrium of Kuhn (1950), mixed with a twentieth of random play, loses 0.0168. If all samples are used at once, it
+    is 0.036.
+    """
     game = KuhnPoker()
     form = sequence_form(game, game.initial(random.Random()))
     bets = {"J?:": 0.2, "Q?:": 0, "K?:": 0.6, "J?:pb": 0, "Q?:pb": 0.2 + 1 / 3, "K?:pb": 1}
@@ -49,10 +53,12 @@ def test_the_estimate_is_not_far_above_what_is_lost() -> None:
     assert all(gap.low <= gap.exploitability <= gap.high for gap in found)
 
 
-def test_an_agent_that_always_plays_the_same_needs_one_sample() -> None:
-    """Then the interval is the exact value."""
+def test_a_deterministic_agent_needs_one_sample() -> None:
+    """The interval is the exact value."""
     game, form = Dealt(seed=3), sequence_form(Dealt(seed=3))
-    policy: dict[Any, list[float]] = {key: [1.0] + [0.0] * (len(odds) - 1) for key, odds in drawn(game, random.Random(1)).items()}
+    policy: dict[Any, list[float]] = {
+        key: [1.0] + [0.0] * (len(odds) - 1) for key, odds in draw_policy(game, random.Random(1)).items()
+    }
     exact = nash_gap(form, lambda seat, observation: policy[seat, observation])
     found = sampled_gap(form, {key: [0] for key in policy})
     assert (found.low, found.exploitability, found.high) == (exact.exploitability,) * 3

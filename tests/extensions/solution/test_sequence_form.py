@@ -1,4 +1,4 @@
-"""The sequence form: its size, its limit, and the games that it refuses."""
+"""The sequence form has the known size and a limit, and some games are refused."""
 
 import random
 from collections.abc import Sequence
@@ -21,23 +21,25 @@ from tests.extensions.solution.dealt_games import Dealt
     [(KuhnPoker(), 58, [6, 6]), (LeducPoker(), 9457, [468, 468])],
     ids=lambda given: getattr(given, "name", None),
 )
-def test_the_tree_has_the_size_that_is_known(game: Game, states: int, sets: Sequence[int]) -> None:
-    """Of open_spiel: 58 and 9,457 histories, 12 and 936 information sets."""
+def test_the_tree_has_the_known_size(game: Game, states: int, sets: Sequence[int]) -> None:
+    """open_spiel counts 58 and 9,457 histories, and 12 and 936 information sets."""
     form = sequence_form(game)
     assert form.states == states
     assert [len(found) for found in form.information_sets] == sets
 
 
 def test_the_estimate_of_the_size_is_right_on_average() -> None:
-    """Tic-tac-toe has 549,946 histories; where all nodes of a depth are alike it is exact."""
+    """Tic-tac-toe has 549,946 histories. The estimate is exact if all nodes of a depth are alike."""
     game = TicTacToe()
     assert estimate_states(game, (0, 0)) == pytest.approx(549_946, rel=0.3)
     dealt = Dealt(seed=1)
     assert estimate_states(dealt, ((), ())) == sequence_form(dealt).states
 
 
-def test_a_game_that_is_too_large_says_how_large_it_is_and_what_to_use() -> None:
-    """At once where it is far too large, while it is expanded otherwise; and where play does not end."""
+def test_the_error_for_a_large_game_gives_its_size_and_an_alternative() -> None:
+    """The error comes at once for a huge game, and during the expansion for a smaller one. A game without an end is refused,
+    too.
+    """
     with pytest.raises(GameTooLarge, match=r"^the tree of othello has about \de\+\d\d states, .* 1,000,000: use mcts$"):
         sequence_form(Othello(), instead="use mcts")
     with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states, .* 2,000: use smaller"):
@@ -48,7 +50,7 @@ def test_a_game_that_is_too_large_says_how_large_it_is_and_what_to_use() -> None
 
 
 class GoingRound(Game):
-    """Two seats go on for ever."""
+    """A game in which two seats move for ever."""
 
     name = "going-round"
 
@@ -69,7 +71,7 @@ class GoingRound(Game):
 
 
 class Forgetful(Dealt):
-    """A seat sees its card, and how much was done so far, but not what."""
+    """A game whose observations show a seat its card and the number of actions so far, but not the actions."""
 
     def observation(self, state: Any, seat: int) -> Any:
         seen = super().observation(state, seat)
@@ -77,34 +79,34 @@ class Forgetful(Dealt):
 
 
 class Unequal(Dealt):
-    """A seat that sees nothing has two actions with one card of the other seat and three with another."""
+    """A game in which a seat that sees nothing has two actions with one card of the other seat, and three with another card."""
 
     def actions(self, state: Any) -> Sequence[Any]:
         return (0, 1, 2) if state == (("x", "y"), ()) else super().actions(state)
 
 
 class Unfair(Dealt):
-    """Its cards come with a probability of 1.2 together."""
+    """A game whose cards have a total probability of 1.2."""
 
     def chance_outcomes(self, state: Any) -> Sequence[tuple[Any, float]]:
         return [("x", 0.6), ("y", 0.6)]
 
 
 class Lost(Dealt):
-    """A seat that does not exist is to move."""
+    """A game in which a seat that does not exist has to move."""
 
     def to_move(self, state: Any) -> int:
         return CHANCE if len(state[0]) < 2 else 2
 
 
 class Honest(Dealt):
-    """It says that a seat forgets."""
+    """A game that declares imperfect recall."""
 
     perfect_recall = False
 
 
-def recalled(kind: type[Dealt]) -> Dealt:
-    """A game in which one seat acts twice and has a choice each time."""
+def find_game(kind: type[Dealt]) -> Dealt:
+    """Return a game in which one seat acts twice and has a choice each time."""
     return next(game for game in (kind(seed=seed) for seed in range(99)) if game.order == [0, 0, 1] and min(game.choices) == 2)
 
 
@@ -118,7 +120,6 @@ def recalled(kind: type[Dealt]) -> Dealt:
         (Lost, GameError, "to_move gave 2; expected CHANCE or a seat below 2"),
     ],
 )
-def test_a_game_that_has_no_such_form_is_refused(kind: type[Dealt], error: type[Exception], said: str) -> None:
-    """With what is wrong with it."""
+def test_a_game_without_a_sequence_form_is_refused(kind: type[Dealt], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        sequence_form(recalled(kind))
+        sequence_form(find_game(kind))

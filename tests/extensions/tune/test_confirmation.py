@@ -1,4 +1,4 @@
-"""The sentence about options that the confirmation of a tuning did not find better."""
+"""A sentence explains why the confirmation of a tuning did not find the options better."""
 
 from collections import Counter
 from pathlib import Path
@@ -20,7 +20,7 @@ from arena_tune.tune import _judge_pairs
 
 
 def state_of(won: int, split: int, lost: int) -> SprtState:
-    """The state after pairs of games in which both were won, one of two was won, or both were lost."""
+    """Return the state after pairs of games in which both were won, one of two was won, or both were lost."""
     pairs = [Pair.of(1, 0)] * won + [Pair.of(1, 1)] * split + [Pair.of(0, 1)] * lost  # points of the first seat
     test, counts = Sprt(), PairedGames.count_pairs(pairs)
     llr = log_likelihood_ratio(counts, test)
@@ -34,10 +34,9 @@ def state_of(won: int, split: int, lost: int) -> SprtState:
         (100, 900, 100, "the sequential test found that they are not better"),
     ],
 )
-def test_a_result_that_is_not_better_names_the_state_of_the_test(won: int, split: int, lost: int, said: str) -> None:
-    """An interval above 0 is no contradiction then, because the test needs more evidence than the interval.
-
-    By Wald, A (1945), the test accepts at a log-likelihood ratio of log(0.95 / 0.05) = 2.94.
+def test_a_result_that_is_not_better_explains_the_state_of_the_test(won: int, split: int, lost: int, said: str) -> None:
+    """An interval above 0 is no contradiction, because the test needs more evidence than the interval. By Wald, A (1945), the
+    test accepts at a log-likelihood ratio of log(0.95 / 0.05) = 2.94.
     """
     state = state_of(won, split, lost)
     found = _judge_pairs(state, planned=1)
@@ -63,7 +62,7 @@ def test_too_few_openings_are_refused_before_any_match(
         assert len(store) == 0
 
 
-def test_openings_that_are_left_are_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enough_openings_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After three plies, tic-tac-toe has far more openings than the 32 positions of a search: 9 * 8 * 7 sequences of moves."""
     monkeypatch.chdir(tmp_path)
     words = ("alpha-beta", None, "tic-tac-toe", (), None, 3, 0, ())
@@ -73,7 +72,9 @@ def test_openings_that_are_left_are_not_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_gauntlet_without_a_test_plays_all_its_matches() -> None:
-    """No results are needed: two entries play both seats against one rival at each of 20 positions, which makes 80 matches."""
+    """The schedule needs no results. Two entries play both seats against one rival at each of 20 positions, which makes 80
+    matches.
+    """
     played = list(HeldOutGauntlet().schedule(Field(entries=3, rounds=20, players=2), Outcomes()))
     seats = Counter(None if pairing is None else pairing.seats for pairing in played)
     assert seats == {(0, 2): 20, (2, 0): 20, (1, 2): 20, (2, 1): 20}

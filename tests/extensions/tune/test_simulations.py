@@ -1,4 +1,4 @@
-"""`arena tune` on agents of known strength: only the results of games are drawn, and the code of the command decides."""
+"""`arena tune` runs on agents of known strength. The results of games are simulated, and the command's own code decides."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,9 +23,9 @@ from arena_tune.tune import Tuning
 
 SPACE = Space((Dimension("a", -1, 1), Dimension("b", 0.1, 10, log=True)))
 GAIN = 200.0
-"""The Elo between the default and the optimum."""
+"""This is the Elo between the default and the optimum."""
 DRAWS = 0.3
-"""The share of draws between equals."""
+"""This is the share of draws between equals."""
 MATCHES = 2000
 Strength = Callable[[Options], float]
 
@@ -36,7 +36,7 @@ def place_of(options: Options) -> Any:
 
 @dataclass(slots=True)
 class Drawn:
-    """Draws the results of games between the default, whose strength is 0, and options of some strength."""
+    """Simulated results of games between the default, with strength 0, and options of some strength."""
 
     strength: Strength
     rng: np.random.Generator
@@ -46,7 +46,7 @@ class Drawn:
     known: dict[str, Any] = field(default_factory=dict)
 
     def draw(self, elo: float, pairs: int) -> Any:
-        """Return the points of so many pairs of games."""
+        """Return the points of simulated pairs of games."""
         share = 1 / (1 + 10 ** (-elo / 400))
         drawn = DRAWS * 4 * share * (1 - share)
         games = self.rng.random((pairs, 2))
@@ -100,7 +100,7 @@ class Drawn:
 
 
 def tune(seed: int, drawn: Drawn, default: Options, matches: int = MATCHES, space: Space = SPACE) -> tuple[bool, Options, float]:
-    """Return whether something better was found, the answer of the search, and the Elo that the search expects of it."""
+    """Return whether a better entry was found, the best options of the search, and their expected gain in Elo."""
     terms = Terms("planted", {"agent": "planted"}, (), {"seed": seed}, (), Path(), space, default, puzzle=False, alone=False)
     found, result = Tuning(terms, cast("PlayedTuning", drawn), matches, None, Sprt(0, 20)).run()
     assert drawn.matches <= matches
@@ -108,7 +108,7 @@ def tune(seed: int, drawn: Drawn, default: Options, matches: int = MATCHES, spac
 
 
 def tune_planted(seed: int) -> float:
-    """Return the share of the Elo between default and optimum that the confirmed options keep; 0 if nothing was found."""
+    """Return the share of the Elo between default and optimum that the confirmed options keep, or 0 without a better entry."""
     rng = np.random.default_rng(seed)
     best = rng.uniform(-0.8, 0.8, 2)
     start = rng.uniform(-1, 1, 2)
@@ -124,7 +124,7 @@ def tune_planted(seed: int) -> float:
 
 
 def tune_flat(seed: int) -> bool:
-    """Return whether something better is found when no option has an effect."""
+    """Return whether a better entry is found if no option has an effect."""
     better, _, _ = tune(seed, Drawn(lambda _: 0.0, np.random.default_rng(seed)), {"a": 0.3, "b": 1.0})
     return better
 
@@ -139,7 +139,7 @@ def test_nothing_is_found_without_an_effect() -> None:
 
 @pytest.mark.proof
 def test_tuning_keeps_the_elo_of_a_known_optimum(record_property: Callable[[str, object], None]) -> None:
-    """In 100 simulations with 2,000 matches, at least 80 confirmed options keep 90 % of 200 Elo."""
+    """At least 80 of 100 simulations with 2,000 matches confirm options with 90 % of the 200 Elo."""
     kept = [tune_planted(seed) for seed in range(100)]
     good = sum(one >= 0.9 for one in kept)
     record_property("kept 90 % of the Elo", f"{good} of 100")
@@ -157,7 +157,7 @@ def test_tuning_finds_nothing_in_noise(record_property: Callable[[str, object], 
 
 
 def test_the_best_of_a_few_options_is_found() -> None:
-    """A choice and a whole number; the optimum lies at an end of the range."""
+    """One option is a choice and one a whole number. The optimum is at an end of the range."""
     space = Space((Dimension("depth", 1, 6, whole=True), Dimension("order", choices=("game", "heuristic"))))
 
     def strength(options: Options) -> float:
@@ -169,8 +169,8 @@ def test_the_best_of_a_few_options_is_found() -> None:
     assert strength(options) >= 180
 
 
-def test_the_same_results_lead_to_the_same_questions() -> None:
-    """A search asks again for exactly the trials that it asked for, so a store can answer it after a break."""
+def test_equal_results_lead_to_the_same_trials() -> None:
+    """A search repeats exactly the same trials, so a store can answer them after a break."""
     asked: list[list[tuple[str, int]]] = [[], []]
     for log in asked:
         drawn = Drawn(lambda options: 100.0 * options["a"], np.random.default_rng(5))
@@ -186,7 +186,9 @@ def test_the_same_results_lead_to_the_same_questions() -> None:
 
 
 def decide_against_rivals(seed: int, mine: float, theirs: float, test: Sprt, most: int = 400) -> tuple[str | None, int]:
-    """Simulate the test of two entries whose games against two opponents have these scores; return verdict and positions."""
+    """Simulate the test of two entries with these scores against two opponents. Return the verdict and the number
+    of positions.
+    """
     rng = np.random.default_rng(seed)
     outcomes, format_ = Outcomes(), HeldOutGauntlet(test=cast("Any", {"sprt": {"elo0": test.elo0, "elo1": test.elo1}}), first=5)
     for pairing in format_.schedule(Field(4, 2, most), outcomes):
@@ -198,11 +200,11 @@ def decide_against_rivals(seed: int, mine: float, theirs: float, test: Sprt, mos
     return test.verdict(format_.scores.ratio(test)), len(format_.scores.scores)
 
 
-def test_the_test_against_opponents_finds_a_difference_and_none_without_one() -> None:
-    """Its hypotheses are about the difference of two scores; a difference of one deviation is 250 normalised Elo."""
+def test_the_test_against_opponents_finds_only_real_differences() -> None:
+    """The hypotheses concern the difference of two scores. A difference of one deviation is 250 normalised Elo."""
     test = Sprt(0, 250)
     equal = [decide_against_rivals(seed, 0.6, 0.6, test) for seed in range(20)]
-    # Each score is the mean of 4 games: the variance of the difference is (0.1 + 0.25) / 4, and its root is the difference 0.3.
+    # Each score is the mean of 4 games. The variance of the difference is (0.1 + 0.25) / 4, and its root is the difference 0.3.
     apart = [decide_against_rivals(seed, 0.8, 0.5, test) for seed in range(20)]
     assert sum(verdict == "H1" for verdict, _ in equal) <= 4  # the 99 % quantile of 20 at 5 %
     assert sum(verdict == "H0" for verdict, _ in apart) <= 4
@@ -214,7 +216,7 @@ def interval_of(lead: Lead) -> float:
 
 
 def test_the_lead_over_the_default_has_the_elo_of_the_two_scores() -> None:
-    """A score of 3/4 is 191 Elo (400 lg 3). Scores that move together in each position have a small interval."""
+    """A score of 3/4 is 191 Elo (400 lg 3). The interval is small if the scores move together at each position."""
     scores = SharedRivals(2)
     scores.scores = [(0.75, 0.5)] * 20 + [(1.0, 0.75), (0.5, 0.25)] * 10
     lead = scores.lead()
@@ -227,8 +229,8 @@ def test_the_lead_over_the_default_has_the_elo_of_the_two_scores() -> None:
     assert interval_of(other) > 3 * interval_of(lead)
 
 
-def test_losers_play_less() -> None:
-    """Half of a generation goes on to twice the positions, and half of these to four times as many."""
+def test_weak_trials_play_fewer_matches() -> None:
+    """Half of a generation goes on to twice the positions, and half of these go on to four times as many."""
     drawn = Drawn(lambda options: 300.0 * options["a"], np.random.default_rng(5))
     search = Search(SPACE, {"a": 0.0, "b": 1.0}, drawn.play_trials, 700, 7)
     next(search.generations())

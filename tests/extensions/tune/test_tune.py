@@ -1,4 +1,4 @@
-"""`arena tune`: real searches of small games, breaks, wrong values, and positions that the search must not have seen."""
+"""`arena tune` searches small games, continues after breaks, refuses invalid values, and confirms on held-out positions."""
 
 import json
 import signal
@@ -69,7 +69,7 @@ QUICK = ("bids.py", "--openings", "2", "--quiet", "--workers", "1", "--format", 
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with the game and its agent."""
+    """Write the game and its agent into the working directory."""
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "pass"))
     monkeypatch.chdir(tmp_path)
 
@@ -82,7 +82,9 @@ def tune(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 @pytest.mark.process
 def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
-    """The whole space of the type hints is searched; the answer is confirmed on positions that no match of the search had."""
+    """The search covers the whole space of the type hints. The answer is confirmed on positions that no match of the search
+    used.
+    """
     found = tune(capsys, *QUICK, "--limits", "nodes=1000", "--matches", "160", "--elo", "0", "100")
     assert found["verdict"] == "better"
     assert found["space"] == "most=0..50, bonus=0.0625..4:log, mood=shy,bold"
@@ -120,12 +122,12 @@ def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[st
     played = dict.fromkeys(("bold", "shy"), 0)
     for row in found["search"]["trials"]:
         played[row["options"]["mood"]] += row["positions"]
-    assert played["bold"] > 2 * played["shy"]  # losers were dropped
+    assert played["bold"] > 2 * played["shy"]  # weak trials were dropped
 
 
 @pytest.mark.process
 def test_the_best_entry_is_printed_as_yaml(capsys: pytest.CaptureFixture[str]) -> None:
-    """The sentence comes first, and the entry can be put into a spec."""
+    """The sentence comes first, and the entry can be copied into a spec."""
     words = ("--set", "mood=shy,bold", "--set", "bonus=20", "--matches", "80", "--elo", "0", "200")
     assert cli(["tune", *QUICK[:-2], *words], standalone_mode=False) == 0
     sentence, *_, entry = capsys.readouterr().out.partition("\n\n")
@@ -143,7 +145,7 @@ def test_options_without_an_effect_are_not_better(capsys: pytest.CaptureFixture[
 
 @pytest.mark.process
 def test_a_spec_names_the_opponents(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """`--agent` picks the entry, and all others are its opponents; the default plays as well."""
+    """`--agent` selects the entry, and all other entries are its opponents. The default plays as well."""
     spec = {
         "game": "bids",
         "plugins": ["bids.py"],
@@ -203,8 +205,10 @@ def arena_agents():
 
 
 @pytest.mark.process
-def test_a_spec_names_the_opponents_of_the_confirmation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Hand 2 loses to the default, and beats the opponents, to which the default loses: it is better, because they count."""
+def test_the_opponents_of_a_spec_decide_the_confirmation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Hand 2 loses to the default and beats the opponents, which beat the default. It is better, because only the opponents
+    count.
+    """
     (tmp_path / "hands.py").write_text(HANDS)
     rivals = [{"agent": "shower", "hand": 1, "label": label} for label in ("one", "other")]
     spec = {"game": "hands", "plugins": ["hands.py"], "agents": ["shower", *rivals], "openings": {"plies": 2}}
@@ -233,8 +237,10 @@ def test_a_spec_names_the_opponents_of_the_confirmation(capsys: pytest.CaptureFi
 
 
 @pytest.mark.process
-def test_a_puzzle_is_tuned_by_what_is_solved_and_the_effort(capsys: pytest.CaptureFixture[str]) -> None:
-    """Linear conflicts are a better heuristic than Manhattan distances (O. Hansson et al., 1992): equal costs, fewer nodes."""
+def test_a_puzzle_is_tuned_by_solved_share_and_effort(capsys: pytest.CaptureFixture[str]) -> None:
+    """Linear conflicts are a better heuristic than Manhattan distances (O. Hansson et al., 1992), with equal costs and fewer
+    nodes.
+    """
     words = ("a-star", "--game", "sliding-tiles", "--set", "heuristic=manhattan,misplaced,linear-conflict")
     found = tune(capsys, *words, "--matches", "240", *QUICK[3:])
     assert found["best"] == {"heuristic": "linear-conflict"}
@@ -264,22 +270,21 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("word", "message"), WRONG)
-def test_wrong_values_name_the_option_its_bounds_and_what_came(word: str, message: str) -> None:
+def test_an_error_names_the_option_its_bounds_and_the_value(word: str, message: str) -> None:
     with pytest.raises(ArenaError) as error:
         cli(["tune", *QUICK, "--set", word])
     assert str(error.value) == message
 
 
-def test_optuna_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it one line says how to install it."""
+def test_an_error_explains_how_to_install_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)  # as if it were not installed
     with pytest.raises(ArenaError, match=r"^arena tune needs Optuna; install it with: pip install 'optuna>=4'$"):
         cli(["tune", *QUICK], standalone_mode=False)
 
 
 @pytest.mark.process
-def test_a_search_may_end_by_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same command finds the same answer in its store, and plays nothing."""
+def test_a_search_with_a_time_limit_is_repeated_from_its_store(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same command finds the answer in its store and plays no match."""
     words = (*QUICK, "--minutes", "0.01", "--store", "timed.db")
     first = tune(capsys, *words)
     played = count_records(Path("timed.db"))
@@ -288,15 +293,15 @@ def test_a_search_may_end_by_the_clock(capsys: pytest.CaptureFixture[str]) -> No
     assert count_records(Path("timed.db")) == played
 
 
-def test_a_store_of_something_else_is_refused(tmp_path: Path) -> None:
-    """Other matches may have been played on the positions of the confirmation."""
+def test_a_store_of_another_run_is_refused(tmp_path: Path) -> None:
+    """Its matches may have used the positions of the confirmation."""
     run({"game": "bids", "agents": ["random", "bidder"], "plugins": ["bids.py"], "rounds": 2}, store=tmp_path / "cup.db")
     with pytest.raises(ArenaError, match="which is another search: its matches may have used positions that are reserved"):
         cli(["tune", *QUICK, "--store", "cup.db"])
 
 
 @pytest.mark.process
-def test_few_positions_are_divided(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_few_positions_are_divided(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every second position of a spec is held out."""
     listed = [json.dumps(one) for one in range(12)]
     source = BIDS.replace("SLEEP", "pass").replace(
@@ -324,12 +329,12 @@ def count_records(path: Path) -> int:
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             return int(database.execute("SELECT count(*) FROM record").fetchone()[0])
-    except sqlite3.OperationalError:  # not yet made
+    except sqlite3.OperationalError:  # the table does not exist yet
         return 0
 
 
-def test_a_page_shows_the_course_of_a_search_while_it_runs(tmp_path: Path, browser: Any) -> None:
-    """The figures of the panel change with each stage of the search, without a reload."""
+def test_a_page_shows_the_progress_of_a_running_search(tmp_path: Path, browser: Any) -> None:
+    """The figures change with each stage of the search, without a reload."""
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "sleep(0.005)"))
     words = [*QUICK, "--matches", "2000", "--store", "live.db"]
     command = [sys.executable, "-m", "arena", "tune", *words]
@@ -355,7 +360,9 @@ def test_a_page_shows_the_course_of_a_search_while_it_runs(tmp_path: Path, brows
 
 @pytest.mark.process
 def test_a_break_does_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After Ctrl-C and after a kill the same command goes on: the same trials, and the answer of a search without a break."""
+    """After Ctrl-C and after a kill, the same command continues with the same trials and gives the answer of a search without a
+    break.
+    """
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "sleep(0.002)"))
     words = [*QUICK, "--matches", "120"]
     words.remove("--quiet")
