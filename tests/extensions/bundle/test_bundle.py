@@ -1,4 +1,4 @@
-"""What is in a bundle, and what is never in it."""
+"""A bundle contains the documented files, and never private values."""
 
 import json
 import re
@@ -46,8 +46,8 @@ def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(mad
     assert again.read_bytes() == made.read_bytes()
 
 
-def test_no_link_beside_a_bundle_is_followed(made: Path, tmp_path: Path) -> None:
-    """A folder from a stranger may have a link at the name of the temporary file."""
+def test_a_link_beside_a_bundle_is_not_followed(made: Path, tmp_path: Path) -> None:
+    """A foreign folder may have a link at the name of the temporary file."""
     out, victim = tmp_path / "again.arena", tmp_path / "thesis.txt"
     victim.write_text("my thesis")
     (tmp_path / ".again.arena.part").symlink_to(victim)
@@ -56,7 +56,7 @@ def test_no_link_beside_a_bundle_is_followed(made: Path, tmp_path: Path) -> None
     assert zipfile.is_zipfile(out)
 
 
-def test_the_citation_has_the_fields_that_the_format_requires(made: Path) -> None:
+def test_the_citation_has_the_required_fields(made: Path) -> None:
     """CFF 1.2.0 requires cff-version, message, title and authors, and for a reference authors, title and type."""
     citation = yaml.safe_load(read(made)["CITATION.cff"])
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
@@ -64,7 +64,7 @@ def test_the_citation_has_the_fields_that_the_format_requires(made: Path) -> Non
     assert not {"url", "repository", "repository-code", "contact"} & citation.keys()
 
 
-def test_code_that_only_the_store_names_is_not_packed(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_named_only_by_the_store_is_not_packed(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The message names the option that packs it."""
     out = tmp_path / "other.arena"
     assert call(bundle, made.with_suffix(".db"), "-o", out) == 2
@@ -74,8 +74,8 @@ def test_code_that_only_the_store_names_is_not_packed(made: Path, tmp_path: Path
     assert "tournament/last.py" not in read(out)
 
 
-def test_without_code_a_bundle_has_the_hashes(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They are the SHA-256 of the files."""
+def test_a_bundle_without_code_has_the_hashes_of_the_code(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The hashes are the SHA-256 of the files."""
     out = tmp_path / "hashes.arena"
     words = ("-o", out, "--without-code", "--spec", made.with_suffix(".yaml"))
     assert call(bundle, made.with_suffix(".db"), *words) == 0
@@ -87,7 +87,7 @@ def test_without_code_a_bundle_has_the_hashes(made: Path, tmp_path: Path, capsys
 
 @pytest.mark.process
 def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody could replay the matches with it."""
+    """The matches could not be replayed with the changed code."""
     store = play(tmp_path)
     (tmp_path / "last.py").write_text(PLUGIN.replace("[-1]", "[0]"))
     spec = tmp_path / "cup.yaml"
@@ -96,7 +96,7 @@ def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, arena: Arena) -> None:
-    """The digits are not in the message either."""
+    """The message does not show the seed either."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2, "seed": "secret"})
     with Store.open(tmp_path / "cup.db", write=True) as store:
         store.begin(Run.of(spec))
@@ -108,15 +108,15 @@ def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, arena: Ar
 
 
 def assert_absent(place: Path, *values: str) -> None:
-    """Search every byte of a zip archive, packed and unpacked, also as JSON would escape it."""
+    """Search every byte of a zip archive, packed and unpacked."""
     texts = [place.read_bytes(), *read(place).values()]
     for value in values:
         for text in texts:
             assert value.lower().encode() not in text.lower(), value
 
 
-def test_planted_values_are_nowhere_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The agent writes them into its error messages. The records stay sound."""
+def test_planted_private_values_are_not_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent writes the values into its error messages. The records stay valid."""
     monkeypatch.setenv("PLANTED_API_KEY", "planted-secret-4711")
     monkeypatch.setattr(socket, "gethostname", lambda: "planted-host-7")
     (tmp_path / "faulty.py").write_text(FAULTY)
@@ -161,7 +161,7 @@ def make_ladder(folder: Path, spec: str = "ladder", house: str = "random") -> Pa
 
 
 def test_a_ladder_shows_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A pseudonym stays, and a name becomes one. The code is there only on request."""
+    """A pseudonym stays, and a name is replaced by one. The code is included only on request."""
     store = make_ladder(tmp_path)
     out = tmp_path / "ladder.arena"
     assert call(bundle, store, "-o", out) == 0
@@ -181,7 +181,7 @@ def test_a_ladder_shows_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_an_earlier_run_and_a_file_of_data_are_kept(tmp_path: Path) -> None:
-    """A store with two runs gives the boards of the last one; --data adds a file that the code reads by itself."""
+    """A store with two runs gives the leaderboards of the last one. --data adds a file that the code reads by itself."""
     store = play(tmp_path)
     play(tmp_path, SPEC.replace("rounds: 5", "rounds: 6"))
     (tmp_path / "weights").mkdir()
@@ -192,8 +192,8 @@ def test_an_earlier_run_and_a_file_of_data_are_kept(tmp_path: Path) -> None:
     assert len(files["records.jsonl"].splitlines()) == 36
 
 
-def test_no_time_of_the_clock_is_in_the_archive(made: Path) -> None:
-    """Every file has the same date, which is the first one that a zip archive can have."""
+def test_the_archive_has_no_timestamps(made: Path) -> None:
+    """Every file has the earliest date that a zip archive allows."""
     with zipfile.ZipFile(made) as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert re.search(rb"20\d\d-", read(made)["run.json"])

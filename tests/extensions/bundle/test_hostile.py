@@ -1,4 +1,4 @@
-"""A bundle from a stranger: it is refused before anything is written, or its changes are found without a sandbox."""
+"""A bundle from an attacker is refused before any file is written, or its changes are found without a sandbox."""
 
 import json
 import os
@@ -25,7 +25,7 @@ HASH_OF_B = "4902b7a0707c01e546b48ed6f93036616e26dedcbe3fb627e93162f55f6af11f"
 
 
 def link(name: str, target: str) -> zipfile.ZipInfo:
-    """A symbolic link in an archive."""
+    """Return a symbolic link in an archive."""
     info = zipfile.ZipInfo(name)
     info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
     return info
@@ -50,7 +50,7 @@ BAD: dict[str, tuple[list[tuple[str | zipfile.ZipInfo, bytes]], str]] = {
 def test_an_unsafe_archive_is_refused_in_one_line(
     case: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing is written next to it, and the exit code is 2."""
+    """No file is written beside the bundle, and the exit code is 2."""
     members, expected = BAD[case]
     place = tmp_path / "bad.arena"
     place.write_bytes(made.read_bytes())
@@ -66,8 +66,8 @@ def test_an_unsafe_archive_is_refused_in_one_line(
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_a_zip_bomb_is_refused_by_what_it_unpacks_to(attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The manifest lists the file, and the directory of the archive says that it has 10 bytes."""
+def test_a_zip_bomb_is_refused_by_its_unpacked_size(attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The manifest lists the file, but the directory of the archive gives a size of 10 bytes."""
 
     def add(files: Files) -> None:
         files["tournament/bomb.bin"] = bytes(8 << 20)
@@ -87,7 +87,7 @@ def test_a_zip_bomb_is_refused_by_what_it_unpacks_to(attacked: Callable[..., Pat
 
 
 def test_an_archive_with_too_many_files_is_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """10,001 files are too many, and the directory is not read if it is larger than any bundle needs."""
+    """10,001 files are too many. A directory that is larger than needed for any bundle is not even read."""
     files = read(made)
     place = write(tmp_path / "many.arena", files | {f"tournament/{number}": b"" for number in range(10_001 - len(files))})
     code, found = verdict_on(place, capsys)
@@ -109,7 +109,6 @@ def test_an_archive_with_too_many_files_is_refused(made: Path, tmp_path: Path, c
     ],
 )
 def test_another_file_is_not_a_bundle(content: bytes, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The message is one line."""
     (tmp_path / "x.arena").write_bytes(content)
     code, found = verdict_on(tmp_path / "x.arena", capsys)
     assert code == 2
@@ -117,7 +116,7 @@ def test_another_file_is_not_a_bundle(content: bytes, expected: str, tmp_path: P
 
 
 def test_a_newer_version_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """Its manifest may have other keys."""
+    """The manifest of a newer version may have other keys."""
 
     def change(files: Files) -> None:
         files["manifest.json"] = json.dumps({"format": "fairarena-bundle", "version": 2, "new": 1}).encode()
@@ -140,7 +139,7 @@ def edit_record(files: Files, edit: Callable[[dict[str, Any]], None], number: in
 
 
 def change_record(files: Files) -> None:
-    """Turn the result of a decided match around."""
+    """Reverse the result of a decided match."""
     lines = [json.loads(line) for line in files["records.jsonl"].splitlines()]
     number = next(number for number, values in enumerate(lines) if values["returns"][0])
     edit_record(files, lambda values: values.update(returns=values["returns"][::-1]), number)
@@ -162,7 +161,7 @@ def change_number(files: Files) -> None:
 
 
 def exchange_plugin(files: Files) -> None:
-    """Let the plugin play other actions."""
+    """Replace the plugin by one that plays other actions."""
     files["tournament/last.py"] = files["tournament/last.py"].replace(b"[-1]", b"[0]")
 
 
@@ -198,7 +197,7 @@ def test_a_change_is_caught_by_its_hash(
 def test_a_change_with_new_hashes_is_caught_without_a_sandbox(
     change: Change, expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The boards are computed from the records, so nobody has to trust them."""
+    """The leaderboards are computed from the records again."""
     code, verdict = verdict_on(attacked(change), capsys)
     assert code == 1
     assert expected in verdict["contradictions"][0]
@@ -220,7 +219,7 @@ def reprint(files: Files, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_dropped_match_is_caught_although_the_boards_fit(
+def test_a_dropped_match_is_caught_even_if_the_boards_fit(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The schedule has 30 matches."""
@@ -252,7 +251,7 @@ def test_a_dropped_match_is_caught_although_the_boards_fit(
 def test_a_record_that_breaks_the_contract_is_caught(
     edit: dict[str, Any], expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names the record, and nothing crashes."""
+    """The message names the record, and no exception is raised."""
     code, verdict = verdict_on(attacked(lambda files: edit_record(files, lambda values: values.update(edit))), capsys)
     assert code in (1, 2)
     assert expected in (verdict.get("message") or verdict["contradictions"][0])
@@ -260,7 +259,7 @@ def test_a_record_that_breaks_the_contract_is_caught(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_without_a_sandbox_the_rest_is_shown(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_sandbox_the_rest_is_verified(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 3, because no match was replayed."""
     code, verdict = verdict_on(made, capsys)
     assert (code, verdict["verdict"]) == (3, "incomplete")
@@ -271,8 +270,9 @@ def test_without_a_sandbox_the_rest_is_shown(made: Path, capsys: pytest.CaptureF
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_missing_packages_and_other_versions_are_named(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """The environment of the bundle names them."""
+def test_missing_packages_and_other_versions_are_listed(
+    attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
 
     def change(files: Files) -> None:
         values = json.loads(files["environment.json"])
@@ -287,7 +287,7 @@ def test_missing_packages_and_other_versions_are_named(attacked: Callable[..., P
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """`ssh-keygen` makes the keys. Another signer and a changed manifest are noticed."""
+    """`ssh-keygen` makes the keys. Another signer and a changed manifest are detected."""
     program = shutil.which("ssh-keygen", path=os.defpath)
     if program is None:
         missing("languages", "there is no ssh-keygen")
@@ -318,7 +318,7 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_the_verdict_is_on_the_pages_of_the_store(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verdict_is_shown_on_the_pages_of_the_store(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--store` writes the matches and the verdict, which a panel shows below each leaderboard."""
     from arena.api.store import Store
     from arena_bundle.panel import describe_verdict
@@ -346,7 +346,7 @@ def change_run(files: Files, edit: Callable[[dict[str, Any]], object]) -> None:
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_seed_in_front_of_the_committed_seed_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_decoy_before_the_committed_seed_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The author publishes the hash of a seed that no match uses, and then tries out other seeds."""
     from arena import run
     from arena.api.spec import Document, reload_spec
@@ -368,10 +368,10 @@ def test_a_seed_in_front_of_the_committed_seed_is_caught(tmp_path: Path, capsys:
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_run_that_has_not_ended_may_lack_matches(
+def test_an_unfinished_run_may_lack_matches(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verdict says so, even if the format depends on results, so that any number of matches is possible."""
+    """The verdict says so, even if the format depends on results, so that the number of matches is unknown."""
 
     def change(files: Files) -> None:
         change_run(files, lambda values: values["runs"][-1].update(ended=None))
@@ -391,7 +391,7 @@ def test_a_run_that_has_not_ended_may_lack_matches(
 def test_another_version_does_not_excuse_an_empty_board(
     attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verdict does not say that every number was recomputed."""
+    """The verdict does not claim that every number was computed again."""
 
     def change(files: Files) -> None:
         change_run(files, lambda values: values["runs"][-1]["versions"].update(arena="0.0.1"))
@@ -407,7 +407,7 @@ def test_another_version_does_not_excuse_an_empty_board(
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_citation_of_other_results_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """Only the authors are free."""
+    """Only the authors may be changed."""
 
     def change(files: Files) -> None:
         files["CITATION.cff"] = files["CITATION.cff"].replace(b"anonymous", b"Somebody")
@@ -425,8 +425,8 @@ def test_a_citation_of_other_results_is_caught(attacked: Callable[..., Path], ca
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_key_that_is_twice_in_json_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """Readers of JSON disagree on which value counts."""
+def test_a_repeated_key_in_json_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON parsers disagree on which value counts."""
 
     def change(files: Files) -> None:
         files["tournament/spec.json"] = files["tournament/spec.json"].replace(b'"rounds": 5', b'"rounds": 500, "rounds": 5')
@@ -436,8 +436,8 @@ def test_a_key_that_is_twice_in_json_is_refused(attacked: Callable[..., Path], c
     assert "'rounds' occurs twice in an object" in found["message"]
 
 
-def test_bytes_that_no_hash_covers_are_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In front of the archive, and between its files and the list of its files."""
+def test_bytes_without_a_hash_are_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bytes are before the archive, or between its files and the list of its files."""
     data, place = made.read_bytes(), tmp_path / "more.arena"
     at = data.index(b"PK\x01\x02")
     moved = bytearray(data[:at] + b"hidden" + data[at:])
@@ -465,15 +465,15 @@ def test_bytes_that_no_hash_covers_are_refused(made: Path, tmp_path: Path, capsy
 def test_values_of_wrong_types_are_contradictions(
     edit: Callable[[dict[str, Any]], object], attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """There is no traceback. A call that fails raises no error but ArenaError here."""
+    """No exception other than ArenaError is raised."""
     assert verdict_on(attacked(lambda files: change_run(files, edit)), capsys)[0] in (1, 2)
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_the_store_of_a_contradicted_bundle_does_not_hide_the_verdict(
+def test_the_verdict_on_a_contradicted_bundle_needs_no_store(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An existing verdict is not overwritten."""
+    """The store is not written, and an existing verdict is not overwritten."""
     store = tmp_path / "kept.db"
     code, verdict = verdict_on(attacked(change_cell, fits=False), capsys, "--store", store)
     assert (code, verdict["verdict"], store.exists()) == (1, "contradicted", False)

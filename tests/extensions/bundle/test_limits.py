@@ -1,4 +1,4 @@
-"""The limits of a bundle and of its reader, and single checks of its files. Each test fails if one check is left out."""
+"""The reader has limits and checks for single values. Each test fails if one of its checks is removed."""
 
 import io
 import json
@@ -33,8 +33,8 @@ def refuse(place: Path, message: str) -> None:
         archive.check()
 
 
-def test_the_limits_are_reached_but_not_passed(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundle has exactly as many files, and a line exactly as many bytes, as the limit allows."""
+def test_a_bundle_exactly_at_the_limits_is_accepted(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limits equal the number of files of the bundle and the bytes of its longest line. Smaller limits are exceeded."""
     files = read(made)
     monkeypatch.setattr(reader, "MAX_MEMBERS", len(files))
     longest = max(map(len, files["records.jsonl"].splitlines(keepends=True)))
@@ -62,8 +62,8 @@ def test_the_limits_are_reached_but_not_passed(made: Path, monkeypatch: pytest.M
         ("tournament/a\nb", "is not a plain path"),
     ],
 )
-def test_a_name_that_is_not_plain_is_refused(name: str, message: str, made: Path, tmp_path: Path) -> None:
-    """The manifest lists the file, so nothing else is wrong with it. A name that is one shorter is allowed."""
+def test_an_unusual_file_name_is_refused(name: str, message: str, made: Path, tmp_path: Path) -> None:
+    """The manifest lists the file, so only the name is invalid. A name that is shorter by one is allowed."""
     files = read(made)
     changed, place = {**files, name: b"x"}, tmp_path / "name.arena"
     rehash(changed)
@@ -75,8 +75,8 @@ def test_a_name_that_is_not_plain_is_refused(name: str, message: str, made: Path
             archive.check()
 
 
-def test_other_kinds_of_zip_are_refused(made: Path, tmp_path: Path) -> None:
-    """They are encrypted, packed by bzip2, or written to a stream, so that bytes follow each file."""
+def test_other_kinds_of_zip_archives_are_refused(made: Path, tmp_path: Path) -> None:
+    """The archives are encrypted, compressed by bzip2, or written to a stream, so that bytes follow each file."""
     files, place = read(made), tmp_path / "other.arena"
     with zipfile.ZipFile(place, "w", zipfile.ZIP_BZIP2) as archive:
         for name, content in files.items():
@@ -101,8 +101,8 @@ def test_other_kinds_of_zip_are_refused(made: Path, tmp_path: Path) -> None:
     refuse(place, "belong to none of its files")
 
 
-def test_a_bundle_that_was_cut_off_says_so(made: Path, tmp_path: Path) -> None:
-    """A download that breaks off leaves the first half. Other files are not zip archives at all."""
+def test_a_truncated_bundle_is_reported(made: Path, tmp_path: Path) -> None:
+    """An interrupted download leaves the first half. Other files are not zip archives at all."""
     place = tmp_path / "half.arena"
     for content, message in (
         (made.read_bytes()[: made.stat().st_size // 2], "damaged or cut off"),
@@ -114,14 +114,14 @@ def test_a_bundle_that_was_cut_off_says_so(made: Path, tmp_path: Path) -> None:
 
 
 def test_an_older_version_is_refused(made: Path, tmp_path: Path) -> None:
-    """There has never been a version 0."""
+    """The first version is 1."""
     files = read(made)
     files["manifest.json"] = files["manifest.json"].replace(b'"version": 1', b'"version": 0')
     refuse(write(tmp_path / "old.arena", files), "expected bundle version 1, got 0")
 
 
 def test_extracted_files_are_read_only_and_programs_stay_executable(made: Path, tmp_path: Path) -> None:
-    """The files beside the tournament, such as the records, are not extracted."""
+    """Files beside the tournament, such as the records, are not extracted."""
     files, place = {**read(made), "tournament/run.sh": b"#!/bin/sh\n"}, tmp_path / "program.arena"
     rehash(files)
     with zipfile.ZipFile(place, "w") as archive:
@@ -137,12 +137,12 @@ def test_extracted_files_are_read_only_and_programs_stay_executable(made: Path, 
 
 
 def drop_matches_from_size(files: Files) -> None:
-    """Claim that the schedule has one match less."""
+    """Set the size of the schedule to one match less."""
     change_run(files, lambda run: run["boards"][0].update(size=29))
 
 
 def forge_secret(values: dict[str, Any], revealed: str | None, more: str = "") -> None:
-    """Claim that the seed of the run was a secret one."""
+    """Mark the seed of the run as a secret one."""
     secret = f"{'a' * 32}{more}"
     commitment = blake2b(secret[-32:].encode(), digest_size=32).hexdigest()
     values["runs"][-1].update(secret=secret, commitment=commitment, revealed=revealed)
@@ -175,10 +175,10 @@ def repeat_match(files: Files) -> None:
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_single_wrong_value_is_caught_by_its_own_check(
+def test_a_single_wrong_value_is_caught_by_its_check(
     change: Callable[[Files], object], message: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The hashes fit, except for a file that is missing. The boards are still those of the unchanged records."""
+    """The hashes fit, except for a missing file. The leaderboards still belong to the unchanged records."""
     files = read(made)
     before = set(files)
     change(files)
@@ -191,8 +191,8 @@ def test_a_single_wrong_value_is_caught_by_its_own_check(
     assert message in verdict["contradictions"][0]
 
 
-def test_settings_of_entries_are_those_of_the_spec() -> None:
-    """A store may lack an entry, but has no other one. If a host was replaced, the key of its entry is another one."""
+def test_settings_of_entries_must_agree_with_the_spec() -> None:
+    """A store may lack an entry, but may not have other entries. If a host was replaced, the key of its entry differs."""
     known: list[dict[str, Any]] = [
         {"key": "aa", "agent": "lookahead", "options": {"depth": 1}, "heuristic": None},
         {"key": "bb", "agent": "llm", "options": {"url": "http://host-1.invalid/v1"}, "heuristic": None},
@@ -211,10 +211,10 @@ def test_settings_of_entries_are_those_of_the_spec() -> None:
 
 
 @pytest.mark.process
-def test_a_file_that_the_verifier_would_not_read_is_not_packed(
+def test_a_file_above_the_limit_of_the_verifier_is_not_packed(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The limit for a file of JSON is 32 MiB."""
+    """The limit for a JSON file is 32 MiB."""
     assert reader.MAX_JSON_BYTES == 32 << 20
     monkeypatch.setattr(packer, "MAX_JSON_BYTES", 500)
     out = tmp_path / "large.arena"
@@ -224,23 +224,25 @@ def test_a_file_that_the_verifier_would_not_read_is_not_packed(
 
 
 @pytest.mark.parametrize("text", ["-1", "101%", "-5%", "nan%", "half", "%"])
-def test_a_bad_size_of_the_lot_is_refused(text: str) -> None:
-    """The limits themselves are allowed."""
+def test_an_invalid_size_of_the_sample_is_refused(text: str) -> None:
+    """The smallest and the largest values are allowed."""
     with pytest.raises(click.BadParameter, match="expected a number of matches"):
         LotSizeType().convert(text, None, None)
     assert LotSizeType().convert("100%", None, None) == LotSize(share=1.0)
     assert LotSizeType().convert("0", None, None) == LotSize(count=0)
 
 
-def test_all_matches_but_one_do_not_show_everything() -> None:
-    """59 of 60 draws miss one different record with a probability of 1/60, and 19 of 20 with 1/20, which is 5 %."""
+def test_a_sample_of_almost_all_matches_leaves_a_bound() -> None:
+    """Samples of 59 of 60 records miss a single different record with a probability of 1/60, and samples of 19 of 20 with 1/20
+    = 5 %.
+    """
     assert describe_bound(59, 60).endswith("with 95 % confidence at most 0 % of the records differ")
     assert describe_bound(19, 20).endswith("with 95 % confidence at most 5 % of the records differ")
 
 
 @pytest.mark.process
-def test_the_records_of_a_ladder_have_no_texts_and_its_code_no_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The code of one author has her own id, and the code of the other author has the full name of the first one."""
+def test_texts_and_code_of_a_ladder_with_names_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One author's code contains her own id, and the other author's code contains the full name of the first one."""
     store, out = make_ladder(tmp_path), tmp_path / "x.arena"
     with Store.open(store) as opened:
         names = LadderNames(opened)
@@ -255,7 +257,7 @@ def test_the_records_of_a_ladder_have_no_texts_and_its_code_no_names(tmp_path: P
     assert "author-1/agent-1@1 is left out" in (said := capsys.readouterr().err)
     assert "p-0123abcd/quick@2 is left out" in said
     assert not [one for one in read(out) if "submissions" in one]
-    with closing(Store.connect(store, "rw")) as connection:  # a handle that is not a pseudonym
+    with closing(Store.connect(store, "rw")) as connection:  # this handle is not a pseudonym
         connection.execute("UPDATE ladder_person SET handle = 'countess' WHERE id = 'lovelace'")
         connection.execute("UPDATE ladder_submission SET author = 'countess' WHERE id = 'k1'")
     with Store.open(store) as opened:
@@ -264,7 +266,7 @@ def test_the_records_of_a_ladder_have_no_texts_and_its_code_no_names(tmp_path: P
 
 @pytest.mark.process
 def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """These are hosts, paths in the home folder, tracebacks, and secrets as an address writes them."""
+    """The values are hosts, paths in the home folder, tracebacks, and secrets in URL encoding."""
     privacy = Privacy({"agents": [{"agent": "llm", "base_url": "http://gpu7.uni-example.org:80/v1"}]})
     assert privacy.rename_hosts(["http://gpu7.uni-example.org:80/v1"]) == ["http://host-1.invalid:80/v1"]
     assert privacy.rename_hosts(str(Path.home() / "course" / "w.txt")) == "w.txt"
@@ -272,7 +274,7 @@ def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, mo
     monkeypatch.setenv("PLANTED_TOKEN", "planted/secret 4711")
     with pytest.raises(PrivateValue, match="secret environment variable"):
         Privacy({}).check("tournament/a.py", b"http://x/?key=planted%2Fsecret%204711")
-    Privacy({}).check("tournament/w.bin", b"\xff\0\1a@b.de\xe9")  # too short for an address in a binary file
+    Privacy({}).check("tournament/w.bin", b"\xff\0\1a@b.de\xe9")  # a binary file needs a longer match for an address
     store = make_ladder(tmp_path)
     with Store.open(store) as opened:
         record = next(one for one, _ in opened.records())

@@ -1,4 +1,4 @@
-"""Private values in files, in the names of files and in messages, and archives and links that lead out of their folder."""
+"""Private values in files, file names and messages are found, and archives and links cannot lead out of their folder."""
 
 import io
 import json
@@ -25,7 +25,9 @@ SECRETS = [
     "Pu~TTY-User-Key-File-3: ssh-ed25519",
     "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIx",
 ]
-"""Values in the forms that the services document, and headers of private keys. The `~` keeps scanners for secrets quiet."""
+"""These values have the forms that the services document, or are headers of private keys. The `~` prevents alarms of secret
+scanners.
+"""
 
 
 @pytest.mark.parametrize("secret", SECRETS)
@@ -47,21 +49,21 @@ def test_keys_of_services_are_recognised(secret: str) -> None:
         f"key {TOKEN}".encode("utf-16"),
     ],
 )
-def test_files_in_other_encodings_are_searched_too(content: bytes) -> None:
-    """They are in Latin-1, in UTF-16, or binary."""
+def test_files_in_other_encodings_are_searched(content: bytes) -> None:
+    """The files are in Latin-1, in UTF-16, or binary."""
     with pytest.raises(PrivateValue):
         Privacy({}).check("tournament/w.bin", content)
 
 
 def test_a_long_line_is_searched_in_linear_time() -> None:
-    """With a quadratic pattern, this test would take hours."""
+    """A quadratic pattern would take hours."""
     Privacy({}).check("tournament/w.hex", b"0123456789abcdef" * (1 << 17))
     Privacy({}).check("tournament/w.txt", b"a.b-" * (1 << 17) + b"@" * (1 << 17))
 
 
 @pytest.mark.parametrize("name", ["DB_PWD", "PROXY_AUTH", "GPG_PASSPHRASE", "MY_API_KEY"])
-def test_the_values_of_secret_variables_are_found_inside_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The working directory, which the variable PWD holds, is not a secret."""
+def test_values_of_secret_variables_are_found_inside_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory in the variable PWD is not a secret."""
     monkeypatch.setenv(name, 'planted-"secret-4711')
     monkeypatch.setenv("PWD", "/planted/folder")
     privacy = Privacy({})
@@ -85,7 +87,7 @@ def test_the_values_of_secret_variables_are_found_inside_words(name: str, monkey
         (r"C:\Users\ada\x", "ada"),
     ],
 )
-def test_places_in_messages_are_replaced(message: str, private: str) -> None:
+def test_hosts_and_paths_in_messages_are_replaced(message: str, private: str) -> None:
     """The line of a file and the time of day stay."""
     texts = [message, "agent.py:12: expected 3.25 at 12:30:45, got numpy.linalg.LinAlgError"]
     for pattern in PLACES_IN_MESSAGES:
@@ -95,7 +97,7 @@ def test_places_in_messages_are_replaced(message: str, private: str) -> None:
 
 
 def test_hidden_files_are_skipped_and_links_out_of_the_folder_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The user hears about both."""
+    """The output mentions both."""
     store, data = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"), tmp_path / "data"
     (data / ".git").mkdir(parents=True)
     for name in (".env", ".git/config", "w.txt"):
@@ -115,10 +117,8 @@ def test_hidden_files_are_skipped_and_links_out_of_the_folder_refused(tmp_path: 
 
 
 @pytest.mark.parametrize("words", [(), ("--without-code",)])
-def test_the_name_of_a_file_may_not_be_private(
-    tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With --without-code, the manifest would have the name. The message does not repeat it."""
+def test_a_private_file_name_is_refused(tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Even with --without-code, the manifest would contain the name. The message does not repeat it."""
     store = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
     (tmp_path / "data" / EMAIL).mkdir(parents=True)
     (tmp_path / "data" / EMAIL / "w.txt").write_text("1\n")
@@ -129,10 +129,10 @@ def test_the_name_of_a_file_may_not_be_private(
 
 
 @pytest.mark.parametrize("name", ["../../../../ESCAPED.txt", "/ESCAPED.txt"])
-def test_the_archive_of_a_submission_cannot_lead_out_of_its_folder(
+def test_the_archive_of_a_submission_cannot_leave_its_folder(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The archive has been put into the store without the checks of the ladder. The other submission stays in the bundle."""
+    """The archive was put into the store without the checks of the ladder. The other submission stays in the bundle."""
     store, content = make_ladder(tmp_path), io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(name, "planted")
@@ -144,8 +144,8 @@ def test_the_archive_of_a_submission_cannot_lead_out_of_its_folder(
     assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
 
 
-def test_no_member_of_a_ladder_can_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A team with the name of an agent, and an address that begins with a word of every bundle, change nothing."""
+def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A team with the name of an agent changes nothing, and neither does an address that begins with a word of every bundle."""
     store, out = make_ladder(tmp_path), tmp_path / "x.arena"
     assert call(bundle, store, "-o", out, "--with-code") == 0
     before = {name: content for name, content in read(out).items() if name != "environment.json"}
@@ -164,7 +164,7 @@ def test_no_member_of_a_ladder_can_prevent_its_bundle(tmp_path: Path, capsys: py
 
 
 def test_names_of_people_in_the_spec_of_a_ladder_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They are in the label of an entry and in the name of the spec. The bundle stays sound."""
+    """The names are in the label of an entry and in the name of the spec. The bundle stays valid."""
     store, out = make_ladder(tmp_path, "hopper", '{agent: random, label: "like lovelace"}'), tmp_path / "x.arena"
     assert call(bundle, store, "-o", out) == 0
     assert_absent(out, "hopper", "lovelace")
@@ -176,7 +176,7 @@ def test_names_of_people_in_the_spec_of_a_ladder_are_replaced(tmp_path: Path, ca
     assert verdict_on(out, capsys)[0] == 3
 
 
-def test_the_folders_of_the_author_are_not_in_a_bundle_without_code(tmp_path: Path) -> None:
+def test_a_bundle_without_code_hides_the_authors_folders(tmp_path: Path) -> None:
     """The spec names its plugin by an absolute path."""
     store = play(tmp_path, SPEC.replace("[last.py]", f"[{tmp_path}/last.py]"))
     out = tmp_path / "x.arena"

@@ -1,4 +1,4 @@
-"""Replays in a sandbox: what they show, what they contradict, and another user who verifies with the wheel alone."""
+"""Replays in a sandbox confirm or contradict a bundle, also for another user who has only the wheel."""
 
 import json
 import os
@@ -23,11 +23,11 @@ from tests.extensions.bundle.test_hostile import change_run, drop_match, edit_re
 
 pytestmark = [pytest.mark.usefixtures("bubblewrap")]
 USER = 54321
-"""A user id that no account has."""
+"""No account has this user id."""
 
 
 def test_a_bundle_is_verified(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """All 30 matches are replayed, with an agent of a plugin. Its output does not get to the terminal."""
+    """All 30 matches are replayed, some of them with an agent of a plugin. The agent's output does not reach the terminal."""
     code, verdict = verdict_on(made, capfd)
     assert (code, verdict["verdict"]) == (0, "verified")
     assert (verdict["matches"], verdict["replayed"], verdict["equal"]) == (30, 30, 30)
@@ -35,9 +35,9 @@ def test_a_bundle_is_verified(made: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
 
 
-def test_an_exchanged_plugin_with_new_hashes_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """The run knows the hash of the code that played. Another package is no excuse, because the hash of a plugin depends on its
-    text alone.
+def test_a_replaced_plugin_with_new_hashes_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The run has the hash of the original code. A different set of packages is not an excuse, because the hash of a plugin
+    depends only on its text.
     """
 
     def change(files: dict[str, bytes]) -> None:
@@ -50,7 +50,7 @@ def test_an_exchanged_plugin_with_new_hashes_is_caught(attacked: Callable[..., P
 
 
 def patch_host(files: dict[str, bytes], code: str) -> None:
-    """Let the plugin change the program that answers for the verifier, and record its new hash."""
+    """Let the plugin change the program that answers the verifier, and record the plugin's new hash."""
     lines = "".join([f"    {line}\n" for line in code.splitlines()])
     patch = f"\nimport sys\nhost = getattr(sys.modules['__main__'], 'ReplayHost', None)\nif host is not None:\n{lines}"
     files["tournament/last.py"] += patch.encode()
@@ -77,10 +77,10 @@ def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], caps
     assert verdict["not_shown"] == ["tournament/last.py does not have the hash of the code that played, 0/last.py"]
 
 
-def test_a_plugin_cannot_answer_for_the_rules(
+def test_a_plugin_cannot_fake_replays_and_rules(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says that every replay is equal and that every record follows the rules. One record does not."""
+    """The plugin claims that every replay is equal and that every record follows the rules. One record does not."""
     names = "host.do_play = lambda self, request: {'record': known[request['match'][0]]}"
     known: dict[int, Any] = {}
 
@@ -113,10 +113,10 @@ def test_a_plugin_cannot_answer_for_the_rules(
         "host.do_boards = lambda self, request: {'boards': [1]}",
     ],
 )
-def test_a_bad_answer_from_the_sandbox_is_not_a_traceback(
+def test_an_invalid_answer_from_the_sandbox_is_handled(
     code: str, attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The run has not ended, so the schedule may be longer than the records, but not endless."""
+    """The verdict is incomplete. A schedule of an unfinished run may be longer than the records, but not endless."""
 
     def change(files: dict[str, bytes]) -> None:
         patch_host(files, code)
@@ -131,7 +131,7 @@ def test_a_bad_answer_from_the_sandbox_is_not_a_traceback(
 def test_a_forged_remark_of_a_column_is_caught(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Remarks of plugins stand below the boards."""
+    """Remarks of plugins are shown below the leaderboards."""
 
     def change(files: dict[str, bytes]) -> None:
         change_run(files, lambda values: values["boards"][0]["plugin_columns"][0].update(remarks=["Certified by a referee."]))
@@ -142,10 +142,10 @@ def test_a_forged_remark_of_a_column_is_caught(
     assert "column exact_return.remarks" in verdict["contradictions"][0]
 
 
-def test_a_key_that_is_missing_on_a_board_is_caught(
+def test_a_missing_key_of_a_board_is_caught(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without it, the board would show something else."""
+    """The leaderboard would look different without the key."""
 
     def change(files: dict[str, bytes]) -> None:
         change_run(files, lambda values: values["boards"][0].pop("test"))
@@ -156,10 +156,12 @@ def test_a_key_that_is_missing_on_a_board_is_caught(
     assert "test is missing" in verdict["contradictions"][0]
 
 
-def test_a_changed_record_is_caught_although_everything_fits(
+def test_a_changed_record_is_caught_even_if_everything_fits(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The attacker lets an agent think less, which neither a board in Elo nor the rules forbid. The replay differs."""
+    """The attacker gives an agent's decision other nodes, which breaks neither a leaderboard in Elo nor the rules. The replay
+    differs.
+    """
 
     def change(files: dict[str, bytes]) -> None:
         def edit(values: dict[str, Any]) -> None:
@@ -173,10 +175,10 @@ def test_a_changed_record_is_caught_although_everything_fits(
     assert any("differs: decisions was" in one for one in verdict["contradictions"])
 
 
-def test_a_match_dropped_from_the_schedule_and_from_its_size_is_caught(
+def test_a_match_dropped_from_the_schedule_and_its_size_is_caught(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The spec, and not the bundle, says how many matches there are."""
+    """The spec, not the bundle, determines the number of matches."""
 
     def change(files: dict[str, bytes]) -> None:
         drop_match(files)
@@ -190,8 +192,8 @@ def test_a_match_dropped_from_the_schedule_and_from_its_size_is_caught(
     assert "is not the board of the spec: size is 29, recomputed 30" in verdict["contradictions"][0]
 
 
-def test_what_cannot_be_replayed_is_named_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Greedy has a time limit, and the entry `last` brings its own code."""
+def test_matches_that_cannot_be_replayed_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Greedy has a time limit, and the entry `last` has its own code."""
     spec = (
         "game: tic-tac-toe\nrounds: 4\nagents:\n  - random\n  - {agent: greedy, limits: {seconds: 60}, isolation: none}\n"
         "  - {agent: last, plugin: last.py}\n"
@@ -205,8 +207,8 @@ def test_what_cannot_be_replayed_is_named_and_counted(tmp_path: Path, capsys: py
     assert any("4 of 8 matches that can be replayed" in one for one in verdict["shown"])
 
 
-def test_the_schedule_of_a_sequential_test_is_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The verdict says that the spec alone does not determine it; a dropped match is noticed all the same."""
+def test_the_schedule_of_a_sequential_test_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict says that the spec alone does not determine it. A dropped match is noticed nevertheless."""
     test = "format: head-to-head\ntest: {sprt: {elo0: 0, elo1: 100}}\n"
     spec = f"game: tic-tac-toe\nrounds: 100\n{test}openings: {{plies: 2}}\nagents: [random, minimax]\n"
     out = pack(play(tmp_path, spec))
@@ -223,8 +225,8 @@ def test_the_schedule_of_a_sequential_test_is_followed(tmp_path: Path, capsys: p
 
 
 @pytest.fixture
-def stranger() -> Iterator[Path]:
-    """A folder of another user, with the wheel installed in an environment of its own. The libraries are those of this one."""
+def other_user() -> Iterator[Path]:
+    """Return a folder of another user with the wheel in a new environment, which shares the libraries of this one."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
     folder = Path(tempfile.mkdtemp(dir="/tmp", prefix="stranger-"))
@@ -245,28 +247,28 @@ def stranger() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_another_user_verifies_it_with_the_wheel_alone(made: Path, stranger: Path) -> None:
-    """In a clean folder, without the sources and without the rights of root."""
-    place = stranger / "result.arena"
+def test_another_user_verifies_a_bundle_with_only_the_wheel(made: Path, other_user: Path) -> None:
+    """The folder has no sources, and the user is not root."""
+    place = other_user / "result.arena"
     place.write_bytes(made.read_bytes())
     place.chmod(0o644)
-    home = str(stranger / "home")
+    home = str(other_user / "home")
     become = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups"]
     python = Path(sys.base_prefix)
     private = [folder for folder in reversed(python.parents) if folder.stat().st_mode & 0o5 != 0o5]
-    if private:  # Python is in a folder of root alone: show that folder with nothing but Python in it
+    if private:  # only root can read the folder of Python: hide all other contents of the folder
         shown = ["--perms", "0755", "--tmpfs", str(private[0])]
         for folder in [one for one in reversed(python.parents) if one != private[0] and one.is_relative_to(private[0])]:
             shown += ["--perms", "0755", "--dir", str(folder)]
         become = ["bwrap", "--dev-bind", "/", "/", *shown, "--ro-bind", str(python), str(python), "--cap-add", "ALL", *become]
-    words = [*become, str(stranger / "env/bin/python"), "-P", "-m", "arena", "verify", str(place), "--format", "json"]
+    words = [*become, str(other_user / "env/bin/python"), "-P", "-m", "arena", "verify", str(place), "--format", "json"]
     clean = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home}
     done = subprocess.run(words, cwd=home, env=clean, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads(done.stdout)["equal"] == 30
 
 
-def test_the_panel_is_on_the_page_of_a_report(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_shows_the_verdict(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The page has the verdict below its leaderboard."""
     pytest.importorskip("matplotlib")
     from arena_web.report.command import report

@@ -1,4 +1,4 @@
-"""Bundles with code from every kind of source: an installed package, a commit of Git, a program, an engine, and arena itself."""
+"""Bundles may contain code of an installed package, a Git commit, a program, an engine and arena itself."""
 
 import json
 import os
@@ -68,7 +68,9 @@ agents:
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Install a package, commit a version of an agent, and write a program. Return the environment that sees the package."""
+    """Install a package, commit a version of an agent, and write a program. Return an environment in which the package can be
+    imported.
+    """
     source, site = folder / "source", folder / "site"
     (source / "third_party").mkdir(parents=True)
     (source / "pyproject.toml").write_text(PROJECT)
@@ -124,8 +126,8 @@ def test_a_package_a_commit_and_a_program_are_replayed(tmp_path: Path, capsys: p
 
 
 @pytest.mark.usefixtures("bubblewrap")
-def test_matches_of_an_engine_are_counted_and_not_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The engine speaks UCI. The verifier does not start it."""
+def test_matches_of_an_engine_are_counted_but_not_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The engine speaks UCI, and the verifier does not start it."""
     shutil.copy(ENGINES / "noughts.py", tmp_path)
     engine = tmp_path / "engine"
     words = [sys.executable, str(ENGINES / "engine.py"), "uci", "none", str(tmp_path / "heard")]
@@ -138,8 +140,8 @@ def test_matches_of_an_engine_are_counted_and_not_replayed(tmp_path: Path, capsy
     assert verdict["not_replayable"] == {"native engines": 2}
 
 
-def test_the_sources_of_arena_are_not_code_of_the_user(tmp_path: Path) -> None:
-    """The plugin imports a game of arena. In an editable install, the game is not in the folder of installed packages."""
+def test_sources_of_arena_are_not_packed_as_user_code(tmp_path: Path) -> None:
+    """The plugin imports a game of arena. In an editable installation, the game is not in the folder of installed packages."""
     (tmp_path / "own.py").write_text("from arena_games.tic_tac_toe import TicTacToe\nimport arena_records\n")
     assert PythonFile(tmp_path / "own.py").find_imported() == set()
     assert PythonFile(tmp_path / "own.py").stands_alone()

@@ -1,4 +1,4 @@
-"""The games on which `arena check` and `arena try` put an agent if nobody names one."""
+"""By default, `arena check` and `arena try` run an agent on a few games."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from arena_games.tic_tac_toe import TicTacToe
 
 
 class Mine(TicTacToe):
-    "Under another name."
+    "The same game under another name."
     name = "mine"
 
 
@@ -25,7 +25,7 @@ class Anything(Agent):
 
 
 class Picky(Anything):
-    "Names its games."
+    "Plays only some games."
     name = "picky"
     games = frozenset({"nim", "hex", "kalah", "othello"})
 
@@ -43,8 +43,10 @@ def arena_agents(): return [Anything, Picky]
     ("agent", "names"),
     [("anything", ["mine", "tic-tac-toe", "connect-four", "othello"]), ("picky", ["othello", "nim", "hex", "kalah"])],
 )
-def test_few_built_in_games_are_chosen(agent: str, names: list[str], tmp_path: Path) -> None:
-    """The user's own game, and three built-in ones; or all that the agent names. No game is lost without its name."""
+def test_a_few_built_in_games_are_chosen(agent: str, names: list[str], tmp_path: Path) -> None:
+    """The choice is the user's own game and three built-in ones, or all games that the agent names. All other games are listed
+    as left out.
+    """
     (tmp_path / "mine.py").write_text(PLUGIN)
     registry = load_plugins([tmp_path / "mine.py"])
     kind = registry.agent(agent)

@@ -1,4 +1,4 @@
-"""`arena show --cite`: the publications that docstrings name, in BibTeX."""
+"""`arena show --cite` prints the publications in docstrings as BibTeX."""
 
 import re
 from pathlib import Path
@@ -46,8 +46,8 @@ def arena_agents(): return [Mine, Silent]
         ("openspiel", "M. Lanctot and others", "OpenSpiel: A Framework for Reinforcement Learning in Games", "2019"),
     ],
 )
-def test_well_known_publications(name: str, authors: str, title: str, year: str) -> None:
-    """As their title pages have them."""
+def test_citations_of_known_publications_are_right(name: str, authors: str, title: str, year: str) -> None:
+    """The expected values come from the title pages."""
     text = CliRunner().invoke(show, [name, "--cite"]).output
     entry = next(entry for entry in text.split("\n\n") if title in entry)
     assert f"  author = {{{authors}}},\n" in entry
@@ -55,8 +55,8 @@ def test_well_known_publications(name: str, authors: str, title: str, year: str)
     assert re.fullmatch(r"@(misc|article|inproceedings)\{[a-z0-9]+,\n(  [a-z]+ = \{.*\},\n)+\}\n?", entry)
 
 
-def test_each_year_in_a_docstring_of_a_built_in_part_belongs_to_a_publication() -> None:
-    """So no source is named in a way that the command does not find; 2048 is a game and no year."""
+def test_each_year_in_a_built_in_docstring_belongs_to_a_publication() -> None:
+    """The command finds every cited source. 2048 is a game, not a year."""
     registry = load_plugins()
     parts = [*registry.games.values(), *registry.agents.values(), *registry.formats.values(), *registry.heuristics.values()]
     named = 0
@@ -68,7 +68,7 @@ def test_each_year_in_a_docstring_of_a_built_in_part_belongs_to_a_publication() 
 
 
 def test_a_publication_has_a_title_and_a_year() -> None:
-    """Names of inventors, clauses that come after a year, and years alone are none."""
+    """Names of inventors, clauses after a year, and years alone are not publications."""
     assert not list(
         find_sources("TopSpin. The puzzle is by Binary Arts, 1989. S. M. Ross, 1971, and B. Buchholz, 1932, in 1995.")
     )

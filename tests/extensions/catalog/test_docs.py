@@ -1,4 +1,4 @@
-"""`arena docs`: the manual at hand, also where nothing but the wheel is installed."""
+"""`arena docs` shows the manual, even if only the wheel is installed."""
 
 import inspect
 import subprocess
@@ -16,8 +16,8 @@ DOCS = ROOT / "docs"
 WRITTEN = {file.relative_to(DOCS).with_suffix("").as_posix() for file in DOCS.rglob("*.md")}
 
 
-def test_every_page_of_the_manual_is_there() -> None:
-    """In a checkout, and in the installed wheel, where .ci/run has this test run with the sources out of the way."""
+def test_every_page_of_the_manual_is_available() -> None:
+    """The test runs in a checkout and in the installed wheel; .ci/run moves the sources out of the way for it."""
     pages = manual()
     assert set(pages) == WRITTEN
     assert {topic: page.path.read_text("utf-8") for topic, page in pages.items()} == {
@@ -25,8 +25,8 @@ def test_every_page_of_the_manual_is_there() -> None:
     }
 
 
-def test_what_is_made_from_docstrings_is_spelled_out(arena: Arena) -> None:
-    """Signatures and first sentences of the API, and no directive of Sphinx."""
+def test_the_api_page_is_rendered_from_docstrings(arena: Arena) -> None:
+    """It has signatures and the docstrings of the API, and no directive of Sphinx."""
     shown = arena("docs", "api").stdout
     assert "eval-rst" not in shown
     assert ".. auto" not in shown
@@ -35,8 +35,8 @@ def test_what_is_made_from_docstrings_is_spelled_out(arena: Arena) -> None:
 
 
 @pytest.mark.process
-def test_the_wheel_has_the_pages_and_their_examples_and_no_pictures() -> None:
-    """As the build backend lists its files; nothing is built for it."""
+def test_the_wheel_contains_pages_and_examples_without_pictures() -> None:
+    """The build backend lists its files without a build."""
     if not (ROOT / "arena").is_dir():
         pytest.skip("the sources are out of the way")
     code = "from hatchling.builders.wheel import WheelBuilder\n"
@@ -53,7 +53,7 @@ def test_the_wheel_has_the_pages_and_their_examples_and_no_pictures() -> None:
 
 
 def test_the_list_has_every_page_once_with_its_title(arena: Arena) -> None:
-    """In the order of the manual's contents; the first page is the list itself."""
+    """The order is the order of the manual's contents. The first page is the list itself."""
     listed = [page.topic for _, group in groups(manual()) for page in group]
     assert sorted(listed) == sorted(WRITTEN - {"index"})
     done = arena("docs")
@@ -64,18 +64,17 @@ def test_the_list_has_every_page_once_with_its_title(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("topic", ["spec", "how-to/board", "board", "how-to/board.md", "../how-to/board.md", "Board"])
-def test_a_page_is_found_by_its_path_or_the_end_of_it(topic: str) -> None:
-    """As links of other pages write it, too."""
+def test_a_page_is_found_by_its_path_or_the_end_of_its_path(topic: str) -> None:
+    """Links of other pages have these forms, too."""
     assert find(topic, manual()).path.name == ("spec.md" if topic == "spec" else "board.md")
 
 
-def test_what_is_not_shown_on_a_terminal_is_the_markdown_itself(arena: Arena) -> None:
-    """Byte for byte, for pipes and files."""
+def test_output_to_a_pipe_is_the_original_markdown(arena: Arena) -> None:
     assert arena("docs", "explanation/nodes").stdout == (DOCS / "explanation" / "nodes.md").read_text("utf-8")
 
 
-def test_path_tells_where_pages_lie(arena: Arena) -> None:
-    """The file of one, the folder of all with the examples in it."""
+def test_path_prints_the_location_of_pages(arena: Arena) -> None:
+    """The option prints the file of a page, or the folder of all pages and examples."""
     file = Path(arena("docs", "spec", "--path").stdout.strip())
     assert (file.name, file.is_file()) == ("spec.md", True)
     folder = Path(arena("docs", "--path").stdout.strip())
@@ -92,8 +91,7 @@ def test_path_tells_where_pages_lie(arena: Arena) -> None:
         ("xyzzy", "unknown topic 'xyzzy'; `arena docs` lists all pages"),
     ],
 )
-def test_an_unknown_topic_names_what_is_near(topic: str, said: str) -> None:
-    """The message is one line."""
+def test_an_unknown_topic_suggests_similar_ones(topic: str, said: str) -> None:
     with pytest.raises(ArenaError) as unknown:
         cli(["docs", topic], standalone_mode=False)
     assert str(unknown.value).startswith(said)
@@ -102,7 +100,7 @@ def test_an_unknown_topic_names_what_is_near(topic: str, said: str) -> None:
 
 @pytest.mark.parametrize("topic", sorted(WRITTEN))
 def test_every_page_can_be_rendered_without_directives(topic: str) -> None:
-    """What only Sphinx understands is left out, names of files are told, and no line is wider than the terminal."""
+    """Directives of Sphinx are left out, names of files are shown, and no line is wider than the terminal."""
     page = manual()[topic]
     text = for_terminal(page.text)
     assert "```{" not in text
@@ -113,8 +111,10 @@ def test_every_page_can_be_rendered_without_directives(topic: str) -> None:
 
 
 @pytest.mark.process
-def test_the_api_is_shown_without_pytest_and_with_decorators_and_attributes() -> None:
-    """Pytest is missing after a plain installation; what needs it says so in one line, and the rest of the page is there."""
+def test_the_api_page_is_shown_without_pytest() -> None:
+    """Pytest is missing after a plain installation. One line explains this, and the rest of the page is shown with decorators
+    and attributes.
+    """
     words = "sys.modules['pytest'] = None; sys.argv = ['arena', 'docs', 'reference/api']"
     code = f"import sys; {words}; import arena.cli; arena.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

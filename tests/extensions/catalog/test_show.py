@@ -1,4 +1,4 @@
-"""`arena show AGENT` says which heuristics it can be given, `arena show --traits` who needs what."""
+"""`arena show AGENT` lists the agent's heuristics, and `arena show --traits` lists the agents that need each trait."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ class Blind(Agent):
 
 
 class Seeing(Blind):
-    "Derives from it, and may ask."
+    "Derives from Blind, and may use a heuristic."
     name = "seeing"
 
 
@@ -43,7 +43,7 @@ def shown(name: str, *more: str) -> str:
 
 
 def test_the_heuristics_of_each_game_are_listed() -> None:
-    """For an agent that can do without, too; games that it cannot play are left out."""
+    """Agents that use a heuristic only optionally have the list, too. Games that the agent cannot play are left out."""
     told = shown("alpha-beta")
     assert "    connect-four: centre, open-lines *\n" in told
     assert "    othello: corners-mobility *, discs\n" in told
@@ -52,8 +52,8 @@ def test_the_heuristics_of_each_game_are_listed() -> None:
     assert "    sliding-tiles: linear-conflict, manhattan *, misplaced, pattern-db, walking-distance\n" in solver
 
 
-def test_an_agent_that_uses_none_says_so(tmp_path: Path) -> None:
-    """The flag holds for the class that sets it alone."""
+def test_an_agent_without_a_heuristic_says_so(tmp_path: Path) -> None:
+    """The flag applies only to the class that sets it."""
     (tmp_path / "eyes.py").write_text(PLUGIN)
     assert "heuristics: it uses none" in shown("bfs")
     assert "heuristics: it uses none" in shown("blind", "--plugin", str(tmp_path / "eyes.py"))
@@ -61,7 +61,7 @@ def test_an_agent_that_uses_none_says_so(tmp_path: Path) -> None:
 
 
 def test_a_description_is_the_whole_first_paragraph(tmp_path: Path) -> None:
-    """In `arena show` and in `arena list`, however its lines are broken; the second paragraph is left out."""
+    """`arena show` and `arena list` join its lines and leave out the second paragraph."""
     paragraph = "Plays the first\n    action.\n\n    It is slow."
     (tmp_path / "eyes.py").write_text(PLUGIN.replace('"Plays the first action."', f'"""{paragraph}"""'))
     plugin = ("--plugin", str(tmp_path / "eyes.py"))
@@ -71,13 +71,12 @@ def test_a_description_is_the_whole_first_paragraph(tmp_path: Path) -> None:
 
 
 def test_a_part_without_a_docstring_leaves_no_empty_line(tmp_path: Path) -> None:
-    """The lines after its name begin at once."""
     (tmp_path / "eyes.py").write_text(PLUGIN.replace('"Plays the first action."', "pass"))
     assert re.match(r"agent blind\n  \S", shown("blind", "--plugin", str(tmp_path / "eyes.py")))
 
 
-def test_the_traits_are_listed_with_those_who_need_them(tmp_path: Path) -> None:
-    """Each with what gives it; agents of plugins are among those that need it."""
+def test_traits_are_listed_with_the_agents_that_need_them(tmp_path: Path) -> None:
+    """Each trait has its condition, and agents of plugins are listed, too."""
     (tmp_path / "eyes.py").write_text(PLUGIN.replace('name = "blind"', 'name = "blind"\n    needs = frozenset({"genetic"})'))
     told = shown("--traits", "--plugin", str(tmp_path / "eyes.py"))
     assert [line for line in told.splitlines() if line[0] != " "] == list(Traits.WORDS)
@@ -86,8 +85,8 @@ def test_the_traits_are_listed_with_those_who_need_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["othello", "--traits"]])
-def test_either_a_name_or_the_traits(words: list[str]) -> None:
-    """Neither and both are wrong, with what is expected."""
+def test_show_needs_a_name_or_traits(words: list[str]) -> None:
+    """Both and neither are usage errors."""
     result = CliRunner().invoke(show, words)
     assert result.exit_code == 2
     assert "expected a name, as in `arena show connect-four`, or --traits" in result.stderr
@@ -97,7 +96,7 @@ def test_either_a_name_or_the_traits(words: list[str]) -> None:
 
 
 def test_every_parameter_of_a_built_in_part_is_explained() -> None:
-    """By a docstring or a `Field(description=...)`, for agents, games, heuristics and formats."""
+    """The explanation is in a docstring or a `Field(description=...)`, for agents, games, heuristics and formats."""
     registry = load_plugins()
     own = [(key, value) for key, value in registry.items() if registry.sources[key].own and key[0] != "encoding"]
     bare = [
@@ -159,7 +158,7 @@ def test_show_explains_parameters_and_uses_no_internal_words() -> None:
     ],
 )
 def test_names_of_textbooks_are_found(word: str, name: str) -> None:
-    """By `arena list WORD`, and in the message of `arena show WORD`."""
+    """`arena list WORD` finds the name, and the message of `arena show WORD` suggests it."""
     listed = CliRunner().invoke(list_, [word])
     assert re.search(rf"^{name} ", listed.output, re.MULTILINE), listed.output
     assert f"did you mean {name!r}" in str(CliRunner().invoke(show, [word]).exception)
@@ -189,15 +188,15 @@ def test_names_of_other_distributions_and_programs_are_explained(kind: str, name
 
 
 def test_the_distribution_of_chess_has_this_name() -> None:
-    """The message names the distribution by hand, because it is not installed."""
+    """The message has the name as a constant, because the distribution is not installed."""
     text = (Path(__file__).parents[3] / "chess" / "pyproject.toml").read_text()
     assert 'name = "fairarena-chess"' in text
     assert 'chess = "arena_chess"' in text
 
 
 @pytest.mark.parametrize(("word", "meant"), [("gams", "games"), ("agnts", "agents"), ("heuristcs", "heuristics")])
-def test_a_kind_that_is_misspelt_is_suggested(word: str, meant: str) -> None:
-    """The names of all games and agents would hide it."""
+def test_a_misspelt_kind_is_suggested(word: str, meant: str) -> None:
+    """A suggestion among the names of all games and agents would be another one."""
     found = CliRunner().invoke(list_, [word])
     assert str(found.exception) == f"unknown word {word!r}; did you mean {meant!r}?"
 
@@ -221,5 +220,5 @@ def test_types_are_described_in_words(schema: dict[str, Any], text: str) -> None
 @pytest.mark.parametrize(
     ("name", "kinds"), [("greedy", "games and puzzles"), ("alpha-beta", "games"), ("a-star", "puzzles"), ("mcts", "games")]
 )
-def test_a_rival_is_one_for_the_kinds_that_it_can_play(name: str, kinds: str) -> None:
+def test_show_names_the_kinds_of_games_for_comparisons(name: str, kinds: str) -> None:
     assert f"  `arena try` compares new agents with it on {kinds}\n" in CliRunner().invoke(show, [name]).output

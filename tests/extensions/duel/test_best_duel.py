@@ -1,4 +1,4 @@
-"""`arena duel` with several files, or several values of an option: the best of them, by real games."""
+"""`arena duel` with several files or several values of an option finds the best of them in real games."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ QUICK = ("--game", "tic-tac-toe", "--openings", "2", "--workers", "1", "--format
 
 
 @pytest.fixture(autouse=True)
-def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _isolate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     for name, wise in (("bad", False), ("good", True)):
@@ -46,7 +46,7 @@ def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_best_file_and_the_best_value_are_found(tmp_path: Path, arena: Arena, capsys: pytest.CaptureFixture[str]) -> None:
-    """An agent without a move loses every pair. The exit code is about the first variant; the history has both contests."""
+    """An agent without a move loses every pair. The exit code refers to the first variant. The history has both contests."""
     files = arena("duel", "bad.py", "good.py", *QUICK)
     found = json.loads(files.stdout)
     assert (files.returncode, found["answer"], found["ties"], found["verdict"]) == (4, "good", [], "worse"), files.stderr
@@ -57,7 +57,8 @@ def test_the_best_file_and_the_best_value_are_found(tmp_path: Path, arena: Arena
     assert found["games"] == 2 * found["variants"][0]["pairs"]
     (bad, good) = found["variants"]
     assert bad["elo_high"] < 0 < good["elo_low"]
-    assert bad["elo_low"] is bad["elo"] is good["elo"] is good["elo_high"] is None  # with all points or none there is one bound
+    # An agent with all points or none has only one bound.
+    assert bad["elo_low"] is bad["elo"] is good["elo"] is good["elo_high"] is None
     values = arena("duel", "bad.py", "--set", "wise=true,false", *QUICK)
     assert (values.returncode, json.loads(values.stdout)["answer"]) == (0, "wise=True"), values.stderr
     cli.main(["duel", "bad.py", "--history", "--format", "json"], standalone_mode=False)
@@ -70,10 +71,13 @@ def test_the_best_file_and_the_best_value_are_found(tmp_path: Path, arena: Arena
     assert "1: bad, good. good is the best of 2 (at most 5 % risk)." in table
 
 
-def test_a_contest_that_was_killed_goes_on(tmp_path: Path, arena: Arena) -> None:
-    """A process that gets SIGKILL in the middle leaves a store; the same call plays the rest, and the result is the same."""
+def test_a_killed_contest_continues(tmp_path: Path, arena: Arena) -> None:
+    """A process is killed by SIGKILL in the middle. The same call plays the other matches from its store, and the result is the
+    same.
+    """
     slow = AGENT.format(wise=True).replace("        return search", "        time.sleep(0.0015)\n        return search")
-    (tmp_path / "good.py").write_text(f"import time\n{slow}")  # so that not all matches reach the store at once
+    # The slow agent prevents that all matches reach the store at once.
+    (tmp_path / "good.py").write_text(f"import time\n{slow}")
     words: tuple[str, ...] = (
         "duel",
         "good.py",
@@ -104,14 +108,14 @@ def test_a_contest_that_was_killed_goes_on(tmp_path: Path, arena: Arena) -> None
 
 
 def count_matches(store: Path) -> int:
-    """The matches that a store holds so far."""
+    """Return the number of matches in the store so far."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
         return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
     return 0
 
 
-def test_calls_that_cannot_be_played() -> None:
-    """Each says what was expected; nothing is played."""
+def test_invalid_calls_with_variants_are_refused() -> None:
+    """Each error gives the expected value. No game is played."""
 
     def refuse(*words: str) -> str:
         with pytest.raises(ArenaError) as caught:
@@ -125,8 +129,8 @@ def test_calls_that_cannot_be_played() -> None:
     assert "--set: depth is given twice" in refuse("good.py", "--set", "depth=1,2", "--set", "depth=3,4")
 
 
-def test_a_key_with_several_values_is_an_option_of_the_agent() -> None:
-    """Words as on the command line: commas inside brackets belong to a value."""
+def test_an_option_with_several_values_is_a_set_of_variants() -> None:
+    """The arguments are written as on the command line. Commas in brackets belong to a value."""
     assert read_variants(["rows=4,columns=5"]) == (["rows=4", "columns=5"], {})
     assert read_variants(["depth=2,3,4", "order=game,heuristic", "rows=4"]) == (
         ["rows=4"],
@@ -136,7 +140,7 @@ def test_a_key_with_several_values_is_an_option_of_the_agent() -> None:
 
 
 def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -> PastContest:
-    """A contest whose variants are (still in, worse than, level with)."""
+    """Return a contest with variants of the form (still in, worse than, level with)."""
     standings = [
         Standing(name, "x", "", "", {}, 1, 0.5, None, None, None, still, worse, level)
         for name, (still, worse, level) in variants.items()
@@ -167,6 +171,6 @@ def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -
         (contest(None, a=(True, [], []), b=(True, [], [])), "Undecided: a and b are still in the contest", "undecided"),
     ],
 )
-def test_the_answer_names_ties(played: PastContest, sentence: str, verdict: str) -> None:
-    """No sentence says more than was found."""
+def test_the_sentence_names_ties(played: PastContest, sentence: str, verdict: str) -> None:
+    """No sentence claims more than the contest found."""
     assert (_describe(played), _judge_first(played)) == (sentence, verdict)

@@ -1,4 +1,4 @@
-"""`arena duel`: an edited agent against its last version, until a test decides; the history is kept."""
+"""`arena duel` compares an edited agent with its last version until a test decides, and keeps the history."""
 
 import json
 import random
@@ -47,13 +47,13 @@ def arena_agents():
 """
 GOOD = "search.rng.choice(game.actions(state))"
 BAD = "None"
-"""No action: it loses every game, so who plays against it wins every pair."""
+"""The agent returns no action and loses every game, so its opponent wins every pair."""
 QUICK = ("--game", "tic-tac-toe", "--elo", "0", "200", "--openings", "2", "--workers", "1")
 
 
 @pytest.fixture(autouse=True)
-def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No repository above, and a cache of its own."""
+def _isolate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide repositories in parent folders, and use a new cache."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
 
@@ -71,7 +71,7 @@ def refuse(*words: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An agent that is committed and loses every game, and a better one that has played against it."""
+    """Return a folder with a committed agent that loses every game, and a better one that has played against it."""
     folder = tmp_path_factory.mktemp("duel")
     write(folder, BAD)
     mine = ["-c", "user.email=a@example.org", "-c", "user.name=a", "-c", "commit.gpgsign=false"]
@@ -86,46 +86,46 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def played(folder: Path, tmp_path: Path) -> Path:
-    """The same in the test's folder: where files lie is no part of a duel."""
+    """Return a copy of the folder for this test. The path of a folder does not affect a duel."""
     copytree(folder, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
 @pytest.mark.process
-def test_a_better_agent_is_found_better(folder: Path) -> None:
-    """Without a word it plays against the last commit, and says what that means, from what, and where it is kept."""
+def test_a_better_agent_wins_the_duel(folder: Path) -> None:
+    """By default, the agent plays against the last commit. The output gives the verdict, the opponent and the store."""
     out, err = (folder / "out").read_text(), (folder / "err").read_text()
     assert out.startswith("edge v2 is better than edge v1 (at most 5 % risk).\n"), err
     assert "edge v1 lost" in out
     assert "duel-edge/001-v2-v1.db" in out
     assert "v1 (" in err
     assert "git:" in err
-    assert "edge v2 against v1: " in err, "a line where there is no terminal"
+    assert "edge v2 against v1: " in err, "progress is printed as a line without a terminal"
 
 
-def test_the_history_goes_on(
+def test_the_history_lists_every_duel(
     played: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same code plays nothing; the old code again is known, and not better; the history has both verdicts."""
+    """The same code plays no games. The old code is recognised as v1 and is not better. The history has both verdicts."""
     write(played, GOOD, before="# a comment")
     same = arena("duel", "edge.py", *QUICK)
     assert "\nNothing was played: this is the same code as v2 " in same.stdout
     monkeypatch.chdir(played)
     wrong = refuse("edge.py", *QUICK, "--limits", "nodes=x", "--elo", "50", "0")
-    assert "--limits: nodes: expected" in wrong, "a fault is reported although there is nothing to play"
+    assert "--limits: nodes: expected" in wrong, "errors are reported even if there is nothing to play"
     assert "--elo: " in wrong
     assert "expected elo0 below elo1" in wrong
     write(played, BAD)
     worse = arena("duel", "edge.py", *QUICK, "--elo", "0", "120", "--format", "json", "--exit-code")
-    assert worse.returncode == 4, "it loses every pair, and so is worse"
+    assert worse.returncode == 4, "the agent loses every pair, so it is worse"
     found = json.loads(worse.stdout)
     assert (found["version"]["name"], found["against"]["name"], found["verdict"]) == ("v1", "v2", "not better")
 
-    def told(*words: str) -> str:
-        cli.main(["duel", "edge.py", "--history", *words], standalone_mode=False)  # it loads nothing, so it needs no process
+    def show_history(*words: str) -> str:
+        cli.main(["duel", "edge.py", "--history", *words], standalone_mode=False)  # this loads no agent, so it needs no process
         return capsys.readouterr().out
 
-    history = json.loads(told("--format", "json"))
+    history = json.loads(show_history("--format", "json"))
     assert [(one["number"], one["version"]["name"], one["against"]["name"], one["hypothesis"]) for one in history] == [
         (1, "v2", "v1", "H1"),
         (2, "v1", "v2", "H0"),
@@ -138,13 +138,15 @@ def test_the_history_goes_on(
     assert history[0]["llr"] > history[0]["upper"]
     assert history[1] == found
     assert all(one["started"] and one["ended"] for one in history)
-    table = told().splitlines()
+    table = show_history().splitlines()
     assert [line.split()[0] for line in table[-2:]] == ["1", "2"]
     assert max(map(len, table)) < 80
 
 
-def test_a_duel_that_was_cut_short_goes_on(played: Path, arena: Arena) -> None:
-    """Without its last games and its end, as after a kill: the same command plays these alone, and comes to the same."""
+def test_an_interrupted_duel_continues(played: Path, arena: Arena) -> None:
+    """The store lacks its last games and its end, as after a kill. The same command plays only these games, with the same
+    result.
+    """
     store = played / "duel-edge" / "001-v2-v1.db"
 
     def records() -> list[tuple[bytes, str]]:
@@ -179,7 +181,7 @@ def arena_games():
 """
 
 
-def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
+def test_the_next_duel_uses_the_game_and_the_plugins_of_the_last(
     tmp_path: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Outside of a repository, the first version has no opponent. The next duels use the game of the last one, with its
@@ -218,8 +220,8 @@ def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
 
 
 @pytest.mark.process
-def test_calls_that_cannot_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each error says what was expected. No game is played."""
+def test_invalid_calls_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each error gives the expected value. No game is played."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path, GOOD)
     assert "no such file: nope.py" in refuse("nope.py")
@@ -251,14 +253,14 @@ def test_the_default_game_is_connect_four() -> None:
 @pytest.mark.parametrize(
     ("pairs", "games", "most"), [(None, None, None), (7, None, 7), (None, 9, 4), (3, 100, 3), (50, 20, 10), (None, 2, 1)]
 )
-def test_a_pair_has_two_games(pairs: int | None, games: int | None, most: int | None) -> None:
-    """If both numbers are given, the smaller limit counts."""
+def test_a_limit_of_games_allows_half_as_many_pairs(pairs: int | None, games: int | None, most: int | None) -> None:
+    """If both numbers are given, the smaller limit applies."""
     options: Any = SimpleNamespace(pairs=pairs, games=games)
     assert DuelOptions.max_pairs.fget(options) == most  # type: ignore[attr-defined]
 
 
 def test_a_file_needs_one_agent_or_a_name() -> None:
-    """A file without an agent, or with several of them, is refused, and so is a name that it does not define."""
+    """A file without an agent is refused, and so are a file with several agents and a name that the file does not define."""
     empty, two = [Description(agents, frozenset(), frozenset(), frozenset()) for agents in ({}, {"edge": EDGE, "b": EDGE})]
     with pytest.raises(ArenaError, match=r"none\.py has no agent"):
         agent_of(empty, Path("none.py"), None)
@@ -269,8 +271,10 @@ def test_a_file_needs_one_agent_or_a_name() -> None:
     assert agent_of(two, Path("two.py"), "b") == "b"
 
 
-def test_the_code_of_a_version_is_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what it imports from beside it and the data that it names, so that later edits do not change it."""
+def test_a_version_is_kept_with_its_imports_and_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version includes the modules that it imports from its folder and the data files that it names, so that later edits do
+    not change it.
+    """
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "edge_words_of_test.py").write_text("X = 0")
     (tmp_path / "weights.txt").write_text("7")
@@ -283,7 +287,7 @@ def test_the_code_of_a_version_is_kept_whole(tmp_path: Path, monkeypatch: pytest
     assert current_version(kept.file).code == version.code == kept.code
     (tmp_path / "edge_words_of_test.py").write_text("X = 1")
     changed = current_version(tmp_path / "edge.py")
-    assert changed.code != version.code, "what it imports is part of it"
+    assert changed.code != version.code, "an imported module is a part of the version"
     assert current_version(kept.file).code == version.code
     assert [one.name for one in folder.versions()] == ["v1"]
     assert folder.keep(changed, "edge.py").name == "v2"
@@ -291,7 +295,7 @@ def test_the_code_of_a_version_is_kept_whole(tmp_path: Path, monkeypatch: pytest
     assert folder.named("v3") is None
 
 
-def test_two_files_with_equal_code_do_not_share_their_versions(tmp_path: Path) -> None:
+def test_two_files_with_equal_code_have_separate_versions(tmp_path: Path) -> None:
     """Both files define the same agent, so they use the same folder."""
     write(tmp_path, GOOD)
     (tmp_path / "copy.py").write_bytes((tmp_path / "edge.py").read_bytes())
@@ -301,8 +305,8 @@ def test_two_files_with_equal_code_do_not_share_their_versions(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("llr", "place"), [(-3.0, 0), (0.0, 10), (3.0, 20), (1.5, 15), (9.0, 20)])
-def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
-    """Between bounds of -3 and 3 (Wald: the logarithm of 0.95 to 0.05 is 2.94), on 21 columns: one column is 0.3."""
+def test_the_bar_shows_the_progress_of_the_test(llr: float, place: int) -> None:
+    """The bounds are -3 and 3 (by Wald, the logarithm of 0.95 / 0.05 is 2.94). Each of 21 columns is 0.3 wide."""
     risk = 1 / (1 + exp(3))
     test = Sprt(0, 10, alpha=risk, beta=risk)
     assert (test.lower, test.upper) == pytest.approx((-3, 3))
@@ -323,8 +327,8 @@ def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
         (-10, 10, "H1", "passed"),
     ],
 )
-def test_the_word_of_a_duel_claims_what_the_test_shows(elo0: float, elo1: float, verdict: Any, word: str) -> None:
-    """A test of -10 against 0 that chooses the second has shown that the new version is not 10 Elo worse, and not more."""
+def test_the_verdict_claims_only_what_the_test_shows(elo0: float, elo1: float, verdict: Any, word: str) -> None:
+    """A test of -10 against 0 that accepts 0 shows only that the new version is not 10 Elo worse."""
     test, counts = Sprt(elo0, elo1), (0, 0, 1, 0, 0)
     better = test.find_better(verdict, lambda _: 0.0)
     state = SprtState("a", "b", test, 0.0, verdict, counts, EloEstimate.of_pairs(counts), None, better=better)
@@ -332,17 +336,19 @@ def test_the_word_of_a_duel_claims_what_the_test_shows(elo0: float, elo1: float,
 
 
 LOOKING = "max(game.actions(state), key=lambda action: search.evaluate(game.result(state, action), game.to_move(state)))"
-"""It generates a state for each action, and reports nothing."""
+"""This expression generates a state for each action, and reports no action before the end."""
 
 
 @pytest.mark.process
-def test_moves_are_random_only_under_limits_that_the_user_names(tmp_path: Path, arena: Arena) -> None:
-    """Without limits, the new version always looks one ply ahead. Under one node, it decides only if it has a single action."""
+def test_moves_are_random_only_under_limits_of_the_user(tmp_path: Path, arena: Arena) -> None:
+    """Without limits, the new version always looks one ply ahead. Under a limit of one node, it decides only if there is a
+    single action.
+    """
     write(tmp_path, GOOD)
     arena("duel", "edge.py", "--game", "tic-tac-toe")
     write(tmp_path, LOOKING)
     arena("duel", "edge.py", *QUICK, "--pairs", "2")
-    told = arena("duel", "edge.py", *QUICK, "--pairs", "2", "--limits", "nodes=1").stdout
+    shown = arena("duel", "edge.py", *QUICK, "--pairs", "2", "--limits", "nodes=1").stdout
     free, limited = json.loads(arena("duel", "edge.py", "--history", "--format", "json").stdout)
     assert (free["limits"], free["random_moves"]) == ({}, {})
     with closing(sqlite3.connect(free["store"])) as store:
@@ -355,12 +361,12 @@ def test_moves_are_random_only_under_limits_that_the_user_names(tmp_path: Path, 
     assert share > 0.5
     assert limited["random_moves"] == {"edge v2": pytest.approx(share)}
     sentence = f"Limits nodes=1: {100 * share:.1f} % of the moves of edge v2 were random"
-    assert sentence in " ".join(told.split())
+    assert sentence in " ".join(shown.split())
     assert sentence in " ".join(arena("duel", "edge.py", "--history").stdout.split())
 
 
 def a_game(seconds: float) -> PlayedMatch:
-    """Return a game whose decisions took `seconds` together."""
+    """Return a game whose decisions took this time in total, in seconds."""
     record = play("tic-tac-toe", ["random", "random"])
     each = seconds / len(record.decisions)
     return PlayedMatch(
@@ -382,7 +388,9 @@ def a_game(seconds: float) -> PlayedMatch:
     ],
 )
 def test_the_first_pair_forecasts_the_duration(seconds: tuple[float, float], line: str) -> None:
-    """100 pairs on two workers take 100 times as long as a game. Only games of more than 60 s name `--limits`, and only once."""
+    """With two workers, 100 pairs take 100 times as long as a game. Only games of more than 60 s mention `--limits`, and only
+    once.
+    """
     said: list[str] = []
     forecast = DurationForecast(2, said.append, lambda: 100.0)
     for one in (*seconds, *seconds):
@@ -391,7 +399,7 @@ def test_the_first_pair_forecasts_the_duration(seconds: tuple[float, float], lin
     assert said == [line]
 
 
-def test_a_first_pair_that_does_not_end_names_the_limits() -> None:
+def test_a_long_first_pair_suggests_limits() -> None:
     said: list[str] = []
     forecast = DurationForecast(2, said.append)
     forecast.note(a_game(50.0))
@@ -413,13 +421,13 @@ def test_a_first_pair_that_does_not_end_names_the_limits() -> None:
         ({"name": "kuhn-poker"}, 0),  # cards
     ],
 )
-def test_random_moves_leave_most_of_a_game_to_the_versions(game: dict[str, Any], plies: int) -> None:
+def test_random_openings_are_a_small_part_of_a_game(game: dict[str, Any], plies: int) -> None:
     assert choose_plies(load_plugins(environ=False), game) == plies
 
 
 @pytest.mark.parametrize(("moves", "plies"), [(1, 2), (2, 0)])
-def test_a_game_whose_starts_vary_needs_no_random_moves(moves: int, plies: int) -> None:
-    """9 * 8 start positions are enough for different games, 9 are not."""
+def test_a_game_with_varied_starts_needs_no_random_moves(moves: int, plies: int) -> None:
+    """9 * 8 start positions are enough for different games, but 9 are not."""
     registry = load_plugins(environ=False)
 
     class Scattered(registry.game("tic-tac-toe")):  # type: ignore[misc]
@@ -435,7 +443,7 @@ def test_a_game_whose_starts_vary_needs_no_random_moves(moves: int, plies: int) 
     assert choose_plies(registry, {"name": "scattered"}) == plies
 
 
-def test_a_fault_of_the_game_is_left_to_the_referee() -> None:
+def test_an_exception_of_the_game_does_not_stop_the_choice_of_plies() -> None:
     registry = load_plugins(environ=False)
 
     class Broken(registry.game("tic-tac-toe")):  # type: ignore[misc]
@@ -449,7 +457,7 @@ def test_a_fault_of_the_game_is_left_to_the_referee() -> None:
 
 
 def test_the_next_opponent_is_the_last_version_that_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Among four versions, and also if --against has named another one since then."""
+    """This holds among four versions, and also if --against has named another version since."""
     versions = [KeptVersion(number, f"code {number}", tmp_path, "edge.py", "") for number in range(1, 6)]
 
     def play(*pairs: tuple[int, int]) -> list[SimpleNamespace]:
