@@ -24,7 +24,7 @@ import time
 from arena import Agent, hookimpl
 
 class Slow(Agent):
-    """Takes its time, and plays at random."""
+    """An agent that waits and then plays at random."""
     name = "slow"
     def __init__(self, *, seconds: float = 0.005):
         self.seconds = seconds
@@ -92,7 +92,7 @@ class Cluster:
         eventually(for_what, (self.folder / "cluster.log").read_text)
 
     def wait_for_workers(self) -> None:
-        """Wait until all workers have joined. A run that refuses all workers that have joined so far would end."""
+        """Wait until all workers have joined. A run ends if it refuses all workers that have joined so far."""
         self.wait(lambda: (self.folder / "cluster.log").read_text().count("Registered to:") >= len(self.workers))
 
     def arena_processes(self) -> list[int]:
@@ -185,7 +185,7 @@ def digest(records: dict[str, Any]) -> str:
 
 
 def held(path: Path) -> int:
-    """Return the number of matches in a store to which a run is writing; 0 if it cannot be opened yet."""
+    """Return the number of matches in a store to which a run is writing, or 0 if it cannot be opened yet."""
     import arena as arena_
 
     try:

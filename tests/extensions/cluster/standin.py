@@ -1,4 +1,4 @@
-"""A cluster without machines: an engine in this process that answers with records. Tests can make it fail."""
+"""A simulated cluster in this process answers with records. Tests can make it fail."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ Play = Callable[[Scheduled], Record]
 
 
 class Standin:
-    """Virtual workers, which play when `replies` is called. `told` has the workers that already know the tournament."""
+    """Virtual workers that play when `replies` is called. `told` has the workers that already know the tournament."""
 
     def __init__(self, spec: Spec, workers: Sequence[str], *, play: Play | None = None, seconds: float = 0.5) -> None:
         self.play = play or MatchRunner(spec).play
@@ -36,7 +36,7 @@ class Standin:
         self.deaths = 0
         self.sent: deque[str] = deque()
         self.starts: dict[str, SlowStart] = {}
-        """What `slow_starts` returns."""
+        """The value that `slow_starts` returns."""
 
     def changes(self) -> Sequence[Change]:
         changes, self.pending = self.pending, []

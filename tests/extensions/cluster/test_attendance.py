@@ -1,11 +1,11 @@
-"""Which workers count as gone because nothing is heard of them."""
+"""Workers count as gone after a long silence."""
 
 from arena_cluster.dask import WORKER_SILENCE_SECONDS, Pulses, Workers
 from arena_cluster.engine import Change
 
 
 def test_a_silent_worker_counts_as_gone_until_its_next_heartbeat() -> None:
-    """By how long the scheduler's word has stayed the same, whatever its clock says."""
+    """The duration of the silence counts, not the scheduler's clock."""
     pulses = Pulses()
     for second in range(0, int(WORKER_SILENCE_SECONDS) + 1, 5):
         pulses.take({"a": 1e9 + second, "b": -5.0}, float(second))
@@ -16,8 +16,8 @@ def test_a_silent_worker_counts_as_gone_until_its_next_heartbeat() -> None:
     assert not pulses.still
 
 
-def test_many_workers_are_given_more_time() -> None:
-    """Dask's beat slows down with their number: 51 s between two of each of 10,000."""
+def test_workers_of_a_large_cluster_get_more_time() -> None:
+    """Dask sends fewer heartbeats if there are many workers: with 10,000 workers, one every 51 s each."""
     pulses = Pulses()
     heard = {str(number): 0.0 for number in range(10_000)}
     pulses.take(heard, 0.0)
@@ -27,8 +27,8 @@ def test_many_workers_are_given_more_time() -> None:
     assert len(pulses.still) == 10_000
 
 
-def test_a_scheduler_that_was_away_begins_anew() -> None:
-    """Nobody is blamed for its absence."""
+def test_silence_is_measured_anew_after_the_scheduler_restarts() -> None:
+    """The absence of the scheduler does not count against its workers."""
     pulses = Pulses()
     pulses.take({"a": 1.0}, 0.0)
     pulses.restart()
@@ -36,8 +36,8 @@ def test_a_scheduler_that_was_away_begins_anew() -> None:
     assert not pulses.still
 
 
-def test_the_next_tournament_knows_all_workers_that_are_there() -> None:
-    """Those that have gone meanwhile are no news."""
+def test_the_next_tournament_knows_all_present_workers() -> None:
+    """Workers that have left are not reported as changes."""
     workers = Workers()
     workers.seen({"a": 1, "b": 2}, 0.0)
     assert workers.changes() == [Change("a", 1), Change("b", 2)]

@@ -1,4 +1,4 @@
-"""The valid values of --cluster, and the messages if a cluster cannot be used."""
+"""Options for --cluster are validated, and messages explain why a cluster cannot be used."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from arena_cluster.engine import ClusterError
 from tests.conftest import Arena
 
 
-def test_valid_addresses(tmp_path: Path) -> None:
-    """Addresses, a scheduler file, workers of one's own."""
+def test_valid_addresses_are_accepted(tmp_path: Path) -> None:
+    """The values are addresses, a scheduler file and local workers."""
     assert address_of("tcp://10.0.0.1:8786").url == "tcp://10.0.0.1:8786"
     assert address_of("tls://node:08786").url == "tls://node:8786"
     assert address_of("tcp://[::1]:8786").host == "::1"
@@ -40,8 +40,8 @@ def test_valid_addresses(tmp_path: Path) -> None:
         ("local:2", False),
     ],
 )
-def test_others_can_listen(given: str, exposed: bool) -> None:
-    """On the loopback and behind TLS, nobody else can."""
+def test_an_address_is_exposed_without_loopback_and_tls(given: str, exposed: bool) -> None:
+    """On the loopback and behind TLS, other users cannot listen."""
     assert address_of(given).exposed is exposed
 
 
@@ -65,7 +65,7 @@ def test_others_can_listen(given: str, exposed: bool) -> None:
         ("a\0b", "cannot be read"),
     ],
 )
-def test_faulty_addresses(given: str, expected: str) -> None:
+def test_invalid_addresses_are_refused(given: str, expected: str) -> None:
     """Each message has the given value and the expected one."""
     with pytest.raises(ClusterError) as refused:
         address_of(given)
@@ -85,8 +85,8 @@ def test_faulty_addresses(given: str, expected: str) -> None:
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_faulty_scheduler_files(content: bytes, expected: str, tmp_path: Path) -> None:
-    """The message differs from that about a stale file."""
+def test_invalid_scheduler_files_are_refused(content: bytes, expected: str, tmp_path: Path) -> None:
+    """The message differs from the message about a stale file."""
     file = tmp_path / "s.json"
     file.write_bytes(content)
     with pytest.raises(ClusterError, match=expected):
@@ -96,8 +96,8 @@ def test_faulty_scheduler_files(content: bytes, expected: str, tmp_path: Path) -
 SPEC = "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"
 
 
-def test_no_server_answers(dask: None, arena: Arena, tmp_path: Path) -> None:
-    """A port at which nobody listens, given as an address and by a stale scheduler file: exit code 2, and no store is made."""
+def test_an_address_without_a_server_is_refused(dask: None, arena: Arena, tmp_path: Path) -> None:
+    """No process listens at the port of the address or of a stale scheduler file. The exit code is 2, and no store is created."""
     (tmp_path / "s.yaml").write_text(SPEC)
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"tcp://127.0.0.1:{server.getsockname()[1]}"
@@ -111,8 +111,10 @@ def test_no_server_answers(dask: None, arena: Arena, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\0" * 8, None])
-def test_the_server_is_not_a_scheduler(dask: None, monkeypatch: pytest.MonkeyPatch, said: bytes | None) -> None:
-    """It speaks another protocol, hangs up, or never says anything. Arena waits for a greeting and for TLS only for a while."""
+def test_a_server_other_than_a_scheduler_is_refused(dask: None, monkeypatch: pytest.MonkeyPatch, said: bytes | None) -> None:
+    """The server speaks another protocol, closes the connection, or sends nothing. The waits for a greeting and for TLS are
+    limited.
+    """
     monkeypatch.setattr("arena_cluster.connection.GREETING_SECONDS", 0.3)
     monkeypatch.setattr("arena_cluster.connection.TLS_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as open_:
@@ -135,8 +137,8 @@ def test_the_server_is_not_a_scheduler(dask: None, monkeypatch: pytest.MonkeyPat
         server.shutdown(socket.SHUT_RDWR)
 
 
-def test_a_note_warns_of_an_open_address(dask: None, arena: Arena, tmp_path: Path) -> None:
-    """The note comes before anything is sent there. (0.0.0.0 is this machine, too, but arena does not know this.)"""
+def test_a_note_warns_of_an_exposed_address(dask: None, arena: Arena, tmp_path: Path) -> None:
+    """The note comes before any data is sent. 0.0.0.0 is this machine, too, but arena does not treat it so."""
     (tmp_path / "s.yaml").write_text(SPEC)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -146,8 +148,8 @@ def test_a_note_warns_of_an_open_address(dask: None, arena: Arena, tmp_path: Pat
         assert (f"note: tcp://{address}:{port} has neither encryption nor authentication" in done.stderr) is said
 
 
-def test_without_the_extra(arena: Arena, tmp_path: Path) -> None:
-    """The message says how to install it."""
+def test_a_missing_extra_is_explained(arena: Arena, tmp_path: Path) -> None:
+    """The message says how to install the extra."""
     (tmp_path / "s.yaml").write_text(SPEC)
     blocked = tmp_path / "blocked"
     blocked.mkdir()
@@ -158,8 +160,8 @@ def test_without_the_extra(arena: Arena, tmp_path: Path) -> None:
     assert "pip install 'distributed>=2025.1'" in done.stderr
 
 
-def test_a_plugin_that_cannot_be_sent(arena: Arena, tmp_path: Path) -> None:
-    """The message names it before any node is asked to play."""
+def test_a_plugin_too_large_to_be_sent_is_refused(arena: Arena, tmp_path: Path) -> None:
+    """The message names the plugin before any node starts to play."""
     (tmp_path / "s.yaml").write_text(SPEC + "plugins: [mine.py]\n")
     with (tmp_path / "mine.py").open("wb") as file:
         file.write(b"#" * (32 << 20) + b"\n")
@@ -168,8 +170,8 @@ def test_a_plugin_that_cannot_be_sent(arena: Arena, tmp_path: Path) -> None:
     assert "mine.py cannot be sent to the cluster: it has 33,554,433 bytes, and at most 33,554,432 are sent" in done.stderr
 
 
-def test_a_cluster_sets_the_number_of_its_workers(arena: Arena, tmp_path: Path) -> None:
-    """So --workers cannot be used with --cluster."""
+def test_workers_cannot_be_combined_with_cluster(arena: Arena, tmp_path: Path) -> None:
+    """The cluster determines the number of its workers."""
     (tmp_path / "s.yaml").write_text(SPEC)
     done = arena("run", "s.yaml", "--cluster", "local:2", "--workers", 2)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The same tournament on a real cluster: what is in the store afterwards is what one machine would have put there."""
+"""A tournament on a real cluster leaves the same store as on one machine."""
 
 import json
 import os
@@ -17,9 +17,9 @@ from tests.extensions.cluster.conftest import Cluster, Known, hashed, held
 Start = Callable[..., Cluster]
 
 
-def test_the_store_is_that_of_a_run_on_one_machine(two: Cluster, cup: Known, arena: Arena, tmp_path: Path) -> None:
-    """By a hash over identities and results; and so is the board. A second run finds everything there. Plain, because a run
-    that compiles says so on stderr.
+def test_the_store_of_a_cluster_equals_a_local_one(two: Cluster, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """The comparison uses a hash of ids and results, and the leaderboard. A second run finds all matches in the store. The run
+    does not use compiled code, because compilation prints a note on stderr.
     """
     here = arena("run", cup.spec, "--store", "here.db", "--format", "json")
     there = arena("run", cup.spec, "--store", "there.db", "--format", "json", "--cluster", two.address, ARENA_PLAIN=1)
@@ -30,12 +30,12 @@ def test_the_store_is_that_of_a_run_on_one_machine(two: Cluster, cup: Known, are
         for text in (here.stdout, there.stdout)
     ]
     assert scores[0] == scores[1]
-    again = arena("run", cup.spec, "--store", "there.db", "--cluster", two.file)  # its scheduler file this time
+    again = arena("run", cup.spec, "--store", "there.db", "--cluster", two.file)  # this run uses the scheduler file
     assert "all 240 matches were in there.db; nothing was left to play" in again.stderr
 
 
-def test_a_format_that_follows_results_plays_on_a_cluster(two: Cluster, arena: Arena, tmp_path: Path) -> None:
-    """Swiss rounds come out as on one machine, here with agents in processes of their own."""
+def test_a_schedule_that_depends_on_results_plays_on_a_cluster(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """A Swiss tournament has the same results as on one machine. Its agents are in separate processes."""
     spec = tmp_path / "swiss.yaml"
     spec.write_text(
         "game: tic-tac-toe\nformat: swiss\nisolation: process\nrounds: 3\nseed: 5\n"
@@ -52,7 +52,7 @@ import os, signal
 from arena import Agent, hookimpl
 
 class Murderer(Agent):
-    """Kills the process in which it plays, sometimes, and notes that it tried."""
+    """An agent that kills its process in some games, and logs each attempt."""
     name = "murderer"
     def __init__(self, *, log: str, parent: bool = False):
         self.log, self.parent = log, parent
@@ -65,7 +65,7 @@ class Murderer(Agent):
         return search.rng.choice(game.actions(state))
 
 class Thrower(Agent):
-    """Raises what names this file."""
+    """An agent that raises an exception, whose traceback names this file."""
     name = "thrower"
     def choose(self, game, state, search):
         if state[0].bit_count() == 1:
@@ -78,9 +78,9 @@ def arena_agents():
 '''
 
 
-def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, tmp_path: Path) -> None:
-    """An agent that kills its process, or the one above, is a `crash` after two tries and costs no Dask worker; a message that
-    names a file of a plugin that was sent along names it as it is called here.
+def test_faulty_agents_lose_on_a_cluster_as_on_one_machine(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """An agent that kills its process, or the parent process, has a `crash` after two attempts, and no Dask worker is lost. A
+    message about a plugin uses the path on this machine, although the file was sent to the node.
     """
     (tmp_path / "villains.py").write_text(VILLAINS)
     spec, log = tmp_path / "v.yaml", tmp_path / "tries"
@@ -90,11 +90,11 @@ def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, 
     )
     run(spec, workers=2, store=tmp_path / "here.db")
     tries = len(log.read_text())
-    assert tries == 2 * 2  # two matches come so far: who throws loses before
+    assert tries == 2 * 2  # the murderer reaches its third turn in two matches only, because the thrower loses before
     there = arena("run", spec, "--store", "there.db", "--cluster", two.address)
     assert (there.returncode, there.stderr) == (0, "")
     assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
-    assert len(log.read_text()) == 2 * tries  # as often on the node as here: nothing is played a second time
+    assert len(log.read_text()) == 2 * tries  # as often on the node as here, so no match is played twice
     log.write_text("")
     spec.write_text(spec.read_text().replace("label: a", "label: a, parent: true"))
     above = arena("run", spec, "--store", "above.db", "--cluster", two.address)
@@ -105,9 +105,11 @@ def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, 
     assert all(worker.poll() is None for worker in two.workers)
 
 
-def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, arena: Arena, tmp_path: Path) -> None:
-    """`local:2` starts a cluster for this one run; results alone are on stdout. Ctrl-C in a terminal, which reaches its workers
-    as well, ends all of it without a further word.
+def test_local_workers_play_and_end_with_the_run(
+    dask: None, words: list[str], long: Known, cup: Known, arena: Arena, tmp_path: Path
+) -> None:
+    """`local:2` starts a cluster for one run, and stdout has only results. Ctrl-C in a terminal also reaches the workers, and
+    all processes end without further output.
     """
     done = arena("run", cup.spec, "--store", "there.db", "--cluster", "local:2", "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -121,13 +123,15 @@ def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, ar
     os.killpg(playing.pid, signal.SIGINT)
     out, err = playing.communicate(timeout=DEADLINE_SECONDS)
     assert (playing.returncode, out) == (130, "")
-    assert len(err.split("\n")) == 6, err  # how many matches, the command, `interrupted`, and two empty ones
+    assert len(err.split("\n")) == 6, err  # the number of matches, the command, `interrupted`, and two empty lines
     assert err.endswith("interrupted\n")
 
 
 @pytest.mark.parametrize("begun", [1, 3])
-def test_ctrl_c_while_workers_start(dask: None, words: list[str], long: Known, tmp_path: Path, begun: int) -> None:
-    """It waits until they have, and then all ends without a word too many: with the first process, and with all of them."""
+def test_ctrl_c_while_workers_start_ends_the_run(dask: None, words: list[str], long: Known, tmp_path: Path, begun: int) -> None:
+    """Ctrl-C comes after the first process has started, or after all have. The run waits until the workers have started, and
+    ends without a traceback.
+    """
     from psutil import Process
 
     playing = subprocess.Popen(

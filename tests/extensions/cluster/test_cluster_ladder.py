@@ -1,4 +1,4 @@
-"""A ladder whose matches are played on a cluster: nodes and schedulers end, and nothing that was acknowledged is lost."""
+"""A ladder plays on a cluster: nodes and schedulers end, and no acknowledged match is lost."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,12 +12,12 @@ from tests.extensions.cluster.test_entry_code import HOSTS, MARK, source
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 
 
-def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., Cluster], tmp_path: Path) -> None:
-    """A submission is rated from matches on nodes, where its own processes alone load it. A node is killed, then the scheduler:
-    the ladder is paused and says so, and goes on with the next one, which its file names.
+def test_a_ladder_continues_after_nodes_and_schedulers_end(clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+    """A submission is rated from matches on nodes, and only its own processes load its code. A node is killed, and then the
+    scheduler. The ladder reports that it is paused, and continues with the next scheduler of its scheduler file.
     """
     cluster = clusters(workers=2)
-    cluster.address  # noqa: B018 - waits for the file
+    cluster.address  # noqa: B018 - reading the address waits for the file
     marks, folder = tmp_path / "marks", tmp_path / "ladder"
     folder.mkdir()
     with HostedLadder(folder, SPEC.replace("interval: 200", "interval: 1"), "--cluster", str(cluster.file)) as ladder:
@@ -79,8 +79,10 @@ def arena_agents():
 """
 
 
-def test_one_node_waits_for_a_late_start(dask: None, tmp_path: Path) -> None:
-    """The others play plan after plan meanwhile, without the agent that hangs. Its second wait is cut short, and ends it."""
+def test_only_one_node_waits_for_a_slow_start(dask: None, tmp_path: Path) -> None:
+    """The other nodes play plan after plan without the hanging agent. After a restart with a shorter limit, its submission is
+    suspended.
+    """
     trigger, starts = tmp_path / "now", tmp_path / "starts"
     (folder := tmp_path / "ladder").mkdir()
     spec = SPEC.replace("interval: 200", "interval: 10") + "limits: {start_seconds: LONG}\n"
@@ -94,8 +96,8 @@ def test_one_node_waits_for_a_late_start(dask: None, tmp_path: Path) -> None:
         ladder.admin("resume")
         eventually(starts.exists)
         before = ladder.ask("/health").body["matches"]
-        eventually(lambda: ladder.ask("/health").body["matches"] >= before + 20)  # more than a plan has
-        assert starts.read_text() == "hangs\n", "no other node waits"
+        eventually(lambda: ladder.ask("/health").body["matches"] >= before + 20)  # more than one plan has
+        assert starts.read_text() == "hangs\n", "only one node waits"
         ladder.end()
         (folder / "course.yaml").write_text(spec.replace("LONG", "4"))
         ladder.again()
@@ -103,7 +105,7 @@ def test_one_node_waits_for_a_late_start(dask: None, tmp_path: Path) -> None:
         assert starts.read_text() == "hangs\n" * 3
 
 
-def test_the_output_of_agents_on_nodes_of_this_machine_is_not_mixed_with_the_hosts(dask: None, tmp_path: Path) -> None:
+def test_output_of_agents_on_local_nodes_is_not_mixed_with_the_hosts_output(dask: None, tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1"), "--cluster", "local:1") as ladder:
         (token,) = ladder.tokens("ada")
         assert ladder.verdict(token, ladder.submit(token, agent(f"print('spoken'); {GOOD}")).body["id"])["status"] == "playing"

@@ -12,7 +12,7 @@ from arena.spec import Spec, load_spec
 from arena_cluster import wire
 from tests.extensions.cluster.standin import Standin
 from tests.extensions.cluster.test_coordinator import played
-from tests.extensions.records.test_against_rules import fault_of
+from tests.extensions.records.test_against_rules import make_fault
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
 
@@ -24,13 +24,13 @@ def spec() -> Spec:
 
 @pytest.fixture(scope="module")
 def honest(spec: Spec) -> tuple[Scheduled, Record]:
-    """A match and what an honest node tells of it."""
+    """Return a match and the record that an honest node sends."""
     scheduled = Schedule(spec).take(1)[0]
     return scheduled, MatchRunner(spec).play(scheduled)
 
 
 LIES: list[tuple[Callable[[Record], Record], str]] = [
-    (lambda record: fault_of(record, "timeout", 0), "timeout, because seat 0 has no time limit"),
+    (lambda record: make_fault(record, "timeout", 0), "timeout, because seat 0 has no time limit"),
     (lambda record: record._replace(decisions=()), "decisions: expected .*, one for each action, got 0"),
     (lambda record: record._replace(decisions=record.decisions * 2), "decisions: expected"),
     (
@@ -43,10 +43,10 @@ LIES: list[tuple[Callable[[Record], Record], str]] = [
 
 
 @pytest.mark.parametrize(("lie", "told"), LIES)
-def test_records_that_contradict_themselves_are_refused(
+def test_contradictory_records_are_refused(
     spec: Spec, honest: tuple[Scheduled, Record], lie: Callable[[Record], Record], told: str
 ) -> None:
-    """The honest twin is taken."""
+    """The honest record is accepted."""
     scheduled, record = honest
     reader = wire.Reader(spec)
     ids = reader.identities([scheduled])
@@ -55,8 +55,8 @@ def test_records_that_contradict_themselves_are_refused(
         reader.read(wire.answer([lie(record)], 0.1), [scheduled], ids)
 
 
-def test_a_node_is_refused_by_name(spec: Spec) -> None:
-    """Also after honest answers; the others play its matches."""
+def test_a_refused_node_is_named(spec: Spec) -> None:
+    """The node is refused even after honest answers. The others play its matches."""
     stage = MatchRunner(spec)
     honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(10)}
     engine, number, said = Standin(spec, ["bad", "good"]), 0, list[str]()

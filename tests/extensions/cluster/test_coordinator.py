@@ -1,4 +1,4 @@
-"""The coordinator, on a cluster without machines: who is blamed, who is refused, what counts as a record."""
+"""The coordinator blames matches, refuses nodes and validates records, on a simulated cluster."""
 
 import json
 import re
@@ -31,19 +31,19 @@ TWO = ["random", "greedy"]
 
 @pytest.fixture(scope="module")
 def spec() -> Spec:
-    """60 matches."""
+    """Return a spec with 60 matches."""
     return load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
 
 
 @pytest.fixture(scope="module")
 def whole(spec: Spec) -> dict[int, Any]:
-    """What the records must be, by number."""
+    """Return the expected records by number."""
     stage = MatchRunner(spec)
     return {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000)}
 
 
 def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[int, Any]:
-    """Play to the end as a run would; every match exactly once."""
+    """Play to the end as a run would, and return the records. Each match must be played exactly once."""
     feed, found = MatchQueue(spec), {}
     total = sum(board.size for board in spec.boards)
     notes: list[str] = [] if said is None else said
@@ -57,16 +57,16 @@ def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[i
 
 
 def test_every_match_is_played_once(spec: Spec, whole: dict[int, Any]) -> None:
-    """By workers that are told about the tournament when they first ask; no more orders are out than they need."""
+    """A worker gets the tournament after its first request. At most two orders per worker are sent at a time."""
     engine = Standin(spec, ["a", "b", "c"])
     assert played(spec, engine) == whole
     assert engine.told == {"a", "b", "c"}
     assert engine.most_out <= 6
-    assert engine.tries == 60 + 3  # each worker has asked once
+    assert engine.tries == 60 + 3  # each worker has asked for the tournament once
 
 
 def test_orders_take_about_a_second(spec: Spec) -> None:
-    """Matches of 0.1 s come in tens, of 2 s one by one and never ahead of time; towards the end orders shrink."""
+    """Matches of 0.1 s are sent in tens, and matches of 8 s one at a time and never in advance. The last orders are smaller."""
     sizes: dict[float, list[int]] = {}
     for seconds in (0.1, 8.0):
         engine = Standin(load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO}), ["a", "b"], seconds=seconds)
@@ -87,8 +87,8 @@ def test_orders_take_about_a_second(spec: Spec) -> None:
     assert set(sizes[8.0]) == {1}
 
 
-def test_orders_have_the_start_times_of_the_moment(spec: Spec) -> None:
-    """They change while a run is played: an agent that answers late gets more time at the next start."""
+def test_orders_have_the_current_start_times(spec: Spec) -> None:
+    """Start times change during a run: an agent that answers late gets more time at the next start."""
     engine, shown = Standin(spec, ["a"]), [{"greedy": 3.0}, {"greedy": 4.0}, {"greedy": 5.0}]
     seen: list[float] = []
     send = engine.send
@@ -105,8 +105,8 @@ def test_orders_have_the_start_times_of_the_moment(spec: Spec) -> None:
     assert seen[:3] == [3.0, 4.0, 5.0]
 
 
-def test_a_start_that_takes_long_is_a_turn_of_its_match(spec: Spec) -> None:
-    """A node may tell of an order that is over, or of a seat that its match does not have: this is ignored."""
+def test_a_slow_start_is_shown_as_a_turn_of_its_match(spec: Spec) -> None:
+    """A node may report on an order that is over, or on a seat that its match does not have. Such reports are ignored."""
     engine = Standin(spec, ["a"])
     engine.silent = {"a"}
     coordinator = Coordinator(spec, pack_parcel(spec), engine, MatchQueue(spec).take, print)
@@ -135,8 +135,8 @@ def test_a_start_that_takes_long_is_a_turn_of_its_match(spec: Spec) -> None:
     assert [len(turns) for turns in found] == [0, 1, 0, 0, 0]
 
 
-def test_a_node_tells_of_a_long_start_once_and_of_its_end_once() -> None:
-    """Short starts and moves are nobody's business; a second start after a long one has its own clock."""
+def test_a_node_reports_the_beginning_and_the_end_of_a_slow_start_once() -> None:
+    """Short starts and moves are not reported. A second start after a slow one has its own clock."""
 
     def turn(number: int, seat: int, *, starting: bool = True) -> list[CurrentTurn]:
         return [CurrentTurn(Scheduled(number, 0, Pairing(0, (0, 1))), seat, 1, starting)]
@@ -160,8 +160,8 @@ def test_a_node_tells_of_a_long_start_once_and_of_its_end_once() -> None:
     assert [watch.look(turns, now) for now, turns, _ in looks] == [told for _, _, told in looks]
 
 
-def test_a_match_that_loses_two_nodes(spec: Spec, whole: dict[int, Any]) -> None:
-    """It is void where nobody knows whose turn it was, after exactly two tries; the others are as ever."""
+def test_a_match_that_loses_two_nodes_is_void(spec: Spec, whole: dict[int, Any]) -> None:
+    """The player to move is unknown, so the match is void after exactly two attempts. The other matches are unchanged."""
     engine = Standin(spec, ["a", "b"])
     engine.deadly = frozenset({7})
     found = played(spec, engine)
@@ -170,8 +170,8 @@ def test_a_match_that_loses_two_nodes(spec: Spec, whole: dict[int, Any]) -> None
     assert engine.deaths == 2
 
 
-def test_an_order_that_waited_at_a_lost_node_is_not_to_blame() -> None:
-    """Only the matches of the order that was being played are sent one by one afterwards."""
+def test_an_order_that_waited_at_a_lost_node_is_not_blamed() -> None:
+    """Afterwards only the matches of the order in progress are sent one at a time."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO})
     engine = Standin(spec, ["a", "b"], seconds=0.1)
     engine.deadly = frozenset({60})
@@ -203,7 +203,7 @@ def test_an_order_that_waited_at_a_lost_node_is_not_to_blame() -> None:
 
 
 def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:
-    """There it is nobody else's doing."""
+    """A puzzle has no other agent, so the agent is blamed."""
     spec = load_spec({"game": "n-queens", "rounds": 3, "agents": ["dfs", "hill-climb"]})
     engine = Standin(spec, ["a", "b"])
     engine.deadly = frozenset({4})
@@ -212,8 +212,8 @@ def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:
     assert "two machines of the cluster were lost" in crashed["message"]
 
 
-def test_nodes_that_leave_in_good_order_are_nobody_s_fault(spec: Spec, whole: dict[int, Any]) -> None:
-    """However often: what they were playing is played elsewhere."""
+def test_nodes_that_leave_normally_are_not_blamed(spec: Spec, whole: dict[int, Any]) -> None:
+    """Their matches are played elsewhere, however often nodes leave."""
     engine, left = Standin(spec, ["a"]), 0
     reply = engine._reply
 
@@ -232,7 +232,7 @@ def test_nodes_that_leave_in_good_order_are_nobody_s_fault(spec: Spec, whole: di
 
 
 def test_lost_answers_are_sent_again(spec: Spec, whole: dict[int, Any]) -> None:
-    """As when the connection breaks and is made anew."""
+    """The answers are lost as if the connection broke and was made again."""
     engine = Standin(spec, ["a", "b"])
     lost = iter([None] * 5)
     engine.answers["a"] = lambda order: next(lost, wire.refusal("enough"))
@@ -242,7 +242,6 @@ def test_lost_answers_are_sent_again(spec: Spec, whole: dict[int, Any]) -> None:
 
 
 def test_a_node_whose_answers_are_always_lost_is_refused(spec: Spec, whole: dict[int, Any]) -> None:
-    """Instead of being asked for ever."""
     engine = Standin(spec, ["bad", "good"])
     engine.answers["bad"] = lambda order: None
     said: list[str] = []
@@ -250,8 +249,8 @@ def test_a_node_whose_answers_are_always_lost_is_refused(spec: Spec, whole: dict
     assert said == ["bad is refused: 10 answers in a row could not be read"]
 
 
-def test_a_message_of_a_node_stays_on_one_line(spec: Spec, whole: dict[int, Any]) -> None:
-    """Its reasons are shown in one line of bounded length, and cannot look like words of arena."""
+def test_a_message_of_a_node_is_printed_on_one_line(spec: Spec, whole: dict[int, Any]) -> None:
+    """The line has a bounded length and no control characters, so it cannot imitate output of arena."""
     engine = Standin(spec, ["bad", "good"])
     engine.answers["bad"] = lambda order: wire.refusal("\x1b[2Jgone\nError: all is lost " + "x" * 5000)
     said: list[str] = []
@@ -262,8 +261,8 @@ def test_a_message_of_a_node_stays_on_one_line(spec: Spec, whole: dict[int, Any]
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"\xff", b"{}", b'{"records": [], "seconds": 1}', b'{"records": 1}', "text", 3.5])
-def test_a_node_that_talks_nonsense_is_refused(spec: Spec, whole: dict[int, Any], body: Any) -> None:
-    """By name; its matches are played by the others."""
+def test_a_node_with_invalid_answers_is_refused(spec: Spec, whole: dict[int, Any], body: Any) -> None:
+    """The note names the node. The others play its matches."""
     engine = Standin(spec, ["bad", "good"])
     said: list[str] = []
     engine.answers["bad"] = lambda order: body
@@ -273,7 +272,7 @@ def test_a_node_that_talks_nonsense_is_refused(spec: Spec, whole: dict[int, Any]
 
 
 def test_overdue_matches_are_also_played_elsewhere(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node that never answers holds nobody up; who is waited for is said, and every match still comes once."""
+    """A node that never answers does not block the run. A note names it, and each match is returned once."""
     monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
     engine = Standin(spec, ["stuck", "b", "c"], seconds=0.001)
     engine.silent.add("stuck")
@@ -284,7 +283,7 @@ def test_overdue_matches_are_also_played_elsewhere(spec: Spec, whole: dict[int, 
 
 
 def test_a_note_names_the_nodes_that_arena_waits_for(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody is idle, or there: once, until something comes."""
+    """The only node is stuck. The note is printed once until an answer comes."""
     monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
     engine = Standin(spec, ["stuck"], seconds=0.001)
     engine.silent.add("stuck")
@@ -305,8 +304,8 @@ def test_a_note_names_the_nodes_that_arena_waits_for(spec: Spec, whole: dict[int
     assert re.fullmatch("stuck has had a match for 0 s, and no other node has answered since; still waiting", said[0])
 
 
-def test_two_nodes_play_the_same_match(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the second is lost, the first still counts; where both are, it is one loss and is played once more."""
+def test_a_match_played_by_two_nodes_counts_once(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """If one node is lost, the other one's record counts. If both are lost, it is one loss, and the match is played again."""
     monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
     engine = Standin(spec, ["stuck", "b"], seconds=0.001)
     engine.silent.add("stuck")
@@ -326,7 +325,7 @@ def test_two_nodes_play_the_same_match(spec: Spec, whole: dict[int, Any], monkey
 
 
 def test_the_number_of_workers_is_reported(spec: Spec) -> None:
-    """Workers, and their threads where they have several."""
+    """The number of threads is shown if workers have several."""
     engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
     coordinator = Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=60)
     said = [coordinator.staff()]
@@ -338,8 +337,8 @@ def test_the_number_of_workers_is_reported(spec: Spec) -> None:
     assert said == ["no worker", "1 worker", "2 workers of 4 threads", "1 worker of 3 threads"]
 
 
-def test_nobody_is_left(spec: Spec) -> None:
-    """Then the run ends, and says of everyone why."""
+def test_a_run_without_a_usable_node_ends(spec: Spec) -> None:
+    """The error gives the reason for each node."""
     engine = Standin(spec, ["a", "b"])
     engine.answers = dict.fromkeys("ab", lambda order: wire.refusal("Python 3.10.1 there, 3.11.7 here"))
     with pytest.raises(ClusterError, match=r"no machine of the cluster can play .*:\n  \w: Python 3.10.1 there.*\n  \w: Python"):
@@ -411,7 +410,7 @@ WRONG: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("key", "value"), WRONG)
 def test_impossible_records_are_refused(spec: Spec, key: str, value: Any) -> None:
-    """Every key of its type, within its range, and of the match that was asked for; the message names match and key."""
+    """Each key must have its type and range and belong to the requested match. The message names the match and the key."""
     scheduled = Schedule(spec).take(1)[0]
     row = MatchRunner(spec).play(scheduled)._asdict()
     reader = wire.Reader(spec)
@@ -426,7 +425,7 @@ def test_impossible_records_are_refused(spec: Spec, key: str, value: Any) -> Non
 
 @pytest.mark.parametrize("game", ["tic-tac-toe", "n-queens", "sliding-tiles", "othello"])
 def test_every_honest_record_is_accepted_unchanged(game: str) -> None:
-    """Also of faults, answers, move limits and voids."""
+    """The records include faults, answers, move limits and void matches."""
     agents: dict[str, Any] = {"n-queens": ["hill-climb", "dfs"], "sliding-tiles": ["a-star", {"agent": "dfs", "depth": 5}]}
     spec = load_spec({"game": game, "rounds": 3, "agents": agents.get(game, TWO), "limits": {"moves": 6, "nodes": 3000}})
     stage, reader, plan = MatchRunner(spec), wire.Reader(spec), Schedule(spec).take(100)
@@ -451,7 +450,7 @@ _DECISIONS = st.lists(st.lists(_LEAVES, min_size=7, max_size=7), max_size=2)
 
 
 def _same(came: Any, sent: Any) -> bool:
-    """Whether two values are equal, true and 1 being two, and no whole number is larger than the store can add up."""
+    """Return True if the values are equal, True and 1 are distinguished, and no integer exceeds the limit of the store."""
     if isinstance(came, (list, tuple)):
         return isinstance(sent, list) and len(came) == len(sent) and all(map(_same, came, sent))
     if isinstance(came, dict):
@@ -463,7 +462,7 @@ def _same(came: Any, sent: Any) -> bool:
 @settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(key=st.sampled_from(Record._fields), value=st.one_of(_NUMBERS, _ANYTHING, _DECISIONS))
 def test_every_value_in_a_record_is_accepted_unchanged_or_refused(spec: Spec, key: str, value: Any) -> None:
-    """Nothing is converted: no true becomes 1, no text a number; and nothing comes in that cannot be added up later."""
+    """No value is converted, as True to 1 or a text to a number, and no value is accepted that cannot be summed up later."""
     scheduled = Schedule(spec).take(1)[0]
     row = json.loads(json.dumps(MatchRunner(spec).play(scheduled)))
     row[Record._fields.index(key)] = value
@@ -472,7 +471,7 @@ def test_every_value_in_a_record_is_accepted_unchanged_or_refused(spec: Spec, ke
     try:
         answer = reader.read(body, [scheduled], reader.identities([scheduled]))
     except wire.Invalid as invalid:
-        assert len(str(invalid)) < 500  # noqa: PT017 - that it is raised is not what is tested
+        assert len(str(invalid)) < 500  # noqa: PT017 - the test does not require an error
     else:
         assert answer.records is not None
         assert _same(answer.records[0], row)
@@ -482,15 +481,15 @@ def test_every_value_in_a_record_is_accepted_unchanged_or_refused(spec: Spec, ke
     "body", [b"[" * 10**6, b"1" * 5000, b"\xff", b'{"records":[[]],"seconds":1e999}', b'{"records":[[]]}', "{}"]
 )
 def test_invalid_answers_are_refused(spec: Spec, body: Any) -> None:
-    """Nested too deeply, numbers too long, no UTF-8, no finite time, no bytes."""
+    """The answers have deep nesting, long numbers, invalid UTF-8, an infinite time, or no bytes."""
     reader = wire.Reader(spec)
     asked = Schedule(spec).take(1)
     with pytest.raises(wire.Invalid, match="expected"):
         reader.read(body, asked, reader.identities(asked))
 
 
-def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
-    """Its node left in good order or was refused, which neither counts against a match nor in its favour."""
+def test_a_suspect_match_that_comes_back_unplayed_stays_suspect(spec: Spec) -> None:
+    """Its node left normally or was refused, which says nothing about the match."""
     jobs = JobQueue(Schedule(spec).take, 60)
     job = jobs.next(1)
     assert job is not None
@@ -505,8 +504,8 @@ def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
     assert jobs.lost(last) == job.matches[0]
 
 
-def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
-    """By the spec and by an option, in other words."""
+def test_a_plugin_that_is_given_twice_is_sent_once(tmp_path: Path) -> None:
+    """The spec and an option name it by different paths."""
     (tmp_path / "b.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class B(Agent):\n"
@@ -523,7 +522,7 @@ def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
 
 
 def test_only_matches_in_progress_are_blamed(spec: Spec) -> None:
-    """An order that waited at a node which is lost counts as never sent: two nodes with two orders each cost one match."""
+    """An order that waited at a lost node counts as not sent. Two lost nodes with two orders each cost one match."""
     engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
     found: dict[int, Record] = {}
     replies, following = engine.replies, iter([("a", "a2"), ("a2", "a3")])
@@ -535,7 +534,7 @@ def test_only_matches_in_progress_are_blamed(spec: Spec) -> None:
             engine.silent.add(going[0])
             orders = [order for node, order in engine.out.values() if node == going[0]]
             if len(orders) == 2:
-                assert going[0] == "a2" or len(orders[0].matches) > 1  # so that the next node has two suspects
+                assert going[0] == "a2" or len(orders[0].matches) > 1  # otherwise the next node would have only one suspect
                 engine.pending += [Change(going[0], 0), Change(going[1], 1)]
                 going = next(following, None)
                 if going is not None:
@@ -551,10 +550,12 @@ def test_only_matches_in_progress_are_blamed(spec: Spec) -> None:
     assert [record.termination for record in found.values()].count("void") == 1
 
 
-def test_a_match_that_another_node_still_plays_is_not_put_back(
+def test_a_match_that_another_node_is_playing_is_not_queued_again(
     spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A match is in two orders, one of which is lost on the way: the other one's answer is waited for, and it comes once."""
+    """A match is in two orders, and the answer to one of them is lost. The other answer counts, and the match is
+    returned once.
+    """
     monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
     engine = Standin(spec, ["stuck", "b", "c"], seconds=0.001)
     engine.silent.add("stuck")

@@ -1,4 +1,4 @@
-"""Entries that bring code of their own, on a cluster: the same records and words, and loaded in their own processes alone."""
+"""Entries with their own code have the same records and messages on a cluster, and only their own processes load the code."""
 
 import os
 import shutil
@@ -59,7 +59,7 @@ def source(name: str, body: str = "return search.rng.choice(actions)", before: s
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Spec], NodeTournament]]:
-    """A node without Dask: the tournament of a spec, laid out in another folder."""
+    """Return a function that sets up the tournament of a spec in another folder, as a node does, but without Dask."""
     monkeypatch.setenv(PluginPlace.ENVIRONMENT, "")
     made: list[NodeTournament] = []
 
@@ -86,8 +86,8 @@ def records(path: Path) -> dict[str, Record]:
         return {record.id: record for record, _ in store.records()}
 
 
-def _committed(folder: Path) -> None:
-    """A repository in which `current.py` was another once, with a module and a text beside it."""
+def commit_agent(folder: Path) -> None:
+    """Create a repository in which `current.py` and the module beside it have changed since the commit."""
     folder.mkdir()
     (folder / "tools.py").write_text("def best(actions): return actions[-1]\n")
     (folder / "current.py").write_text(
@@ -101,21 +101,22 @@ def _committed(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def one(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster of one worker."""
+    """Start a cluster with one worker."""
     cluster = Cluster(tmp_path_factory.mktemp("one")).add()
     yield cluster
     cluster.close()
 
 
-def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: str, arena: Arena, tmp_path: Path) -> None:
-    """A folder with a module and data, a sandbox, a revision; what an agent raises names files as the coordinator does.
-
-    Nobody but the hosts of agents has loaded any of it.
+def test_records_of_entries_with_code_equal_those_of_a_local_run(
+    one: Cluster, bubblewrap: str, arena: Arena, tmp_path: Path
+) -> None:
+    """The entries use a folder with a module and data, a sandbox and a Git revision. Messages of exceptions name files as on
+    this machine. Only the hosts of agents load the code.
     """
     marks, work = tmp_path / "marks", tmp_path / "cup"
     (work / "first").mkdir(parents=True)
     (work / "more").mkdir()
-    _committed(work / "repository")
+    commit_agent(work / "repository")
     (work / "first" / "agent.py").write_text(
         source("mine", "return actions[WORST]", MARK.format(file=str(marks)) + "import beside\n" + READS)
     )
@@ -131,7 +132,8 @@ def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: str
         {"agent": "current", "version": "git:HEAD", "label": "then"},
     ]
     spec = cup(work, entries, plugins=["repository/current.py"], rounds=1)
-    path = {"PYTHONPATH": os.pathsep.join([str(work / "repository"), os.environ.get("PYTHONPATH", "")])}  # here, and on no node
+    # The path is set on this machine, but on no node.
+    path = {"PYTHONPATH": os.pathsep.join([str(work / "repository"), os.environ.get("PYTHONPATH", "")])}
     assert arena("run", spec, "--store", "here.db", "--workers", "1", **path).returncode == 0
     there = arena("run", spec, "--store", "there.db", "--cluster", one.address, **path)
     assert there.returncode == 0, there.stderr
@@ -145,8 +147,10 @@ def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: str
     assert set(marks.read_text().split()) == HOSTS
 
 
-def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path) -> None:
-    """An entry whose file is also a plugin of the organiser, and a program by its whole path: the same ids and moves there."""
+def test_another_file_and_an_unpacked_program_play_on_a_node(elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path) -> None:
+    """The name of an entry's file is also the name of a plugin of the organiser, and a program is given by its absolute path.
+    The ids and moves are the same on the node.
+    """
     laid_out, work = tmp_path / "store.code" / "17", tmp_path / "cup"
     laid_out.mkdir(parents=True)
     (laid_out / ".laid-out").touch()
@@ -177,7 +181,7 @@ def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec]
 def test_a_load_error_on_a_node_names_the_files_of_this_machine(
     elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path
 ) -> None:
-    """The folder of the spec is nobody's own, so data in it stays here."""
+    """Data in the folder of the spec is not sent, because the folder does not belong to one entry."""
     folder = tmp_path / "cup"
     spec = cup(folder, ["random", {"agent": "mine", "plugin": "mine.py"}])
     (folder / "mine.py").write_text(source("mine", before=READS))
@@ -203,7 +207,7 @@ def test_a_node_without_a_sandbox_is_refused(
 
 
 def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
-    """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
+    """Dask warns of more than 10 MB. In this test the warning would be an error, and the order would be lost."""
     with dask_engine(address_of(one.address)) as engine:
         node = eventually(engine.changes)[0].node
         engine.send(Order("large", "run", [], os.urandom(11 << 20), {}), node)

@@ -1,4 +1,4 @@
-"""Whoever dies, freezes, joins, or stops it: the tournament comes to the same end."""
+"""A tournament ends with the same results if processes die, freeze, join or are stopped."""
 
 import re
 import signal
@@ -23,8 +23,10 @@ from tests.extensions.cluster.conftest import SLOW, Cluster, Known, digest, hash
 Start = Callable[..., Cluster]
 
 
-def test_a_worker_dies_and_another_joins(clusters: Start, long: Known, words: list[str], tmp_path: Path) -> None:
-    """kill -9 in the middle, a third one a moment later: the store is the same, and nothing is said to be wrong."""
+def test_a_run_continues_if_a_worker_dies_and_another_joins(
+    clusters: Start, long: Known, words: list[str], tmp_path: Path
+) -> None:
+    """One worker is killed by SIGKILL, and another one joins. The store is the same, and stderr is empty."""
     cluster = clusters(workers=2)
     playing = started(words, tmp_path, "run", long.spec, "--store", "there.db", "--cluster", cluster.address)
     cluster.wait(lambda: held(tmp_path / "there.db") >= 40)
@@ -36,16 +38,16 @@ def test_a_worker_dies_and_another_joins(clusters: Start, long: Known, words: li
     cluster.wait(lambda: not cluster.arena_processes())
 
 
-def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frozen, as a machine is that sleeps or is cut off: its matches are played by the other; when it goes on it is used again,
-    and what it still sends of old orders means nothing.
+def test_a_run_continues_if_a_worker_freezes(clusters: Start, long: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker stops, like a machine that sleeps or is disconnected, and the other one plays its matches. After it continues,
+    it gets orders again, and its answers to old orders are ignored.
     """
     monkeypatch.setattr("arena_cluster.dask.WORKER_SILENCE_SECONDS", 3.0)
     monkeypatch.setattr("arena_cluster.dask.PULSE_POLL_SECONDS", 0.2)
     cluster, spec = clusters(workers=2), load_spec(long.spec)
     found: dict[str, Record] = {}
     frozen = cluster.workers[0]
-    rescue = Timer(DEADLINE_SECONDS, frozen.send_signal, [signal.SIGCONT])  # so that this test fails instead of waiting for ever
+    rescue = Timer(DEADLINE_SECONDS, frozen.send_signal, [signal.SIGCONT])  # lets the test fail instead of waiting for ever
     rescue.start()
     with dask_engine(address_of(cluster.address)) as engine:
         feed = MatchQueue(spec)
@@ -66,8 +68,10 @@ def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest
     assert digest({identity: record.timeless() for identity, record in found.items()}) == long.whole[1]
 
 
-def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: list[str], arena: Arena, tmp_path: Path) -> None:
-    """It is noticed; exit code 1 and the command that goes on, which then ends as if nothing had been."""
+def test_a_run_ends_if_the_scheduler_dies(
+    clusters: Start, two: Cluster, long: Known, words: list[str], arena: Arena, tmp_path: Path
+) -> None:
+    """The exit code is 1, and the printed command continues the run to the usual end."""
     cluster = clusters(workers=2)
     playing = started(words, tmp_path, "run", long.spec, "--store", "there.db", "--cluster", cluster.file)
     cluster.wait(lambda: held(tmp_path / "there.db") >= 40)
@@ -75,7 +79,7 @@ def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: l
     out, err = playing.communicate(timeout=DEADLINE_SECONDS)
     assert (playing.returncode, out) == (1, "")
     assert err.splitlines()[-1].startswith(f"the scheduler {cluster.address} has not answered for 10 s")
-    assert len(err.splitlines()) == 4  # an empty one, how many matches, the command, and this
+    assert len(err.splitlines()) == 4  # an empty line, the number of matches, the command, and this line
     told = re.search(r"([\d,]+) matches are in there.db; continue with\n  arena (run .*)\n", err)
     assert told is not None
     assert int(told[1]) == held(tmp_path / "there.db")
@@ -87,8 +91,8 @@ def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: l
 
 
 def test_ctrl_c_leaves_the_cluster_clean(two: Cluster, words: list[str], tmp_path: Path) -> None:
-    """Exit code 130 and the command; nothing is queued any more, no process and no file of arena is left on the workers, also
-    where a match is being played that takes long.
+    """The exit code is 130, and the output has the command to continue. Arena leaves no queued task, process or file on the
+    workers, even if a long match is in progress.
     """
     from distributed import Client
 
@@ -98,8 +102,8 @@ def test_ctrl_c_leaves_the_cluster_clean(two: Cluster, words: list[str], tmp_pat
     )
     playing = started(words, tmp_path, "run", "s.yaml", "--store", "there.db", "--cluster", two.address)
     two.wait(lambda: held(tmp_path / "there.db") >= 2)
-    assert len(two.arena_processes()) == 4  # a worker and its guard each
-    time.sleep(0.5)  # until both are stuck
+    assert len(two.arena_processes()) == 4  # each worker has a process and its guard
+    time.sleep(0.5)  # wait until both are stuck
     playing.send_signal(signal.SIGINT)
     out, err = playing.communicate(timeout=DEADLINE_SECONDS)
     assert (playing.returncode, out) == (130, "")

@@ -1,4 +1,4 @@
-"""Who may play: nodes with the same programs and plugins, and with a certificate where there are any."""
+"""Nodes need the same programs and plugins, and a certificate if the cluster uses TLS."""
 
 import os
 import re
@@ -28,8 +28,8 @@ arena_cluster.node.play = play
 """
 
 
-def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
-    """It is refused by name, and the run goes on without it."""
+def test_a_node_with_an_unreadable_failure_is_refused(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """The note names the node, and the run goes on without it."""
     (tmp_path / "nasty.py").write_text(NASTY)
     cluster = clusters()
     cluster.add(arguments=["--preload", str(tmp_path / "nasty.py")]).add()
@@ -42,9 +42,9 @@ def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena:
 PROGRAM = (Path(__file__).parents[3] / "docs" / "examples" / "python_agent.py").read_text("utf-8")
 
 
-def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_path: Path) -> None:
-    """What it imports from beside it goes along; what it reads does not: refused before the first match, instead of crashing in
-    each.
+def test_a_program_that_does_not_start_on_the_node_is_refused(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """Imported files are sent with the program, but data files are not. The run is refused before the first match, instead of a
+    crash in each match.
     """
     spec = tmp_path / "p.yaml"
     spec.write_text(
@@ -70,11 +70,11 @@ def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_pat
     assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
 
 
-def test_other_plugins_are_refused_by_name(clusters: Start, arena: Arena, tmp_path: Path) -> None:
-    """An installed plugin of another version or with another source, and one that is not there; alone it ends the run."""
+def test_nodes_with_different_plugins_are_refused(clusters: Start, arena: Arena, tmp_path: Path) -> None:
+    """An installed plugin has another version or other source code, or is missing. The run ends if all nodes are refused."""
     cluster = clusters()
     for name, version, choice in (("here", "1.0", 0), ("older", "0.9", 0), ("edited", "1.0", -1)):
-        _installed(tmp_path / name, version, choice)
+        install_plugin(tmp_path / name, version, choice)
     spec = tmp_path / "p.yaml"
     spec.write_text("game: tic-tac-toe\nrounds: 20\nagents: [eager, random]\n")
     here = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "here"), os.environ.get("PYTHONPATH", "")])}
@@ -97,8 +97,8 @@ def test_other_plugins_are_refused_by_name(clusters: Start, arena: Arena, tmp_pa
     assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
 
 
-def _installed(folder: Path, version: str, choice: int) -> None:
-    """A distribution with a plugin, as pip leaves it."""
+def install_plugin(folder: Path, version: str, choice: int) -> None:
+    """Create a distribution with a plugin, as pip would install it."""
     info = folder / f"eagerness-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: eagerness\nVersion: {version}\n")
@@ -113,9 +113,9 @@ def _installed(folder: Path, version: str, choice: int) -> None:
     )
 
 
-def test_tls(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
-    """By Dask's own options: equal again with certificates of one authority; refused without, with others, and by tcp://."""
-    ours, theirs = _authority(tmp_path / "ours"), _authority(tmp_path / "theirs")
+def test_tls_needs_certificates_of_the_same_authority(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """Dask's own options are used. Without certificates, with another authority's, and with tcp://, the connection is refused."""
+    ours, theirs = make_authority(tmp_path / "ours"), make_authority(tmp_path / "theirs")
     from dask import config as dask_config
 
     cluster = clusters(options=_tls_options(ours))
@@ -141,8 +141,8 @@ def test_tls(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
 MANUAL = (Path(__file__).parents[3] / "docs" / "how-to" / "cluster.md").read_text("utf-8")
 
 
-def _authority(folder: Path) -> Path:
-    """An authority and a certificate of its own, made by the commands of the manual."""
+def make_authority(folder: Path) -> Path:
+    """Make an authority and a certificate by the commands of the manual."""
     folder.mkdir()
     found = re.search(r"<!-- authority -->\n *```sh\n(.*?)\n *```", MANUAL, re.DOTALL)
     assert found is not None
@@ -151,8 +151,8 @@ def _authority(folder: Path) -> Path:
     return folder
 
 
-def test_the_manual_starts_what_the_tests_start() -> None:
-    """Its commands have the options with which the test of TLS starts a cluster, and its variables are those of the test."""
+def test_the_commands_of_the_manual_use_the_tested_options() -> None:
+    """The commands and variables of the manual equal the options in the test of TLS."""
     folder = Path("/shared/tls")
     commands = [
         line.split() for line in MANUAL.splitlines() if line.strip().startswith(("dask scheduler --pro", "dask worker tls"))

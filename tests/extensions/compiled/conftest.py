@@ -1,4 +1,4 @@
-"""Fixtures that make the same decision with plain and with compiled code, and compare the outcomes."""
+"""Fixtures make the same decision with plain and with compiled code, and compare the outcomes."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -89,8 +89,8 @@ def bound(heuristic: Any, game: Game) -> Any:
 
 @pytest.fixture
 def twice(compiling: None, monkeypatch: pytest.MonkeyPatch) -> Twice:
-    """Return a function that makes a decision with compiled and with plain code, asserts that the outcomes are equal, and returns
-    the outcome.
+    """Return a function that makes a decision with compiled and with plain code, asserts that the outcomes are equal, and
+    returns the outcome.
     """
 
     def twice(agent: Agent, game: Game, state: Any, heuristic: Any = None, limits: Mapping[str, Any] | None = None) -> Outcome:
@@ -110,7 +110,9 @@ def twice(compiling: None, monkeypatch: pytest.MonkeyPatch) -> Twice:
 
 
 def same_record(*arguments: Any, **keywords: Any) -> arena.Record:
-    """Play a match with compiled and with plain code. Assert that the records are equal, and return the one of compiled code."""
+    """Play a match with compiled and with plain code. Assert that the records are equal, and return the record of the compiled
+    code.
+    """
     fast = arena.play(*arguments, **keywords)
     before = os.environ.get("ARENA_PLAIN")
     os.environ["ARENA_PLAIN"] = "1"

@@ -1,4 +1,4 @@
-"""Searches are compiled beside a run, once their plain decisions have taken long enough, and change nothing but its time."""
+"""Searches are compiled during a run if their plain decisions have taken long enough. Only the times change."""
 
 import json
 import os
@@ -35,7 +35,7 @@ SMALL = {"name": "connect-four", "rows": 4, "columns": 4}
 TILES = {"name": "sliding-tiles", "rows": 3, "columns": 4}
 FIFTEEN = {"name": "sliding-tiles", "rows": 4, "columns": 4, "goal": "blank-first"}
 NUMBER_93 = "13 9 14 6 / 12 8 1 2 / 3 4 . 7 / 5 10 11 15"
-"""Of Korf's hundred positions (1985), this one is 46 slides from the goal."""
+"""This is one of Korf's hundred positions (1985), 46 slides from the goal."""
 FIFTEEN_GOAL = ". 1 2 3 / 4 5 6 7 / 8 9 10 11 / 12 13 14 15"
 RUNS: dict[str, dict[str, Any]] = {
     "alpha-beta": {"game": {**SMALL, "columns": 5}, "agents": [{"agent": "alpha-beta", "depth": 10}, "random"]},
@@ -47,7 +47,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Another cache, with nothing in it, and a process that has compiled nothing."""
+    """Use an empty cache and a process that has compiled nothing."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("ARENA_COMPILE", raising=False)
     monkeypatch.delenv("ARENA_PLAIN", raising=False)
@@ -57,14 +57,14 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 
 
 def forget() -> None:
-    """Forget what this process knows of compiled searches."""
+    """Forget all compiled searches of this process."""
     background.end_compiler()
     for known in (seam._pairs, seam._plain_seconds, background._compilations, cache._memory, cache._unusable):
         known.clear()
 
 
 def play(run: str) -> arena.Record:
-    """Play the first match of a run, whose first decision takes long in plain Python."""
+    """Play the first match of a run. Its first decision takes long in plain Python."""
     return arena.run({"rounds": 1, "seed": 3, **RUNS[run]}).records[0]
 
 
@@ -72,7 +72,7 @@ def play(run: str) -> arena.Record:
 def test_a_decision_in_progress_starts_again_compiled_with_the_same_record(
     run: str, compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its code comes into the cache while it is being made; plain, compiled and switched are one record."""
+    """The code comes into the cache during the decision. Plain, compiled and switched decisions give the same record."""
     monkeypatch.setenv("ARENA_COMPILE", "always")
     compiled = play(run)
     monkeypatch.delenv("ARENA_COMPILE")
@@ -91,10 +91,10 @@ def test_a_decision_in_progress_starts_again_compiled_with_the_same_record(
     assert "plain" not in (switched.timing or {}), switched.timing
 
 
-def test_a_process_with_a_clock_starts_its_decision_again(
+def test_a_timed_process_starts_its_decision_again_compiled(
     compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The time before is not the agent's, and the record is the same."""
+    """The time before the switch does not count, and the record is the same."""
     monkeypatch.setitem(RUNS, "hosted", {**RUNS["alpha-beta"], "isolation": "process", "limits": {"seconds": 500}})
     monkeypatch.setenv("ARENA_COMPILE", "always")
     play("alpha-beta")
@@ -128,8 +128,10 @@ rounds: 4
 """
 
 
-def test_a_cache_decides_about_no_times(arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None) -> None:
-    """A cold cache, one with the code of one of two heuristics, and a full one give boards with the same dashes."""
+def test_the_cache_does_not_affect_which_times_are_shown(
+    arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None
+) -> None:
+    """Boards with an empty cache, a cache with one of two heuristics, and a full cache leave out the same times."""
     (tmp_path / "two.yaml").write_text(TWO)
     (tmp_path / "near.yaml").write_text(TWO.replace(", {agent: a-star, heuristic: misplaced, label: wrong}", ""))
 
@@ -150,10 +152,10 @@ def test_a_cache_decides_about_no_times(arena: Callable[..., Any], empty_cache: 
 
 
 @pytest.mark.parametrize("options", [[], ["--compiled"]])
-def test_a_fault_of_the_compiler_is_named_once(
+def test_a_failure_of_the_compiler_is_reported_once(
     options: list[str], empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All matches are played plain, and one line says why."""
+    """All matches are played plain, and one line gives the reason."""
 
     def fail(*_: Any) -> Any:
         raise SyntaxError("duplicate argument 'state'")
@@ -175,10 +177,10 @@ def test_a_fault_of_the_compiler_is_named_once(
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_a_run_of_many_short_decisions_gets_compiled(
+def test_a_run_of_many_short_decisions_is_compiled(
     arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None, workers: int
 ) -> None:
-    """With any number of workers, which compile nothing twice; the end of the run and the board say so."""
+    """This holds for each number of workers, and no code is compiled twice. The end of the run and the leaderboard report it."""
     (tmp_path / "spec.yaml").write_text(BOARD.replace("rounds: 40", f"rounds: {30 * workers}"))
     done = arena("run", "spec.yaml", "--store", "fast.db", "--workers", workers, ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
@@ -186,7 +188,7 @@ def test_a_run_of_many_short_decisions_gets_compiled(
     assert "The times of " in done.stdout
     assert "`arena run --compiled --fresh`" in done.stdout
     left = sorted([file.suffix for file in empty_cache.iterdir()])
-    assert left in ([".module"], [".lock", ".module"])  # the run ends compilers that still wait for the lock, which one may hold
+    assert left in ([".module"], [".lock", ".module"])  # the run ends compilers that still wait for the lock, so one may remain
     again = arena("run", "spec.yaml", "--store", "again.db", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
     assert "note: compiled: alpha-beta(open-lines) on connect-four\n" in again.stderr
     assert "`arena run --compiled --fresh`" in again.stdout
@@ -195,7 +197,7 @@ def test_a_run_of_many_short_decisions_gets_compiled(
 
 @pytest.fixture(scope="module")
 def modules() -> list[Path]:
-    """The code of two searches, compiled once for all tests."""
+    """Compile the code of two searches once for all tests, and return its files."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARENA_COMPILE", "always")
         arena.run({"game": "connect-four", "rounds": 1, "agents": [{"agent": "alpha-beta", "depth": 2}, "random"]})
@@ -207,7 +209,7 @@ def modules() -> list[Path]:
 
 @pytest.fixture
 def brought(modules: list[Path], empty_cache: Path) -> Iterator[Path]:
-    """An empty cache, into which all code comes as soon as a compiler takes its lock. There must be one before the end."""
+    """Fill an empty cache with all code as soon as a compiler takes its lock, which must happen during the test."""
     over, private = threading.Event(), empty_cache.parent.with_name("cache-private")
 
     def bring() -> None:
@@ -227,7 +229,7 @@ def brought(modules: list[Path], empty_cache: Path) -> Iterator[Path]:
 
 
 def timings(arena: Callable[..., Any], store: Path) -> list[dict[str, Any]]:
-    """Return what the records of a store say of compiled decisions."""
+    """Return the times of plain and compiled decisions in the records of a store."""
     return [json.loads(line)["timing"] or {} for line in arena("export", store).stdout.splitlines()]
 
 
@@ -236,15 +238,15 @@ def goes_compiled(found: list[dict[str, Any]]) -> bool:
     return "plain" in found[0] and "compiled" in found[-1] and "plain" not in found[-1]
 
 
-def test_what_is_played_to_be_watched_gets_compiled(arena: Callable[..., Any], brought: Path) -> None:
-    """The first decision takes a minute otherwise."""
+def test_play_is_compiled(arena: Callable[..., Any], brought: Path) -> None:
+    """The first decision would take a minute otherwise."""
     words = ("connect-four", "alpha-beta:depth=9", "random", "--limits", "none", "--delay", 0, "--seed", 1)
     done = arena("play", *words)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_puzzle_that_is_solved_alone_gets_compiled(arena: Callable[..., Any], brought: Path) -> None:
-    """Its one decision starts again. No Python looks at a million nodes in a second."""
+def test_solve_is_compiled(arena: Callable[..., Any], brought: Path) -> None:
+    """The only decision starts again. Plain Python would need more than a second for a million nodes."""
     fifteen = [word for name, value in FIFTEEN.items() if name != "name" for word in ("--set", f"{name}={value}")]
     words = ("sliding-tiles", "ida-star", *fifteen, "--heuristic", "manhattan", "--position", NUMBER_93)
     done = arena("solve", *words, "--limits", "none", "--format", "json")
@@ -253,8 +255,8 @@ def test_a_puzzle_that_is_solved_alone_gets_compiled(arena: Callable[..., Any], 
     assert found["nodes"] / found["seconds"] > 1e6
 
 
-def test_a_spec_that_is_served_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
-    """By the workers of the server, while pages show it."""
+def test_a_served_spec_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+    """The workers of the server compile while pages show the run."""
     pytest.importorskip("fastapi")
     (tmp_path / "cup.yaml").write_text(BOARD)
     with served(tmp_path, "cup.yaml") as server:
@@ -262,8 +264,8 @@ def test_a_spec_that_is_served_gets_compiled(arena: Callable[..., Any], brought:
     assert goes_compiled(timings(arena, tmp_path / "results" / "cup.db"))
 
 
-def test_a_cluster_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
-    """By a node."""
+def test_a_cluster_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+    """The node compiles."""
     pytest.importorskip("distributed")
     (tmp_path / "cup.yaml").write_text(BOARD)
     cluster = Cluster(tmp_path).add(1)
@@ -275,8 +277,8 @@ def test_a_cluster_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_p
     assert goes_compiled(timings(arena, tmp_path / "cup.db"))
 
 
-def test_a_ladder_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
-    """Its worker plays on, from match to match."""
+def test_a_ladder_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+    """Its worker plays match after match."""
     pytest.importorskip("fastapi")
     house = "{agent: alpha-beta, depth: 6, isolation: none}, {agent: random, isolation: none}"
     spec = f"game: connect-four\nagents: [{house}]\nisolation: process\nuntil: {{interval: 1}}\nsubmissions: {{per_day: 5}}\n"
@@ -293,10 +295,10 @@ def test_a_ladder_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_pa
     assert goes_compiled(timings(arena, store))
 
 
-def test_a_run_waits_for_no_compiler_at_its_end(
+def test_a_run_does_not_wait_for_a_compiler_at_its_end(
     arena: Callable[..., Any], modules: list[Path], empty_cache: Path, tmp_path: Path
 ) -> None:
-    """The locks of all modules are held for as long as it runs. A run that waited would say after a minute why it is plain."""
+    """The test holds the locks of all modules during the run. A run that waited would print a reason after a minute."""
     (tmp_path / "spec.yaml").write_text(BOARD.replace("rounds: 40", "rounds: 6"))
     with ExitStack() as stack:
         for module in modules:
@@ -307,7 +309,7 @@ def test_a_run_waits_for_no_compiler_at_its_end(
     found = timings(arena, tmp_path / "plain.db")
     took = sum([seconds for one in found for seconds in one["plain_seconds"] if seconds is not None])
     assert took > seam.COMPILE_AFTER_CPU_SECONDS
-    assert "compiling took over" not in done.stderr or took > background.MAX_COMPILE_SECONDS  # on a machine that is busy
+    assert "compiling took over" not in done.stderr or took > background.MAX_COMPILE_SECONDS  # the machine may be busy
 
 
 DEEP = """
@@ -324,8 +326,8 @@ def arena_agents():
 """
 
 
-def test_a_duel_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
-    """Each version in its own process, by a compiler of its own, which writes nothing into the cache."""
+def test_a_duel_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+    """Each version has its own process and compiler, which write nothing into the cache."""
     (tmp_path / "old.py").write_text(DEEP.format(line="version = 1"))
     (tmp_path / "deep.py").write_text(DEEP.format(line="version = 2"))
     words = ("deep.py", "--against", "old.py", "--game", "connect-four", "--limits", "depth=6", "--pairs", 12, "--workers", 1)
@@ -335,8 +337,8 @@ def test_a_duel_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path
     assert goes_compiled(timings(arena, store))
 
 
-def test_without_the_compiler_a_long_run_says_what_would_compile_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If decisions of a pair that compiles took more than ten seconds; nothing is said of shorter ones."""
+def test_a_long_run_without_the_compiler_suggests_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suggestion comes if decisions of a pair that could be compiled took more than ten seconds, and not for shorter ones."""
     board = load_spec({"game": "connect-four", "rounds": 1, "agents": ["alpha-beta", "mcts"]}).boards[0]
     uses = [SeatUse(board.seats[0], board.game, 8, None, 62.4), SeatUse(board.seats[1], board.game, 8, None, 9.9)]
     monkeypatch.setitem(sys.modules, "numba", None)
@@ -345,7 +347,7 @@ def test_without_the_compiler_a_long_run_says_what_would_compile_it(monkeypatch:
 
 
 def request() -> background.Compilation:
-    """Have the search of a small board compiled by another process."""
+    """Request the search of a small board from another process that compiles it."""
     from arena_games.tic_tac_toe import TicTacToe
 
     *_, module = seam.assemble_engine(TicTacToe(), None, "full-width")
@@ -353,7 +355,7 @@ def request() -> background.Compilation:
 
 
 def test_a_killed_compiler_leaves_nothing_behind(compiling: None, empty_cache: Path) -> None:
-    """Its lock is free for the next one, and the reason is said."""
+    """Its lock is free for the next compiler, and the reason is reported."""
     asked = request()
     eventually(lambda: background._running is not None and list(empty_cache.glob("*.lock")))
     assert background._running is not None
@@ -370,9 +372,9 @@ def test_a_killed_compiler_leaves_nothing_behind(compiling: None, empty_cache: P
 
 
 def test_two_processes_compile_the_same_module_once(compiling: None, empty_cache: Path) -> None:
-    """The second waits for the lock of the first, and takes the code from the cache."""
+    """The second process waits for the lock of the first, and takes the code from the cache."""
     asked = request()
-    with compile_process.lock(asked.key):  # held by this process: the other one cannot begin
+    with compile_process.lock(asked.key):  # this process holds the lock, so the other one cannot begin
         time.sleep(0.5)
         assert not asked.done
         cache.write(asked.key, "symbol", b"code")
@@ -381,8 +383,8 @@ def test_two_processes_compile_the_same_module_once(compiling: None, empty_cache
     assert cache.read(asked.key) == ("symbol", b"code")
 
 
-def test_code_that_cannot_be_written_is_used_all_the_same(compiling: None, empty_cache: Path) -> None:
-    """A file stands in the place of the folder."""
+def test_code_that_cannot_be_written_is_used_nevertheless(compiling: None, empty_cache: Path) -> None:
+    """The cache cannot be created because a file has its name."""
     empty_cache.parent.mkdir(parents=True)
     empty_cache.write_text("")
     asked = request()
@@ -391,8 +393,8 @@ def test_code_that_cannot_be_written_is_used_all_the_same(compiling: None, empty
     assert cache.has(asked.key)
 
 
-def test_a_poisoned_cache_is_as_good_as_none(compiling: None, empty_cache: Path) -> None:
-    """A file of another kind under the name of a module, and one whose code was changed."""
+def test_a_poisoned_cache_is_ignored(compiling: None, empty_cache: Path) -> None:
+    """A file under the name of a module has other contents, or its code was changed."""
     asked = request()
     eventually(lambda: asked.done)
     file = empty_cache / f"{asked.key}.module"
@@ -406,8 +408,8 @@ def test_a_poisoned_cache_is_as_good_as_none(compiling: None, empty_cache: Path)
         assert cache.read(asked.key) is not None
 
 
-def test_a_damaged_file_of_the_cache_does_not_stop_a_decision(compiling: None, empty_cache: Path) -> None:
-    """A decision looks at it once, and does not start again because of it; new code in its place counts."""
+def test_a_damaged_file_of_the_cache_does_not_interrupt_a_decision(compiling: None, empty_cache: Path) -> None:
+    """A decision reads the file once and does not start again because of it. New code in the same file counts."""
     empty_cache.mkdir(parents=True)
     file = empty_cache / "0.module"
     file.write_bytes(b"for another processor")
@@ -418,7 +420,7 @@ def test_a_damaged_file_of_the_cache_does_not_stop_a_decision(compiling: None, e
     assert cache.has("0")
 
 
-def test_a_compiler_takes_no_longer_than_its_limit(compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_has_a_time_limit(compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "MAX_COMPILE_SECONDS", 0.2)
     asked = request()
     eventually(lambda: asked.done)
@@ -426,7 +428,7 @@ def test_a_compiler_takes_no_longer_than_its_limit(compiling: None, empty_cache:
 
 
 def test_the_compiler_ends_with_the_process_that_started_it(empty_cache: Path) -> None:
-    """Its stdin is closed then."""
+    """The compiler's stdin is closed then."""
     words = [sys.executable, "-m", "arena_compiled.compile_process"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
@@ -445,8 +447,8 @@ class Unfinished:
         """Leave it as it is."""
 
 
-def test_a_process_that_was_forked_looks_at_no_decision(compiling: None) -> None:
-    """It has none of the threads of its parent, and begins with nothing."""
+def test_a_forked_process_watches_no_decision(compiling: None) -> None:
+    """The process has none of its parent's threads and starts with empty state."""
     decision = Unfinished()
     background.watch(decision)
     child = os.fork()

@@ -1,4 +1,4 @@
-"""What `arena check` finds by compiling: code that differs, searches that differ, and what the compiler does not know."""
+"""`arena check` finds code and searches that differ when compiled, and code that the compiler does not support."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +30,10 @@ def broken(verdicts: dict[str, Verdict]) -> list[str]:
     return [name for name, verdict in verdicts.items() if not verdict.kept]
 
 
-def test_rules_that_differ_where_random_play_did_not_come(compiling: None, tmp_path: Path) -> None:
-    """After 1 and 1 there is one action instead of nine: in one playout of 81, and among the first 5,000 nodes of a search."""
+def test_a_difference_that_random_play_missed_is_found_by_a_search(compiling: None, tmp_path: Path) -> None:
+    """After 1 and 1 there is one action instead of nine. This occurs in one playout of 81, and among the first 5,000 nodes of a
+    search.
+    """
     found = checked(tmp_path / "plugin.py", HIGH, {"minimax": Minimax})
     assert broken(found) == []
     assert (
@@ -44,8 +46,8 @@ def test_rules_that_differ_where_random_play_did_not_come(compiling: None, tmp_p
     assert "minimax finds the same under a limit of 5,000 nodes" in str(found[SEARCHES].violation)
 
 
-def test_code_that_says_something_else_than_python(compiling: None, tmp_path: Path) -> None:
-    """A name that stands for a whole number and for a float holds a float, which has 53 bits."""
+def test_compiled_code_that_differs_from_python_is_found(compiling: None, tmp_path: Path) -> None:
+    """A name that is first an integer and then a float holds a float, which has 53 bits."""
     text = HIGH.replace(
         "            yield number\n",
         "            large = (1 << 53) + 1\n"
@@ -59,8 +61,8 @@ def test_code_that_says_something_else_than_python(compiling: None, tmp_path: Pa
     assert "the compiled and the uncompiled rules return different values for (40, 0)" in str(found[CODE].violation)
 
 
-def test_what_the_compiler_does_not_know(compiling: None, tmp_path: Path) -> None:
-    """A name that stands for a number here and for a pair there."""
+def test_code_that_the_compiler_does_not_support_is_found(compiling: None, tmp_path: Path) -> None:
+    """A name is first a number and then a pair."""
     text = HIGH.replace(
         "        return state[0] == 0\n",
         "        what = state[0]\n        if what == 0:\n            what = (1, 2)\n        return what == 0 or state[0] == 0\n",
@@ -71,7 +73,7 @@ def test_what_the_compiler_does_not_know(compiling: None, tmp_path: Path) -> Non
     assert f"{tmp_path / 'plugin.py'}:3" in str(found[RULES].violation)
 
 
-def test_the_command_names_file_and_line_and_a_run_goes_on_plain(arena: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_command_gives_file_and_line_and_a_run_continues_plain(arena: Callable[..., Any], tmp_path: Path) -> None:
     line = PILE[: PILE.index("def result")].count("\n") + 1
     (tmp_path / "plugin.py").write_text(PILE.replace("(state[0] - action, ", "(state[0] - 1, ", 1))
     done = arena("check", "plugin.py", "--matches", 3)

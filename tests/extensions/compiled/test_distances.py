@@ -1,4 +1,4 @@
-"""Pattern databases are the same whoever fills them."""
+"""Plain and compiled code build the same pattern databases."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def test_tables_are_the_same_byte_for_byte(compiling: None, rows: int, columns: 
         assert compiled_build(game, pattern) == build(game, pattern)
 
 
-def test_small_tables_and_users_who_want_none_are_for_the_plain_path(monkeypatch: pytest.MonkeyPatch, compiling: None) -> None:
+def test_small_tables_and_disabled_compilation_use_plain_code(monkeypatch: pytest.MonkeyPatch, compiling: None) -> None:
     game = SlidingTiles()
     assert compiled_build(game, (1, 2)) is not None
     monkeypatch.setenv("ARENA_PLAIN", "1")

@@ -1,4 +1,4 @@
-"""What is compiled as it stands, what by a second edition, and what not, with the reason."""
+"""Some games are compiled directly and some from a translation. Others are not compiled, and a reason is given."""
 
 import random
 import re
@@ -37,7 +37,7 @@ Twice = Callable[..., Any]
 
 
 class Nim(Game):
-    """The README's."""
+    """The game of Nim from the README."""
 
     name = "nim"
 
@@ -63,12 +63,12 @@ class Nim(Game):
 
 @heuristic("remainder", game="nim")
 def remainder(game: Nim, state: Any, player: int = 0) -> float:
-    lost = state[0] % (game.most + 1) == 0  # whoever moves now loses against perfect play
+    lost = state[0] % (game.most + 1) == 0  # the player to move loses against perfect play
     return 0.9 if lost == (state[1] != player) else -0.9
 
 
-def test_the_nim_of_the_readme_compiles_as_it_stands(twice: Twice) -> None:
-    """Who faces a multiple of four loses (C. Bouton, 1901)."""
+def test_the_nim_of_the_readme_compiles(twice: Twice) -> None:
+    """The player who faces a multiple of four loses (C. Bouton, 1901)."""
     for heap in (11, 12):
         outcome = twice(Minimax(), Nim(heap=heap), (heap, 0))
         assert (outcome.report.value > 0) == (heap % 4 != 0)
@@ -76,19 +76,19 @@ def test_the_nim_of_the_readme_compiles_as_it_stands(twice: Twice) -> None:
 
 
 class Heap(Nim):
-    """As in the tutorial: its actions are a list."""
+    """Nim as in the tutorial, with a list of actions."""
 
     def actions(self, state: Any) -> Any:
         return [number for number in (1, 2, 3) if number <= state[0]]
 
 
-def test_the_game_of_the_tutorial_compiles_as_it_stands(twice: Twice) -> None:
+def test_the_game_of_the_tutorial_compiles(twice: Twice) -> None:
     outcome = twice(Minimax(), Heap(heap=9), (9, 0))
     assert outcome.report.value > 0
 
 
 class Counting(Nim):
-    """Goes through its state and a table, number by number and with their places."""
+    """Nim with loops over the numbers of a state and of a table, with and without their indices."""
 
     def __init__(self, *, heap: int = 21, most: int = 3) -> None:
         super().__init__(heap=heap, most=most)
@@ -117,7 +117,7 @@ def test_loops_over_a_state_and_a_table_compile(twice: Twice) -> None:
 
 
 class Wide(Nim):
-    """Heaps of one match in a row, more than Python puts into a tuple at once; the first and the last number are not heaps."""
+    """Heaps of one match in a row, more than Python puts into a tuple at once. The first and the last number are not heaps."""
 
     def __init__(self, *, heap: int = 35) -> None:
         super().__init__(heap=heap)
@@ -143,12 +143,12 @@ class Wide(Nim):
 
 
 def test_a_state_of_many_numbers_compiles(twice: Twice) -> None:
-    """Three matches are taken in turn, so the first seat takes the last one."""
+    """The seats take three matches in turn, so the first seat takes the last one."""
     assert twice(Minimax(), Wide(), (7, *[1] * 35, 0)).report.value > 0
 
 
 class Doubling(Nim):
-    """Its numbers leave 64 bits after 31 turns."""
+    """A game with numbers that exceed 64 bits after 31 turns."""
 
     def initial(self, rng: Any) -> Any:
         return (1, 0)
@@ -161,7 +161,7 @@ class Doubling(Nim):
 
 
 class FromTheEnd(Nim):
-    """Reads a table from its end."""
+    """A game that indexes a table from its end."""
 
     def __init__(self, *, heap: int = 21, most: int = 3) -> None:
         super().__init__(heap=heap, most=most)
@@ -172,7 +172,7 @@ class FromTheEnd(Nim):
 
 
 class Worded(Nim):
-    """Has actions that are no numbers."""
+    """A game with actions that are not numbers."""
 
     def actions(self, state: Any) -> Any:
         return [str(number) for number in super().actions(state)]
@@ -182,7 +182,7 @@ class Worded(Nim):
 
 
 class Listed(Nim):
-    """Uses what numbers alone cannot say."""
+    """A game with a statement that cannot be compiled."""
 
     def result(self, state: Any, action: int) -> Any:
         try:
@@ -200,7 +200,7 @@ class Listed(Nim):
         (Listed, r"test_editions.py:\d+: Try cannot be compiled: test the condition with if"),
     ],
 )
-def test_what_does_not_compile_is_named_and_plays_plain(compiling: None, kind: type[Nim], reason: str) -> None:
+def test_code_that_cannot_be_compiled_is_named_and_plays_plain(compiling: None, kind: type[Nim], reason: str) -> None:
     with pytest.raises(NotCompilable, match=reason):
         seam.load_loop(kind(), None, "full-width", compiling=True)
     record = arena.play(kind(heap=7), [Minimax(depth=2), Minimax(depth=2)])
@@ -216,12 +216,12 @@ def test_what_does_not_compile_is_named_and_plays_plain(compiling: None, kind: t
         (RockPaperScissors(), "it has hidden information"),
     ],
 )
-def test_games_that_need_more_than_turns_run_plain(game: Game, reason: str) -> None:
+def test_games_with_chance_or_hidden_information_run_plain(game: Game, reason: str) -> None:
     assert re.search(reason, why_plain(game) or "")
 
 
 class Paid(Nim):
-    """Pays three matches."""
+    """A game for a stake of three matches."""
 
     min_return, max_return = -3.0, 3.0
 
@@ -229,7 +229,7 @@ class Paid(Nim):
         return (3, -3) if state[1] == 1 else (-3, 3)
 
 
-def test_returns_on_another_scale_run_plain_and_are_mapped(compiling: None) -> None:
+def test_returns_on_another_scale_run_plain_and_are_scaled(compiling: None) -> None:
     assert why_plain(Paid()) == "its returns are not from -1 to 1"
     record = arena.play(Paid(heap=6), [Minimax(), Minimax()])
     assert set(record.timing or ()) == {"plain", "plain_seconds"}
@@ -244,13 +244,15 @@ def looking(game: Nim, state: Any, player: int = 0) -> float:
 
 
 def test_a_heuristic_that_generates_states_compiles(twice: Twice) -> None:
-    """The values are those of plain Python, in which the heuristic calls `game.result`."""
+    """The values are the same as in plain Python, in which the heuristic calls `game.result`."""
     assert twice(Minimax(depth=2), Nim(heap=9), (9, 0), looking).evaluations > 0
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Once for each seat, each of which has a heuristic of its own; to ask at every decision would cost more than to decide."""
+def test_a_cache_without_the_code_is_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The cache is read once for each seat, because each seat has its own heuristic. A read at each decision would take longer
+    than the decision.
+    """
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
     monkeypatch.delenv("ARENA_COMPILE", raising=False)
     monkeypatch.delenv("ARENA_PLAIN", raising=False)
@@ -267,7 +269,7 @@ def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch,
 
 
 class Lying(Rules):
-    """Says that nobody ever loses."""
+    """Rules by which no seat ever loses."""
 
     words, width = 2, 9
 
@@ -293,37 +295,37 @@ class Lying(Rules):
 
 
 class Wrong(Nim):
-    """Gives rules that are not its own."""
+    """A game that returns rules of another game."""
 
     def compiled(self) -> Rules:
         return Lying()
 
 
-def test_rules_that_differ_from_the_game_are_found_before_they_are_used(compiling: None) -> None:
+def test_rules_that_differ_from_the_game_are_refused_before_use(compiling: None) -> None:
     with pytest.raises(NotCompilable, match=r"returns in \(0, \d\): the compiled rules give \[0.0, 0.0\], the game gives"):
         seam.load_loop(Wrong(), None, "full-width", compiling=True)
 
 
 class Narrow(Nim):
-    """Has a state with more actions than random play meets from a heap of 300."""
+    """A game with a state of more actions than random play finds from a heap of 300."""
 
     def actions(self, state: Any) -> Any:
         return range(1, 400 if state[0] == 5 else min(3, state[0]) + 1)
 
 
-def test_more_actions_than_there_is_room_for_make_the_decision_plain(compiling: None) -> None:
-    """The decision begins again, with the same record: 3 + 399 + 3 + 3 states two plies on."""
+def test_too_many_actions_make_the_decision_plain(compiling: None) -> None:
+    """The decision starts again with the same record: 3 + 399 + 3 + 3 states in two plies."""
     record = arena.play(Narrow(heap=300), [Minimax(depth=2), Minimax(depth=2)], position="(6, 0)", limits={"moves": 1})
     assert record.decisions[0].nodes == 3 + 399 + 3 + 3
     reasons = [pair.reason for pair in seam._pairs.values() if pair.engine == "full-width"]
     assert "a number or an index did not fit" in reasons
 
 
-def test_a_board_that_does_not_fit_has_no_rules() -> None:
+def test_a_board_that_is_too_large_has_no_compiled_rules() -> None:
     assert TicTacToe(rows=8, columns=8, in_a_row=5).compiled() is None
 
 
-def test_without_numba_the_reason_says_what_to_install(compiling: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_numba_is_explained(compiling: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {*sys.modules, "numba", "llvmlite"}:
         if name.split(".")[0] in ("numba", "llvmlite"):
             monkeypatch.setitem(sys.modules, name, None)
@@ -332,7 +334,7 @@ def test_without_numba_the_reason_says_what_to_install(compiling: None, monkeypa
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_file_of_the_cache_that_was_cut_short_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_file_of_the_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
     cache.write("ab" * 16, "symbol", b"code" * 100)
     assert cache.read("ab" * 16) == ("symbol", b"code" * 100)
@@ -345,12 +347,12 @@ def test_a_file_of_the_cache_that_was_cut_short_counts_as_none(tmp_path: Path, m
     assert cache.read("ab" * 16) is None
     head, _, code = data.partition(b"\n")
     words = head.split()
-    words[2] = b"0" * len(words[2])  # another processor
+    words[2] = b"0" * len(words[2])  # the hash of another processor
     file.write_bytes(b" ".join(words) + b"\n" + code)
     assert cache.read("ab" * 16) is None
 
 
-def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "file" / "folder"))
     cache.write("ab" * 16, "symbol", b"code")
@@ -368,14 +370,14 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypa
     ],
     ids=["pancake", "burnt", "hanoi", "grid-path", "sokoban"],
 )
-def test_new_puzzles_compile_as_they_stand(twice: Twice, game: Any, heuristic: Any) -> None:
-    """Rules and heuristics in one edition; the estimates take a player, as those of games."""
+def test_new_puzzles_compile(twice: Twice, game: Any, heuristic: Any) -> None:
+    """Rules and heuristics are translated together. The heuristics take a player, as they do for games."""
     twice(AStar(), game, game.initial(random.Random(3)), heuristic)
 
 
 @pytest.mark.usefixtures("compiler")
 def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> None:
-    """Of the games without chance that search engines play by actions; gomoku compiles on a smaller board."""
+    """These are heuristics of games without chance that search engines play by actions. Gomoku compiles on a smaller board."""
     page = (Path(__file__).parents[3] / "docs/explanation/compiled.md").read_text()
     table = page.split("| game | heuristics |")[1].split("\n\n")[0]
     listed = set()
@@ -391,14 +393,14 @@ def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> No
         if game is None or why_plain(game) is not None:
             continue
         found.add((name, ""))
-        if name not in ("sudoku", "n-queens"):  # they compile for searches without a heuristic
+        if name not in ("sudoku", "n-queens"):  # these compile for searches without a heuristic
             made = {one: bind(registry.heuristic(name, one), game) for one in registry.heuristics_of(name)}
             found |= {(name, one) for one, evaluation in made.items() if why_plain(game, evaluation) is None}
     assert listed == found
 
 
-def test_a_heuristic_owns_all_evaluations_that_are_bound_to_it() -> None:
-    """And no others, so that no search runs with the code of another heuristic."""
+def test_all_evaluations_bound_to_a_heuristic_have_the_same_owner() -> None:
+    """Other heuristics have other owners, so that no search runs with the code of another heuristic."""
     gap, top = Gap(Pancake()), Top(Pancake())
     assert owner_of(gap.__call__) is owner_of(gap.__call__) is gap
     assert owner_of(top.__call__) is top
@@ -407,8 +409,8 @@ def test_a_heuristic_owns_all_evaluations_that_are_bound_to_it() -> None:
     assert owner_of(None) is None
 
 
-def test_a_pair_names_why_it_has_no_code() -> None:
-    """The failure of its compilation, otherwise an unexpected error."""
+def test_a_pair_gives_the_reason_if_it_has_no_code() -> None:
+    """The reason is the failure of its compilation, or an unexpected error."""
     pair = seam.CompiledPair(Nim(), None, "full-width")
     assert pair.failure is None
     pair.fail(NotCompilable("it has chance"))
@@ -421,8 +423,8 @@ def test_a_pair_names_why_it_has_no_code() -> None:
     assert pair.failure == "it took too long"
 
 
-def test_a_memory_limit_leaves_what_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """VmData of proc_pid_status(5) is what RLIMIT_DATA limits, and pages that are resident count in any case."""
+def test_the_headroom_is_the_memory_limit_minus_the_used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RLIMIT_DATA limits VmData of proc_pid_status(5). Resident pages count in any case."""
     monkeypatch.setattr(Path, "read_text", lambda _: "Name:\tpython\nVmRSS:\t  30720 kB\nVmData:\t 102400 kB\nThreads:\t1\n")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (160 << 20, 160 << 20))
     assert memory.headroom() == 60 << 20

@@ -1,4 +1,6 @@
-"""The engines of games for two find what the plain searches find: values, counts, reports, random numbers and limits."""
+"""Compiled searches of games for two give the same values, counts, reports and random numbers as plain ones, and obey the same
+limits.
+"""
 
 import random
 from collections.abc import Callable
@@ -21,8 +23,8 @@ from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 Twice = Callable[..., Any]
 
 
-def walked(game: Game, seed: int, plies: int) -> Any:
-    """A state after so many random plies, one that is not over."""
+def random_state(game: Game, seed: int, plies: int) -> Any:
+    """Return a state after some random plies that is not terminal."""
     rng = random.Random(seed)
     while True:
         state = game.initial(rng)
@@ -51,16 +53,18 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("agent", "board"), PAIRS, ids=lambda one: getattr(one, "name", None))
-def test_every_agent_on_boards_of_several_sizes(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
-    """One module serves the boards of all sizes of a game."""
+def test_every_agent_agrees_on_boards_of_several_sizes(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
+    """One module is used for all board sizes of a game."""
     game, heuristic = board
     for seed in range(3):
-        twice(agent, game, walked(game, seed, 4 + 2 * seed), heuristic, {"nodes": 4_000} if isinstance(agent, TypeA) else None)
-    twice(agent, game, walked(game, 9, 3), heuristic, {"nodes": 400})
+        twice(
+            agent, game, random_state(game, seed, 4 + 2 * seed), heuristic, {"nodes": 4_000} if isinstance(agent, TypeA) else None
+        )
+    twice(agent, game, random_state(game, 9, 3), heuristic, {"nodes": 400})
 
 
-def test_the_whole_tree_of_tic_tac_toe(twice: Twice) -> None:
-    """549,945 states follow the first, 5,478 of them different; perfect play draws."""
+def test_the_whole_tree_of_tic_tac_toe_has_the_known_size(twice: Twice) -> None:
+    """The start state has 549,945 descendants, 5,478 of them different. Perfect play is a draw."""
     outcome = twice(Minimax(), TicTacToe(), (0, 0))
     assert outcome.nodes == 549_945
     assert outcome.report.value == 0
@@ -68,21 +72,21 @@ def test_the_whole_tree_of_tic_tac_toe(twice: Twice) -> None:
 
 def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
     game = ConnectFour()
-    state = walked(game, 3, 12)
+    state = random_state(game, 3, 12)
     for nodes in [*range(1, 150), 500, 1_700, 5_000]:
         twice(AlphaBeta(), game, state, OpenLines, {"nodes": nodes})
 
 
 @pytest.mark.parametrize("depth", [1, 2, 6])
-def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
+def test_compiled_searches_obey_a_depth_limit(twice: Twice, depth: int) -> None:
     game = ConnectFour()
-    twice(AlphaBeta(), game, walked(game, 5, 8), OpenLines, {"depth": depth})
+    twice(AlphaBeta(), game, random_state(game, 5, 8), OpenLines, {"depth": depth})
 
 
 @pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("size", [4, 8])
-def test_the_last_square_of_othello(size: Any) -> None:
-    """Its bit is the sign on 8x8: every state of some whole random games, uncompiled, with numbers held to 64 bits."""
+def test_the_last_square_of_othello_is_the_sign_bit(size: Any) -> None:
+    """Its bit is the sign on 8x8. All states of some random games are computed uncompiled, with numbers limited to 64 bits."""
     game = Othello(size=size)
     for seed in range(3):
         edition, rules, estimate, module = seam.assemble_engine(game, partial(corners_mobility, game), "alpha-beta")
@@ -94,6 +98,6 @@ def test_the_last_square_of_othello(size: Any) -> None:
             rehearse(module, edition._replace(samples=(one,)), rules, estimate, partial(corners_mobility, game))
 
 
-def test_a_match_is_the_same_record(same: Callable[..., arena.Record]) -> None:
+def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record]) -> None:
     game = ConnectFour()
     same(game, [AlphaBeta(depth=4), TypeA(depth=1)], heuristics=OpenLines, limits={"nodes": 2_000, "moves": 14})

@@ -1,4 +1,4 @@
-"""Compiled searches on random trees with graded returns, compared with plain searches and with the true values."""
+"""Compiled searches on random trees with graded returns agree with plain searches and with the true values."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -68,7 +68,7 @@ SEARCHES = [
 @pytest.mark.parametrize("limits", [{}, {"nodes": 1_000_000}], ids=["", "budget"])
 @pytest.mark.parametrize("agent", SEARCHES, ids=lambda one: f"{one.name}-{getattr(one, 'table', '')}-{getattr(one, 'order', '')}")
 def test_compiled_searches_find_the_true_value(twice: Twice, agent: Agent, limits: dict[str, int]) -> None:
-    """The ranges from -1 to 1. Games with other ranges run plain."""
+    """The returns range from -1 to 1. Games with other ranges run plain."""
     for kind in ("usual", "graded"):
         rng = Random(kind)
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""The Python of the page "Write rules that compile", example by example."""
+"""Each example of the page "Write rules that compile" has the value that Python computes."""
 
 import random
 import re
@@ -27,7 +27,7 @@ def double(number):
     return 2 * number
 
 class Examples(Game):
-    """Every result is made of the values of all examples."""
+    """Every result depends on the values of all examples."""
 
     name = "examples"
     size = 4
@@ -60,7 +60,7 @@ class Examples(Game):
 
 
 def examples() -> list[str]:
-    """The examples of the first table of the page."""
+    """Return the examples of the first table of the page."""
     table = PAGE.read_text().split("## What compiles")[1].split("## What does not")[0]
     return [code.replace(r"\|", "|") for code in re.findall(r"^\| .+ \| `(.+)` \|$", table, re.MULTILINE)]
 
@@ -84,7 +84,7 @@ def write(folder: Path, codes: list[str]) -> Game:
 
 
 @pytest.mark.parametrize("code", [*examples(), "sum((*WORTH, state[0]))"])
-def test_every_example_of_the_page_has_the_value_of_python(tmp_path: Path, code: str) -> None:
+def test_every_example_of_the_page_agrees_with_python(tmp_path: Path, code: str) -> None:
     game = write(tmp_path, [code])
     assert why_plain(game) is None
     edition, rules, estimate, module = seam.assemble_engine(game, None, "random")
@@ -97,7 +97,7 @@ def test_every_example_of_the_page_has_the_value_of_python(tmp_path: Path, code:
 def test_all_examples_run_as_machine_code(tmp_path: Path, compiling: None) -> None:
     """Random play depends on the value of every example in every state."""
     game, plain = write(tmp_path, examples()), write(tmp_path, examples())
-    vars(plain)["result"] = plain.result  # an object with a method of its own is not compiled
+    vars(plain)["result"] = plain.result  # an object that overrides a method is not compiled
     for number in range(5):
         one, other = [arena.compiled.playouts(made, (2, 0, 1, 3), random.Random(number), 3) for made in (game, plain)]
         assert [(play.plies, play.returns, play.words) for play in one] == [
@@ -122,7 +122,7 @@ def test_all_examples_run_as_machine_code(tmp_path: Path, compiling: None) -> No
         ("cells = list(state); cells[0:2] = 1, 2; total = cells[0]", "got a slice"),
     ],
 )
-def test_the_line_that_does_not_compile_is_named(tmp_path: Path, code: str, reason: str) -> None:
+def test_an_error_names_the_line_that_does_not_compile(tmp_path: Path, code: str, reason: str) -> None:
     found = why_plain(write(tmp_path, [code]))
     assert found is not None
     assert reason in found
@@ -130,8 +130,8 @@ def test_the_line_that_does_not_compile_is_named(tmp_path: Path, code: str, reas
 
 
 @pytest.mark.usefixtures("compiler")
-def test_an_index_into_a_tuple_counts_from_either_end_and_is_checked() -> None:
-    """As in Python: -1 is the last entry, and the first index beyond either end is refused."""
+def test_an_index_of_a_tuple_may_be_negative_and_is_checked() -> None:
+    """As in Python, -1 is the last entry. The first index beyond either end is refused."""
     from arena_compiled.compiler import object_code  # imports numba
 
     text = "def entry(words):\n    held = (at(words, 1), at(words, 2), at(words, 3))\n    return at(held, at(words, 0))\n"

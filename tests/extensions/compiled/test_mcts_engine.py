@@ -1,4 +1,4 @@
-"""Compiled mcts grows the same tree with the same random numbers."""
+"""Compiled MCTS grows the same tree with the same random numbers."""
 
 import random
 from collections.abc import Callable
@@ -17,13 +17,13 @@ Twice = Callable[..., Any]
 
 
 @pytest.mark.parametrize("rollouts", [1, 2, 7, 60, 3_000])
-def test_the_same_tree(twice: Twice, rollouts: int) -> None:
-    """Across the refill of the generator after 624 words, and across proven positions."""
+def test_compiled_mcts_grows_the_same_tree(twice: Twice, rollouts: int) -> None:
+    """The numbers of rollouts reach beyond the refill of the generator after 624 words, and to proven positions."""
     twice(MCTS(rollouts=rollouts), TicTacToe(), (0, 0), OpenLanes)
     twice(MCTS(rollouts=rollouts), TicTacToe(), (0b001, 0b010), OpenLanes)
 
 
-def test_a_proven_win_ends_it(twice: Twice) -> None:
+def test_a_proven_win_ends_the_search(twice: Twice) -> None:
     game = TicTacToe()
     outcome = twice(MCTS(), game, game.parse_state("xx./oo./..."), OpenLanes)
     assert outcome.found == 3
@@ -37,15 +37,15 @@ def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 3, 10])
-def test_simulations_that_are_cut_off(twice: Twice, depth: int) -> None:
+def test_simulations_stop_at_the_depth_limit(twice: Twice, depth: int) -> None:
     twice(MCTS(rollouts=400), ConnectFour(), (0, 0, 0), OpenLines, {"depth": depth})
 
 
-def test_a_tree_that_outgrows_its_arrays(twice: Twice) -> None:
+def test_a_tree_that_exceeds_its_arrays_is_the_same(twice: Twice) -> None:
     twice(MCTS(rollouts=9_000, exploration=0.7), ConnectFour(), (0, 0, 0), OpenLines)
 
 
-def test_a_match_is_the_same_record(same: Callable[..., arena.Record]) -> None:
-    """Random numbers go on from decision to decision."""
+def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record]) -> None:
+    """The sequence of random numbers continues from decision to decision."""
     game: Game = ConnectFour()
     same(game, [MCTS(rollouts=50), MCTS(rollouts=30)], heuristics=OpenLines, seed=random.Random(1).randrange(99))

@@ -1,4 +1,4 @@
-"""The engines of puzzles find what the plain searches find: the same paths, counts and limits."""
+"""Compiled solvers of puzzles give the same paths and counts as plain ones, and obey the same limits."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -24,21 +24,21 @@ from tests.extensions.compiled.conftest import decision
 Twice = Callable[..., Any]
 
 EIGHT = "8 6 7 / 2 5 4 / 3 . 1"
-"""One of the two hardest positions of the 8-puzzle: 31 slides (A. Reinefeld, 1993)."""
+"""This is one of the two hardest positions of the 8-puzzle, with 31 slides (A. Reinefeld, 1993)."""
 KORF_79 = "0 1 9 7 11 13 5 3 14 12 4 2 8 6 10 15"
-"""An instance of Korf (1985) whose shortest solution has 42 slides."""
+"""This instance of Korf (1985) has a shortest solution of 42 slides."""
 
 
 @pytest.mark.parametrize("agent", [IdaStar(), IdaStar(weight=1.6)], ids=["", "weight"])
-def test_the_hardest_position_of_the_8_puzzle(twice: Twice, agent: Any) -> None:
+def test_the_hardest_position_of_the_8_puzzle_takes_31_slides(twice: Twice, agent: Any) -> None:
     game = SlidingTiles()
     found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
     assert len(found.actions) == 31 or agent.weight > 1
 
 
 @pytest.mark.parametrize("agent", [AStar(), AStar(weight=2.5), BestFirst(), UniformCost()], ids=["", "weight", "best", "cost"])
-def test_searches_that_remember_states(twice: Twice, agent: Any) -> None:
-    """Across several sizes of the table, and under limits of nodes; without a limit the way is a shortest one."""
+def test_searches_with_a_closed_list_agree(twice: Twice, agent: Any) -> None:
+    """The tables grow several times, and node limits apply. Without a limit the path is a shortest one."""
     game = SlidingTiles()
     found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
     assert len(found.actions) == 31 or agent.name == "best-first" or getattr(agent, "weight", 1) > 1
@@ -49,7 +49,9 @@ def test_searches_that_remember_states(twice: Twice, agent: Any) -> None:
 
 
 class Toll(Puzzle):
-    """From 0 to the goal by steps of 1 to 3; each costs what its square tells, also nothing, and some ways are dear at first."""
+    """A walk from 0 to the goal by steps of 1 to 3. The cost of a step depends on its square and may be 0, and some paths are
+    expensive at first.
+    """
 
     name = "toll"
 
@@ -74,8 +76,8 @@ class Toll(Puzzle):
 
 
 @pytest.mark.parametrize("agent", [UniformCost(), AStar(), IdaStar()], ids=lambda agent: agent.name)
-def test_steps_of_any_cost(same: Callable[..., arena.Record], agent: Any) -> None:
-    """The least cost is what dynamic programming finds."""
+def test_searches_with_any_step_costs_agree(same: Callable[..., arena.Record], agent: Any) -> None:
+    """Dynamic programming computes the lowest cost."""
     tolls = Toll().tolls
     least = [0.0, *[9e9] * 59]
     for square in range(1, 60):
@@ -85,7 +87,7 @@ def test_steps_of_any_cost(same: Callable[..., arena.Record], agent: Any) -> Non
 
 
 class Steps(Rules):
-    """The rules of a corridor: a step down is 0, a step up is 1."""
+    """The rules of a corridor: a step down is 0, and a step up is 1."""
 
     words, width, players = 1, 2, 1
 
@@ -109,7 +111,7 @@ class Steps(Rules):
 
 
 class Corridor(Puzzle):
-    """From 40 up to 200, or down to 0, where it ends."""
+    """A corridor from 40 up to 200, or down to 0, where it ends."""
 
     name = "corridor"
 
@@ -129,8 +131,10 @@ class Corridor(Puzzle):
         return Steps()
 
 
-def test_a_path_that_outgrows_its_arrays(twice: Twice) -> None:
-    """Under a bound, each of so many states upwards has two successors, and so have those downwards, but for the last of 40."""
+def test_a_path_that_exceeds_its_arrays_is_the_same(twice: Twice) -> None:
+    """Under a bound, each of that many states upwards has two successors. The states downwards have two as well, except for the
+    last of 40.
+    """
     total = sum(2 + 2 * bound + min(2 * bound, 79) for bound in range(160)) + 2 + 79 + 2 * 159
     outcome = twice(IdaStar(), Corridor(), (40,))
     assert outcome.found.actions == (1,) * 160
@@ -139,8 +143,10 @@ def test_a_path_that_outgrows_its_arrays(twice: Twice) -> None:
 
 
 @pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
-def test_other_heuristics_of_tiles(twice: Twice, goal: Any) -> None:
-    """Pattern databases with a mirror image and without, and misplaced tiles."""
+def test_all_heuristics_of_sliding_tiles_agree(twice: Twice, goal: Any) -> None:
+    """These are misplaced tiles, the estimates based on Manhattan distances, and pattern databases with and without a mirror
+    image.
+    """
     game = SlidingTiles(goal=goal, shuffle=30)
     for seed in range(3):
         state = game.initial(random.Random(seed))
@@ -153,8 +159,8 @@ def test_other_heuristics_of_tiles(twice: Twice, goal: Any) -> None:
             twice(IdaStar(), wide, wide.initial(random.Random(7)), one, {"nodes": 6_000})
 
 
-def test_estimates_carried_along_a_walk() -> None:
-    """Uncompiled, from state to state on boards of every shape: what is carried is what the heuristic says of each state."""
+def test_incremental_estimates_agree_with_the_heuristic() -> None:
+    """On a random walk, uncompiled and on boards of several shapes, each updated estimate equals the heuristic of the state."""
     for rows, columns in ((2, 2), (2, 5), (5, 3), (4, 4), (4, 3)):
         game = SlidingTiles(rows=rows, columns=columns, goal="blank-first" if rows == 4 else "blank-last")
         rules: Any = game.compiled()
@@ -173,8 +179,8 @@ def test_estimates_carried_along_a_walk() -> None:
                 assert carried == estimate.first(words)
 
 
-def test_without_a_heuristic_and_beside_the_shape_of_a_square(twice: Twice) -> None:
-    """One module serves all sizes: nothing is compiled again for the second board."""
+def test_a_flat_board_agrees_with_and_without_a_heuristic(twice: Twice) -> None:
+    """One module is used for all sizes, so no code is compiled again for the second board."""
     flat = SlidingTiles(rows=2, columns=5, goal="blank-first")
     state = flat.goal
     for action in (1, 6, 5, 1, 6, 2, 7, 6):
@@ -200,14 +206,14 @@ def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 9, 30])
-def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
+def test_compiled_solvers_obey_a_depth_limit(twice: Twice, depth: int) -> None:
     game = SlidingTiles()
     outcome = twice(IdaStar(), game, game.parse_state("8 1 3 / 4 . 2 / 7 6 5"), Manhattan, {"depth": depth, "nodes": 50_000})
     assert outcome.found is None or isinstance(outcome.found, tuple) or len(outcome.found.actions) <= depth
 
 
 def test_the_15_puzzle_as_a_match(same: Callable[..., arena.Record]) -> None:
-    """The whole record, through the referee; Korf's own count of nodes leaves out what leads straight back."""
+    """The whole record of the referee is compared. Korf's own count of nodes leaves out moves straight back."""
     game = SlidingTiles(rows=4, columns=4, goal="blank-first")
     record = same(game, IdaStar(), position=KORF_79)
     assert record.cost == 42
@@ -215,9 +221,9 @@ def test_the_15_puzzle_as_a_match(same: Callable[..., arena.Record]) -> None:
 
 @pytest.mark.parametrize(("limit", "bounds"), [("seconds", Limits(seconds=0.2)), ("cpu_seconds", Limits(cpu_seconds=0.2))])
 def test_a_time_limit_ends_a_decision_between_two_slices(compiling: None, limit: str, bounds: Limits) -> None:
-    """In one slice it would find the solution."""
+    """With a single slice, the search would find the solution."""
     game = SlidingTiles(rows=4, columns=4, goal="blank-first")
-    state = game.parse_state("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3")  # Korf's first, 57 slides
+    state = game.parse_state("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3")  # Korf's first position, 57 slides
     evaluation = bind(Manhattan, game)
     decision(IdaStar(), game, state, evaluation, Limits(nodes=10))  # loads the code
     outcome, ran = decision(IdaStar(), game, state, evaluation, bounds)
@@ -226,21 +232,21 @@ def test_a_time_limit_ends_a_decision_between_two_slices(compiling: None, limit:
 
 
 class Shuffled(SlidingTiles):
-    """Changes the rules that `compiled` of its base tells."""
+    """A puzzle that overrides actions of its base, but inherits its `compiled`."""
 
     def actions(self, state: Any) -> Any:
         return super().actions(state)[::-1]
 
 
-def test_inherited_rules_do_not_count_where_the_game_has_changed(compiling: None) -> None:
+def test_inherited_compiled_rules_are_ignored_if_the_game_overrides_a_method(compiling: None) -> None:
     game: Game = Shuffled()
     record = arena.play(game, IdaStar(), position=EIGHT, heuristics=Manhattan)
     assert record.cost == 31
     assert set(record.timing or ()) == {"plain", "plain_seconds"}
 
 
-def test_a_path_may_be_as_long_as_there_are_rows() -> None:
-    """The last row must have room for one state after it. If the rows do not suffice, twice as many do."""
+def test_the_length_of_a_path_is_limited_by_its_rows() -> None:
+    """The last row must have room for one more state. If there are too few rows, their number is doubled."""
     _, _, estimate, module = seam.assemble_engine(SlidingTiles(), bind(Manhattan, SlidingTiles()), "ida-star")
     loop = IdaStarLoop(edition_of(SlidingTiles()), estimate.words, module.memory, Drive(lambda *_: FOUND, ()))
     rows, first = len(loop.memory["rows"]), loop.levels

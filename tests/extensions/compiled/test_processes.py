@@ -1,4 +1,4 @@
-"""Agents in processes of their own run compiled and say so. What is compiled of an entry's plugin is for this entry alone."""
+"""Agents in other processes run compiled and report it. The compiled code of an entry's plugin is used only for this entry."""
 
 import fcntl
 import resource
@@ -32,7 +32,7 @@ NIM = '''
 from arena import Game, hookimpl
 
 class Piles(Game):
-    """Whoever takes the last match wins."""
+    """The player who takes the last match wins."""
 
     name = "piles"
 
@@ -60,13 +60,13 @@ from arena import heuristic, hookimpl
 from arena_agents.full_width import Minimax
 
 class Mine(Minimax):
-    """Looks at every line."""
+    """Minimax under another name."""
 
     name = "mine"
 
 @heuristic("remainder", game="piles")
 def remainder(game, state, player):
-    """Whoever faces a multiple of four loses."""
+    """The player who faces a multiple of four loses."""
     return 0.9 if (state[0] % 4 == 0) == (state[1] != player) else -0.9
 
 @hookimpl
@@ -93,7 +93,7 @@ agents: [{{agent: mine, depth: 2, heuristic: remainder, plugin: own.py, isolatio
 
 @pytest.fixture
 def entry(tmp_path: Path, compiling: None) -> Callable[[str], Path]:
-    """Write a spec with an entry that brings a plugin of its own."""
+    """Return a function that writes a spec with an entry that has its own plugin."""
 
     def entry(isolation: str) -> Path:
         (tmp_path / "piles.py").write_text(NIM)
@@ -117,10 +117,12 @@ def compiled(records: Sequence[Record]) -> list[bool]:
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_the_code_of_the_run_is_loaded_and_told(
+def test_the_code_of_the_run_is_loaded_and_reported(
     compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
-    """With limits of time, too: to load code is not the agent's time. `--plain` holds in the process as well."""
+    """This holds for time limits, too: loading the code is not a part of the agent's time. `--plain` applies in the process as
+    well.
+    """
     text = TABLE.format(isolation=isolation).replace("rounds: 1", "rounds: 1\nlimits: {seconds: 60}")
     (tmp_path / "spec.yaml").write_text(text)
     fast = played(tmp_path / "spec.yaml")
@@ -131,7 +133,7 @@ def test_the_code_of_the_run_is_loaded_and_told(
     assert without_clock(fast) == without_clock(plain)
 
 
-def test_without_the_code_it_plays_plain(compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_without_the_code_plays_plain(compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_COMPILE", "never")
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "nothing"))
     (tmp_path / "spec.yaml").write_text(TABLE.format(isolation="process"))
@@ -144,7 +146,7 @@ def test_without_the_code_it_plays_plain(compiling: None, tmp_path: Path, monkey
 
 
 class Stage:
-    """Plays the matches of a spec one by one, and calls the compiler of its entry between two of them."""
+    """A runner that plays the matches of a spec one at a time, and can call the entry's compiler between two matches."""
 
     def __init__(self, spec: Path) -> None:
         ready = load_spec(spec)
@@ -156,7 +158,7 @@ class Stage:
 
     @property
     def search(self) -> OwnSearch:
-        """The one that the entry brings."""
+        """Return the search of the entry's plugin."""
         (search,) = self.pool.compiler._searches.values()
         return search
 
@@ -177,7 +179,7 @@ class Stage:
 
 @pytest.fixture
 def impatient(entry: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Write a spec whose entry is to be compiled after its first plain decision, and empty the caches."""
+    """Return a function that writes a spec with an entry that is compiled after its first plain decision, with empty caches."""
 
     def write(isolation: str, extra: str = "", limits: str = "{}") -> Path:
         spec = entry(isolation)
@@ -212,15 +214,15 @@ for folder in (kept / "compiled", *kept.with_name("cache-private").glob("*")):
     [("process", "", "{}"), ("sandbox", TRESPASSING, "{memory_mb: 230, seconds: 50}")],
     ids=["process", "sandbox"],
 )
-def test_the_plugin_of_an_entry_is_compiled_between_matches_for_it_alone(
+def test_the_plugin_of_an_entry_is_compiled_between_matches_only_for_this_entry(
     impatient: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, isolation: str, extra: str, limits: str
 ) -> None:
-    """By a process that takes more memory than the agent has left, which costs the agent nothing. The code is in a folder that no
-    other entry sees, and that the sandbox cannot write; a file there that is damaged is replaced.
+    """The compiler's process may take more memory than the agent has left, at no cost for the agent. The code is in a folder
+    that no other entry can read and the sandbox cannot write. A damaged file in the folder is replaced.
     """
     spec = impatient(isolation, extra, limits)
     private = cache.folder().parent.with_name("cache-private")
-    monkeypatch.setattr(own_compiler, "MAX_COMPILE_SECONDS", 600.0)  # on a machine that is busy
+    monkeypatch.setattr(own_compiler, "MAX_COMPILE_SECONDS", 600.0)  # the machine may be busy
     with monkeypatch.context() as patch:
         patch.setenv("ARENA_PLAIN", "1")
         plain = without_clock(played(spec))
@@ -232,7 +234,7 @@ def test_the_plugin_of_an_entry_is_compiled_between_matches_for_it_alone(
     assert without_clock(records) == plain[:3]
     (module,) = private.glob("*/*")
     assert not list(cache.folder().iterdir())
-    with closing(Stage(spec)) as stage:  # another run has it from its first decision on
+    with closing(Stage(spec)) as stage:  # another run has the code from its first decision on
         assert compiled([stage.play()]) == [True]
         assert not stage.search.settled
     if isolation == "sandbox":
@@ -264,10 +266,12 @@ if "arena_isolation.compile_host" in sys.orig_argv:
     ],
     ids=["process hangs", "hangs", "is killed", "takes memory", "lies"],
 )
-def test_a_compiler_that_fails_costs_the_agent_nothing(
+def test_a_failing_compiler_does_not_affect_the_agent(
     impatient: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, isolation: str, line: str, failure: str
 ) -> None:
-    """Its plugin fails in the compiler alone; play goes on plain, and the run says why. A lock that nobody holds is free."""
+    """The plugin fails only in the compiler. Play continues plain, and the run gives the reason. A lock that no process holds
+    is free.
+    """
     monkeypatch.setattr(own_compiler, "MAX_COMPILE_SECONDS", 2.0 if "while" in line else 60.0)
     with closing(Stage(impatient(isolation, IN_THE_COMPILER.format(line=line), "{memory_mb: 300}"))) as stage:
         records = [stage.play()]
@@ -286,8 +290,8 @@ def test_a_compiler_that_fails_costs_the_agent_nothing(
     assert not list(folder.glob("*"))
 
 
-def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path]) -> None:
-    """Another process holds the lock for as long as the run plays, so the matches go on without the code."""
+def test_a_run_does_not_wait_for_the_compiler_of_an_entry(impatient: Callable[..., Path]) -> None:
+    """Another process holds the lock during the whole run, so the matches go on without the code."""
     with closing(Stage(impatient("process"))) as stage:
         code = next(seat.version for seat in stage.runner.spec.boards[0].seats if seat.version is not None)
         assert isinstance(code, PluginVersion)
@@ -302,8 +306,8 @@ def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path])
     assert compiled(records) == [False, False]
 
 
-def test_a_run_says_what_its_entries_cannot_compile(entry: Callable[[str], Path]) -> None:
-    """What the process of the entry itself finds; here its heuristic has a line that numbers alone cannot say."""
+def test_a_run_reports_code_of_entries_that_cannot_be_compiled(entry: Callable[[str], Path]) -> None:
+    """The entry's process finds the reason: its heuristic has a statement that cannot be compiled."""
     spec = entry("process")
     notes: list[str] = []
     compile_boards(load_spec(spec), notes.append)
@@ -316,10 +320,8 @@ def test_a_run_says_what_its_entries_cannot_compile(entry: Callable[[str], Path]
 
 
 @pytest.mark.parametrize(("memory", "runs"), [(70, False), (400, True)])
-def test_under_a_limit_of_memory_compiled_code_runs_if_there_is_room(
-    compiling: None, tmp_path: Path, memory: int, runs: bool
-) -> None:
-    """A process of Python with arena in it has some 35 MiB, and the library that loads code takes 55."""
+def test_compiled_code_under_a_memory_limit_runs_if_it_fits(compiling: None, tmp_path: Path, memory: int, runs: bool) -> None:
+    """A process of Python that has imported arena takes some 35 MiB, and the library that loads code takes 55 MiB."""
     text = TABLE.format(isolation="process").replace("rounds: 1", f"rounds: 1\nlimits: {{memory_mb: {memory}}}")
     (tmp_path / "spec.yaml").write_text(text)
     records = played(tmp_path / "spec.yaml")
@@ -347,8 +349,10 @@ except GoPlain as why:
 """
 
 
-def test_arrays_grow_as_far_as_there_is_memory() -> None:
-    """From 16 MiB to 8 GiB under a limit of 160: the search is told, and the process lives."""
+def test_arrays_grow_up_to_the_memory_limit() -> None:
+    """The array would grow from 16 MiB to 8 GiB under a limit of 160 MiB. The search gets an exception, and the process goes
+    on.
+    """
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] in (resource.RLIM_INFINITY, -1)
     done = subprocess.run([sys.executable, "-c", GROWING], capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
     assert done.stdout == "its memory limit is too small for a compiled search True\n", done.stderr

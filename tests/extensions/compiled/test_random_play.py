@@ -1,4 +1,4 @@
-"""Compiled random play takes the actions, the returns and the random numbers of the plain loop."""
+"""Compiled random play has the same actions, returns and random numbers as the plain loop."""
 
 import random
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ GAMES: dict[str, tuple[Game, int]] = {
     "2048 of 2 x 3": (TwentyFortyEight(rows=2, columns=3), 100),
     "backgammon": (Backgammon(), 100),
 }
-"""Each game, and how many matches of it are played to the end."""
+"""Each game has the number of matches that are played to the end."""
 
 
 def plain(game: Game, state: Any, rng: random.Random, most: int | None) -> tuple[list[Any], Any, Any]:
-    """One match by a loop of its own: the actions, the returns if it is over, the last state."""
+    """Play one match by an independent loop. Return the actions, the returns if the match is over, and the last state."""
     taken: list[Any] = []
     while not game.is_terminal(state) and (most is None or len(taken) < most):
         if game.to_move(state) == CHANCE:
@@ -46,7 +46,7 @@ def plain(game: Game, state: Any, rng: random.Random, most: int | None) -> tuple
 
 @pytest.fixture(scope="module", autouse=True)
 def compiling(compiler: None) -> Iterator[None]:
-    """Everything is compiled when it is asked for, once."""
+    """Compile all code on request, once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARENA_COMPILE", "always")
         patch.delenv("ARENA_PLAIN", raising=False)
@@ -56,12 +56,12 @@ def compiling(compiler: None) -> Iterator[None]:
 
 @cache
 def start(game: Game) -> Any:
-    """Where the matches of a game begin."""
+    """Return the start state of the matches."""
     return game.initial(random.Random(5))
 
 
 def same(game: Game, matches: int, most: int | None, seed: int = 7) -> list[Any]:
-    """Play compiled and by a plain loop, hold them to be the same, and return what was played."""
+    """Play compiled and by a plain loop, assert that both agree, and return the matches."""
     rng, other = random.Random(seed), random.Random(seed)
     found = playouts(game, start(game), rng, matches, most=most, actions=True)
     loop = seam.find_unmetered_loop(game, "random", rng)
@@ -76,8 +76,8 @@ def same(game: Game, matches: int, most: int | None, seed: int = 7) -> list[Any]
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_same_matches(name: str) -> None:
-    """Cut off after every number of plies from 0 up, and to the end."""
+def test_random_play_agrees_with_a_plain_loop(name: str) -> None:
+    """Matches are cut off after each number of plies from 0 up, or played to the end."""
     game, matches = GAMES[name]
     for most in [*range(12), 40]:
         same(game, 3, most)
@@ -93,15 +93,15 @@ def test_plain_play_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fast.getstate() == plain.getstate()
 
 
-def test_random_tic_tac_toe_is_won_as_often_as_counted() -> None:
-    """x wins 58.5 % of random matches, o 28.8 %: counted over the whole tree of the game."""
+def test_random_tic_tac_toe_has_the_known_results() -> None:
+    """x wins 58.5 % of random matches and o wins 28.8 %, by a count over the whole tree of the game."""
     found = playouts(TicTacToe(), (0, 0), random.Random(1), 100_000)
     assert sum(one.returns == (1.0, -1.0) for one in found) / 1e5 == pytest.approx(0.585, abs=0.01)
     assert sum(one.returns == (-1.0, 1.0) for one in found) / 1e5 == pytest.approx(0.288, abs=0.01)
 
 
 class Crooked(Pig):
-    """Its rules throw a 1 a little too often."""
+    """A game with rules that throw a 1 a little too often."""
 
     def compiled(self) -> RaceRules:
         rules = super().compiled()
@@ -109,8 +109,8 @@ class Crooked(Pig):
         return rules
 
 
-def test_rules_that_draw_otherwise_are_refused() -> None:
-    """The random number a sixth is that of a 2, and the plain game is played."""
+def test_rules_with_other_probabilities_are_refused() -> None:
+    """By the game, the random number 1/6 gives a 2, so the plain game is played."""
     game, rng, other = Crooked(), random.Random(2), random.Random(2)
     assert [one.plies for one in playouts(game, game.initial(rng), rng, 5)] == [
         len(plain(game, game.initial(other), other, None)[0]) for _ in range(5)

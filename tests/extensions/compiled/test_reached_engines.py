@@ -1,4 +1,4 @@
-"""Searches without a heuristic find what the plain ones find, over words and over states that are changed in place."""
+"""Compiled searches without a heuristic agree with plain ones, for states as tuples and for states that are changed in place."""
 
 import random
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from arena_games.sudoku_rules import SudokuRules
 Twice = Callable[..., Any]
 
 HARD = "4.....8.5.3..........7......2.....6.....8.4......1.......6.3.7.5..2.....1.4......"
-"""A sudoku with 17 givens that is passed around as hard."""
+"""This sudoku with 17 givens is known as a hard one."""
 AGENTS = [
     BreadthFirst(),
     DepthFirst(),
@@ -34,8 +34,8 @@ def named(agent: Any) -> str:
     return f"{agent.name}{'' if getattr(agent, 'visited', True) else '-path'}{getattr(agent, 'depth', None) or ''}"
 
 
-def held_under_limits(twice: Twice, agent: Any, game: Puzzle, state: Any, most: int) -> Any:
-    """Compare without a limit of nodes that matters, and under limits from 1 up; return the first outcome."""
+def compare_under_limits(twice: Twice, agent: Any, game: Puzzle, state: Any, most: int) -> Any:
+    """Compare decisions under a large node limit and under limits from 1 up. Return the first outcome."""
     outcome = twice(agent, game, state, None, {"nodes": most})
     total = outcome.nodes
     for nodes in sorted({*range(1, 12), 64, 129, total - 1, total, total + 1} - {0}):
@@ -45,39 +45,39 @@ def held_under_limits(twice: Twice, agent: Any, game: Puzzle, state: Any, most: 
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=named)
-def test_sliding_tiles(twice: Twice, agent: Any) -> None:
-    """A position 8 slides from the goal, one of 116."""
+def test_searches_of_sliding_tiles_agree(twice: Twice, agent: Any) -> None:
+    """The position is one of 116 that are 8 slides from the goal."""
     game = SlidingTiles()
     state = game.parse_state("2 4 3 / 1 6 8 / 7 5 .")
-    found = held_under_limits(twice, agent, game, state, 4_000).found
+    found = compare_under_limits(twice, agent, game, state, 4_000).found
     if agent.name in ("bfs", "iterative-deepening"):
         assert len(found.actions) == 8
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=named)
 @pytest.mark.parametrize("game", [NQueens(n=6), NQueens(n=5, actions="all"), NQueens(n=4)], ids=["safe", "all", "none"])
-def test_queens(twice: Twice, agent: Any, game: NQueens) -> None:
-    """The first of the four solutions with 6 queens; with 4 there is none that begins in a corner."""
-    found = held_under_limits(twice, agent, game, game.parse_state("1" if game.n == 4 else "-"), 10_000).found
+def test_searches_of_queens_agree(twice: Twice, agent: Any, game: NQueens) -> None:
+    """The path is the first of the four solutions of 6 queens. With 4 queens, no solution has a queen in a corner."""
+    found = compare_under_limits(twice, agent, game, game.parse_state("1" if game.n == 4 else "-"), 10_000).found
     if game.n == 6:
         assert tuple(found.actions) == (2, 4, 6, 1, 3, 5)
     if game.n == 4:
         assert found is None
-    twice(agent, game, game.parse_state("1 1 3"))  # queens that attack each other
+    twice(agent, game, game.parse_state("1 1 3"))  # these queens attack each other
 
 
 @pytest.mark.parametrize("cell", ["most-constrained", "first"])
 @pytest.mark.parametrize("agent", AGENTS, ids=named)
-def test_sudoku(twice: Twice, agent: Any, cell: Any) -> None:
-    """On the grids of all sizes that are made in no time."""
+def test_searches_of_sudoku_agree(twice: Twice, agent: Any, cell: Any) -> None:
+    """The grids have all sizes that are generated quickly."""
     for box, seeds in ((1, 1), (2, 3), (3, 2)):
         game = Sudoku(box=box, cell=cell)
         for seed in range(seeds):
-            held_under_limits(twice, agent, game, game.initial(random.Random(seed)), 60 if seed else 900)
+            compare_under_limits(twice, agent, game, game.initial(random.Random(seed)), 60 if seed else 900)
 
 
-def test_hard_and_large_sudokus(twice: Twice) -> None:
-    """Of each cell the digits are tried in the order of the plain game; a grid of 16 by 16 is compiled by the same module."""
+def test_searches_of_hard_and_large_sudokus_agree(twice: Twice) -> None:
+    """The digits of a cell are tried in the order of the plain game. A grid of 16 by 16 uses the same module."""
     game = Sudoku()
     path = twice(DepthFirst(), game, game.parse_state(HARD), None).found
     state = game.parse_state(HARD)
@@ -86,7 +86,7 @@ def test_hard_and_large_sudokus(twice: Twice) -> None:
     assert game.is_answer(game.parse_state(HARD), state)
     large = Sudoku(box=4, givens=150)
     twice(DepthFirst(), large, large.initial(random.Random(1)), None, {"nodes": 1_000})
-    for text in (HARD.replace("4.....8.5", "4....98.5"), "12345678." + "." * 8 + "9" + "." * 63):  # without a solution
+    for text in (HARD.replace("4.....8.5", "4....98.5"), "12345678." + "." * 8 + "9" + "." * 63):  # these have no solution
         assert twice(DepthFirst(), game, game.parse_state(text), None, {"nodes": 500}).nodes <= 500
 
 
@@ -95,8 +95,8 @@ def same_box(one: int, other: int, box: int) -> bool:
 
 
 @pytest.mark.parametrize("box", [1, 2, 3, 4, 5])
-def test_masks_of_candidates_follow_the_grid(box: int) -> None:
-    """Uncompiled, action for action to the end of a playout, on every size; the masks are what three loops say."""
+def test_masks_of_candidates_agree_with_the_grid(box: int) -> None:
+    """The rules run uncompiled to the end of a playout on every size. Three loops compute the expected masks."""
     game = Sudoku(box=box, cell="most-constrained", givens=None if box < 4 else box**4)
     rules, rng = game.compiled(), random.Random(box)
     state = game.initial(rng)
@@ -124,14 +124,14 @@ def test_masks_of_candidates_follow_the_grid(box: int) -> None:
 
 @pytest.mark.parametrize("agent", [DepthFirst(), BreadthFirst(), IterativeDeepening()], ids=named)
 @pytest.mark.parametrize("game", [Sudoku(), NQueens(), SlidingTiles(rows=2)], ids=lambda game: game.name)
-def test_the_whole_record(same: Callable[..., arena.Record], game: Puzzle, agent: Any) -> None:
-    """Through the referee, also where the budget ends it."""
+def test_the_whole_record_is_the_same(same: Callable[..., arena.Record], game: Puzzle, agent: Any) -> None:
+    """The record of the referee is compared, also if the budget ends the search."""
     for nodes in (40, 20_000):
         same(game, agent, limits={"nodes": nodes, "moves": 5_000})
 
 
-def test_states_met_again_on_a_shorter_way(same: Callable[..., arena.Record]) -> None:
-    """Without a limit of depth they are left alone, under one they are looked at again."""
+def test_states_that_are_reached_again_by_a_shorter_path_agree(same: Callable[..., arena.Record]) -> None:
+    """Without a depth limit the search ignores them, and under one it expands them again."""
     for agent in (DepthFirst(), DepthFirst(depth=60)):
         same(SlidingTiles(rows=2), agent, seed=4, limits={"moves": 5_000, "nodes": 5_000})
 
@@ -143,7 +143,7 @@ def test_a_search_that_needs_tuples_runs_plain_on_a_grid(compiling: None) -> Non
 
 
 class Jugs(Puzzle):
-    """Two jugs of 5 and 3: measure 4. States are met again on many ways."""
+    """Two jugs hold 5 and 3 litres, and the goal is 4 litres. Many paths lead to the same states."""
 
     name = "jugs"
 
@@ -167,7 +167,7 @@ class Jugs(Puzzle):
 
 
 class JugsRules(Grid):
-    """The same, changed in place."""
+    """The rules of the jugs, with states that are changed in place."""
 
     words, width, players = 2, 6, 1
 
@@ -195,26 +195,26 @@ class JugsRules(Grid):
 
 
 @pytest.mark.parametrize("agent", [DepthFirst(), DepthFirst(depth=8)], ids=named)
-def test_a_grid_of_a_plugin_whose_states_come_again(twice: Twice, agent: Any) -> None:
-    """It takes six pourings and emptying the small jug."""
-    found = held_under_limits(twice, agent, Jugs(), "0 0", 10_000).found
+def test_a_grid_of_a_plugin_with_repeated_states_agrees(twice: Twice, agent: Any) -> None:
+    """The solution takes six pourings and one emptying of the small jug."""
+    found = compare_under_limits(twice, agent, Jugs(), "0 0", 10_000).found
     assert 7 <= len(found.actions) <= (agent.depth or 16)
 
 
 class Lost(SudokuRules):
-    """Forgets the box."""
+    """Rules of sudoku that forget the box."""
 
     def apply(self, state: Any, action: int) -> None:
         state[action // self.digits] = 1 << action % self.digits
 
 
 class LostSudoku(Sudoku):
-    """Its rules are not its own."""
+    """A sudoku with rules that differ from the game."""
 
     def compiled(self) -> SudokuRules:
         return Lost(self.box, self.grid.unit_cells(), first=self.first)
 
 
-def test_a_change_in_place_that_differs_from_the_game_is_found(compiling: None) -> None:
+def test_wrong_rules_that_change_a_state_in_place_are_found(compiling: None) -> None:
     with pytest.raises(NotCompilable, match="result of"):
         seam.load_loop(LostSudoku(), None, "dfs", compiling=True)

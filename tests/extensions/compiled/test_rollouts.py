@@ -1,4 +1,4 @@
-"""Compiled rollouts of mcts in games with chance: the same tree, counts, limits and random numbers."""
+"""Compiled rollouts of MCTS in games with chance give the same tree, counts and random numbers, and obey the same limits."""
 
 import random
 from collections.abc import Callable
@@ -21,8 +21,8 @@ GAMES: dict[str, Game] = {
 }  # fmt: skip
 
 
-def decided(game: Game, seed: int = 5) -> Any:
-    """The first state in which a seat has more than one action."""
+def first_decision(game: Game, seed: int = 5) -> Any:
+    """Return the first state in which a seat has more than one action."""
     rng = random.Random(seed)
     state = game.initial(rng)
     while game.to_move(state) == CHANCE or len(game.actions(state)) == 1:
@@ -32,35 +32,39 @@ def decided(game: Game, seed: int = 5) -> Any:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_node_limit_ends_at_the_same_state(twice: Twice, name: str) -> None:
-    """In the tree, in the rollouts, at a throw and at a move; also where the root is proven."""
+    """The limit is reached in the tree, in rollouts, at a throw or at a move. The root may also be proven."""
     game = GAMES[name]
     for nodes in (*range(1, 40), 99, 700, 2_000):
-        assert twice(MCTS(), game, decided(game), None, {"nodes": nodes}).nodes <= nodes
+        assert twice(MCTS(), game, first_decision(game), None, {"nodes": nodes}).nodes <= nodes
 
 
 @pytest.mark.parametrize("rollouts", [1, 2, 30])
-def test_the_same_simulations(twice: Twice, rollouts: int) -> None:
-    """Across the refill of the generator after 624 words, and with returns that are on no scale (2048) or on one (pig)."""
+def test_compiled_rollouts_give_the_same_simulations(twice: Twice, rollouts: int) -> None:
+    """The numbers of rollouts reach beyond the refill of the generator after 624 words. The returns of 2048 have no scale, and
+    the returns of pig have one.
+    """
     for game in GAMES.values():
-        twice(MCTS(rollouts=rollouts), game, decided(game))
+        twice(MCTS(rollouts=rollouts), game, first_decision(game))
 
 
 def test_a_rollout_that_is_cut_off_is_played_plain(twice: Twice) -> None:
-    """Nobody gathers 10,000 within 1,000 turns at random; its plies are counted once, and the heuristic is asked once a seat."""
+    """Random play never reaches 10,000 within 1,000 turns. Its plies are counted once, and the heuristic is called once for
+    each seat.
+    """
     game = Pig(target=10_000)
-    outcome = twice(MCTS(rollouts=3), game, decided(game))
+    outcome = twice(MCTS(rollouts=3), game, first_decision(game))
     assert outcome.nodes > 3_000
     assert outcome.evaluations == 6
     for nodes in (500, 1_500, 2_500):
-        assert twice(MCTS(), game, decided(game), None, {"nodes": nodes}).nodes == nodes
+        assert twice(MCTS(), game, first_decision(game), None, {"nodes": nodes}).nodes == nodes
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_match_is_the_same_record(same: Callable[..., arena.Record], name: str) -> None:
+def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record], name: str) -> None:
     game = GAMES[name]
     same(game, [MCTS(rollouts=9), MCTS(rollouts=5)][: game.players], seed=2, limits={"moves": 7})
 
 
-def test_a_run_gets_the_loop_ready_that_the_game_needs() -> None:
+def test_the_engine_depends_on_the_game() -> None:
     assert engine_of(MCTS(), Pig()) == "rollouts"
     assert engine_of(MCTS(), ConnectFour()) == engine_of(MCTS()) == "mcts"

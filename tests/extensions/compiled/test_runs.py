@@ -1,4 +1,4 @@
-"""A run from the command line: what it says, and that its records do not depend on what was compiled."""
+"""Records of a run do not depend on compilation, and the command line reports it."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def records(text: str) -> list[Any]:
 
 
 def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any], tmp_path: Path) -> None:
-    """With `always` every match is compiled, workers included; replay and merge see no difference."""
+    """With `always`, every match is compiled, in workers as well. Replay and merge find no difference."""
     (tmp_path / "spec.yaml").write_text(SPEC)
     fast = arena("run", "spec.yaml", "--store", "fast.db", "--workers", 1, ARENA_COMPILE="always")
     plain = arena("run", "spec.yaml", "--store", "plain.db", "--workers", 1, "--plain", ARENA_COMPILE="always")
@@ -51,7 +51,7 @@ def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any]
     assert arena("check", "both.db").returncode == 0
 
 
-def test_without_numba_a_run_says_in_one_line_what_to_install(arena: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_run_without_numba_explains_the_installation_in_one_line(arena: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(SPEC)
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(BLOCKED)
@@ -60,14 +60,14 @@ def test_without_numba_a_run_says_in_one_line_what_to_install(arena: Callable[..
     assert done.stderr.count(NOTE) == 1
 
 
-def test_show_says_what_compiles_and_why_not(arena: Callable[..., Any]) -> None:
+def test_show_reports_what_compiles_and_the_reason_otherwise(arena: Callable[..., Any]) -> None:
     assert "compiled: with the extra `fast`" in arena("show", "othello").stdout
     assert "compiled: no, it has chance" in arena("show", "pig").stdout
     assert "compiled: by the engine ida-star" in arena("show", "ida-star").stdout
     assert "compiled: with the extra `fast`" in arena("show", "open-lanes").stdout
 
 
-def test_the_matrix_marks_what_compiles_and_says_why_not(arena: Callable[..., Any]) -> None:
+def test_the_matrix_marks_compiled_pairs_and_gives_reasons_otherwise(arena: Callable[..., Any]) -> None:
     done = arena("matrix").stdout
     table, notes = done.split("\n\n", 1)
     games, *rows = [line.split("  ") for line in table.splitlines()]
@@ -108,8 +108,8 @@ def arena_games():
 """
 
 
-def test_a_try_says_what_compiles_or_the_line_that_does_not(arena: Callable[..., Any], tmp_path: Path) -> None:
-    """It is told at once, and nothing is compiled for it, because the line is found without the compiler."""
+def test_try_reports_the_line_that_does_not_compile(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """The line is found without the compiler, so no code is compiled and the report comes at once."""
     (tmp_path / "steps.py").write_text(GAME.replace("{docstring}", "..."))
     told = arena("try", "steps.py", ARENA_CACHE=str(tmp_path / "cache")).stdout
     assert (
@@ -125,13 +125,12 @@ HEURISTICS = {
     "divided": "return 1 // (state[0] - 5) if state[0] > 4 else 0",
     "plain": "return state[0] / 7",
 }
-"""The compiler knows no name for a number and a pair, `split` keeps a fraction in a list of whole numbers, and `divided` divides
-by 0."""
+"""In `pair`, a name is a number and then a pair. `split` puts a fraction into a list of integers, and `divided` divides by 0."""
 
 
 @pytest.mark.parametrize("name", HEURISTICS)
-def test_show_and_check_make_one_decision_on_what_compiles(name: str, compiling: None, tmp_path: Path) -> None:
-    """What `arena show` and `arena try` print is the verdict of `arena check`, for a heuristic of the user."""
+def test_show_and_check_agree_on_what_compiles(name: str, compiling: None, tmp_path: Path) -> None:
+    """`arena show` and `arena try` print the verdict of `arena check` for a heuristic of the user."""
     text = GAME.replace("{docstring}", "...").replace("sorted((1 - state[1],))[0]", "1 - state[1]")
     text = text.replace("import Game,", "import Game, heuristic,")
     text += f"""
@@ -168,8 +167,8 @@ print(*sys.modules)
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_a_run_of_the_quickstart_imports_no_compiler(plain: bool, tmp_path: Path) -> None:
-    """It is over before compiling would be worth it; with `--plain` nothing of the compiler is imported at all."""
+def test_a_run_of_the_quickstart_does_not_import_the_compiler(plain: bool, tmp_path: Path) -> None:
+    """The run ends before compilation would be worth its time. With `--plain`, no part of the compiler is imported."""
     (tmp_path / "spec.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [alpha-beta, random]\n")
     words = ["run", str(tmp_path / "spec.yaml"), "--no-store", "--quiet", *(["--plain"] if plain else [])]
     surroundings = {name: value for name, value in os.environ.items() if name != "ARENA_COMPILE"}

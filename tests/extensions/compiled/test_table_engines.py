@@ -1,4 +1,4 @@
-"""Alpha-beta with tables, by the order of the game or of the heuristic, and type-a-plus: the same compiled as in plain Python."""
+"""Alpha-beta with tables or ordering, and type-a-plus, give the same results compiled and in plain Python."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -32,11 +32,11 @@ PAIRS = {
     "type-a-plus": (TypeAPlus(), STONES),
     "type-a-plus on other rules": (TypeAPlus(), MARKS),
 }
-"""Every engine, and every game; each pair of them takes seconds to compile."""
+"""The pairs include every engine and every game. Each takes seconds to compile."""
 
 
 def after(game: Game, actions: int) -> Any:
-    """A state after random actions."""
+    """Return a state after random actions."""
     rng = random.Random(actions)
     state = game.initial(rng)
     for _ in range(actions):
@@ -46,15 +46,15 @@ def after(game: Game, actions: int) -> Any:
 
 @pytest.mark.parametrize(("agent", "board"), PAIRS.values(), ids=PAIRS)
 def test_every_node_limit_ends_at_the_same_state(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
-    """From 1 up; tables of 46 rows are full long before the last."""
+    """The limits start from 1. Tables of 46 rows are full long before the last limit."""
     game, heuristic = board
     state = after(game, 4)
     for nodes in [*range(1, 40), 201, 1_500]:
         assert twice(agent, game, state, heuristic, {"nodes": nodes}).nodes <= nodes
 
 
-def test_a_table_that_is_full_takes_no_new_states(twice: Twice, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room for 64 states more nodes are needed than with room for all."""
+def test_a_full_table_stores_no_new_states(twice: Twice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search needs more nodes with room for 64 states than with room for all."""
     game, state = ConnectFour(rows=4, columns=4), (0, 0, 0)
     whole = twice(AlphaBeta(table=True, depth=6), game, state, OpenLines)
     monkeypatch.setattr(GrowingTable, "most", 64)
@@ -64,8 +64,8 @@ def test_a_table_that_is_full_takes_no_new_states(twice: Twice, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("table", [True, "2kB", "1MB"])
-def test_a_decision_that_changes_over_goes_on_with_what_it_has_learnt(compiling: None, table: Any) -> None:
-    """Compiled from the first iteration on, from the fourth, or never: the same nodes and reports."""
+def test_a_decision_that_switches_to_compiled_code_keeps_its_table(compiling: None, table: Any) -> None:
+    """The search is compiled from the first iteration on, from the fourth, or never. The nodes and reports are the same."""
     game = ConnectFour()
     evaluation, found = bound(OpenLines, game), set()
     for plain in (0, 3, 99):
@@ -88,12 +88,12 @@ def test_a_decision_that_changes_over_goes_on_with_what_it_has_learnt(compiling:
 
 
 class Doubled(Game):
-    """A win comes after each seat has said its number; sums meet on many ways, and a seat moves twice running."""
+    """A game in which seats move twice in a row and add numbers. Different sequences have equal sums."""
 
     name = "doubled"
 
     def initial(self, rng: random.Random) -> Any:
-        return (0, 0)  # the sum, the turns
+        return (0, 0)  # the sum and the number of turns
 
     def to_move(self, state: Any) -> int:
         seat: int = state[1] // 2 % 2
@@ -110,8 +110,8 @@ class Doubled(Game):
 
 
 @pytest.mark.parametrize(("table", "order"), [(True, "game"), ("128B", "heuristic"), ("1kB", "heuristic")])
-def test_a_game_with_two_turns_running_as_it_stands(twice: Twice, table: Any, order: Any) -> None:
-    """Without threats and without a heuristic; by brute force over all 3^9 lines."""
+def test_a_game_with_two_consecutive_turns_agrees_with_brute_force(twice: Twice, table: Any, order: Any) -> None:
+    """The game has neither threats nor a heuristic. Brute force searches all 3^9 sequences."""
 
     def worth(total: int, turns: int) -> float:
         if turns == 9:
@@ -125,7 +125,7 @@ def test_a_game_with_two_turns_running_as_it_stands(twice: Twice, table: Any, or
 
 @pytest.mark.parametrize(("rows", "columns", "value"), [(4, 4, 0.0), (5, 4, 0.0), (4, 5, 0.0), (4, 6, -1 + 24e-6)])
 def test_small_boards_of_connect_four_are_solved(compiling: None, rows: int, columns: int, value: float) -> None:
-    """All are draws but the last, which the second player wins (J. Tromp, 2006), with the last of 24 stones."""
+    """All are draws except the last, which the second player wins (J. Tromp, 2006) with the last of 24 stones."""
     game = ConnectFour(rows=rows, columns=columns)
     agent = AlphaBeta(table="64MB", order="heuristic")
     outcome, ran = decision(agent, game, (0, 0, 0), bound(OpenLines, game), Limits())
@@ -134,8 +134,8 @@ def test_small_boards_of_connect_four_are_solved(compiling: None, rows: int, col
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_endings_of_connect_four_have_the_value_of_a_search_that_remembers_nothing(twice: Twice, seed: int) -> None:
-    """With 30 stones on the board; in plain Python and compiled, with a table so small that most of it is replaced."""
+def test_endings_of_connect_four_agree_with_a_search_without_a_table(twice: Twice, seed: int) -> None:
+    """There are 30 stones on the board. The table, in plain Python and compiled, is so small that most entries are replaced."""
     game, rng = ConnectFour(), random.Random(seed)
     state = (0, 0, 1)
     while state[2] or state[1].bit_count() != 30:
@@ -146,14 +146,14 @@ def test_endings_of_connect_four_have_the_value_of_a_search_that_remembers_nothi
         assert table.report.value == pytest.approx(plain.report.value, abs=1e-12)
 
 
-def test_a_match_is_the_same_record(same: Callable[..., arena.Record]) -> None:
+def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record]) -> None:
     sized = AlphaBeta(table="4kB", order="heuristic")
     record = same(ConnectFour(), [sized, TypeAPlus()], heuristics=OpenLines, limits={"nodes": 1_000, "moves": 10})
     assert len(record.decisions) == 10
 
 
-def test_the_slot_of_a_state_is_what_64_bits_make_of_it() -> None:
-    """By arithmetic modulo 2^64 in ctypes; all slots are used about equally often: chi squared over 64 of them, at 0.001."""
+def test_the_slot_of_a_state_is_computed_with_64_bits() -> None:
+    """ctypes computes modulo 2^64. All 64 slots are used about equally often, by a chi-squared test at 0.001."""
     from ctypes import c_int64, c_uint64
 
     counts = [0] * 64

@@ -1,4 +1,4 @@
-"""Compiled solvers on puzzles whose heuristic or step cost is not a number of at least 0, and a compiler that fails."""
+"""Compiled solvers refuse invalid estimates and step costs, and run plain if the compiler fails."""
 
 from math import inf, nan
 from typing import Any
@@ -45,7 +45,7 @@ def nothing(game: CostlyWalk, state: Any, player: int = 0) -> float:
 
 @pytest.mark.parametrize("agent", SOLVERS, ids=name)
 @pytest.mark.parametrize("heuristic", [below, closed])
-def test_estimates_below_0_and_infinite_ones(twice: Any, agent: Agent, heuristic: Any) -> None:
+def test_negative_and_infinite_estimates_agree(twice: Any, agent: Agent, heuristic: Any) -> None:
     assert twice(agent, Walk(), (0,), heuristic).found is not None
 
 
@@ -75,8 +75,8 @@ SEARCHES = [Minimax(depth=3), AlphaBeta(depth=3), AlphaBeta(depth=4, order="heur
 
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
 def test_a_value_of_a_game_that_is_not_a_number_is_refused(compiling: None, agent: Agent) -> None:
-    """As in plain searches: the agent loses by an exception. Only states after three moves have the value nan, so the compiled
-    search meets it first.
+    """As in plain searches, the agent loses by an exception. Only states after three moves have the value nan, so the compiled
+    search evaluates them first.
     """
     record = arena.play("tic-tac-toe", [agent, agent], heuristics=unknown, limits={"depth": 3})
     assert record.termination == "exception"
@@ -85,15 +85,15 @@ def test_a_value_of_a_game_that_is_not_a_number_is_refused(compiling: None, agen
 
 @pytest.mark.parametrize("cost", [-5.0, nan, inf])
 @pytest.mark.parametrize("agent", [*SOLVERS, UniformCost()], ids=name)
-def test_a_wrong_step_cost_is_refused(compiling: None, agent: Agent, cost: float) -> None:
+def test_an_invalid_step_cost_is_refused(compiling: None, agent: Agent, cost: float) -> None:
     record = arena.play(CostlyWalk(cost), [agent], heuristics=nothing)
     assert not record.solved
     assert f"step_cost returned {cost} at (2,) for the action" in (record.message or "")
 
 
 @pytest.mark.parametrize("agent", SOLVERS, ids=name)
-def test_a_fault_of_the_translation_costs_no_attempt(compiling: None, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The code that is made is no Python. The search runs plain."""
+def test_a_failed_translation_does_not_affect_the_attempt(compiling: None, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generated code is invalid Python. The search runs plain."""
 
     def broken(*_: object) -> None:
         compile("def f(:", "made", "exec")
