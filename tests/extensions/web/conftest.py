@@ -1,4 +1,4 @@
-"""A server that runs as users start it, the data that it shows, and a real browser that opens its pages."""
+"""Fixtures: a server that runs as users start it, the data that it shows, and a real browser that opens its pages."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ from arena import Agent, Game, hookimpl
 
 
 class Pebbles(Game):
-    "Take one or two pebbles; who takes the last one wins. It has no board, so that it is shown as text."
+    "Take one or two pebbles; the player who takes the last one wins. It has no board, so that it is shown as text."
     name = "pebbles"
 
     def __init__(self, *, heap: int = 5):
@@ -37,7 +37,7 @@ class Pebbles(Game):
 
 
 class Stubborn(Agent):
-    "Thinks for ever, and does not listen."
+    "An agent that never ends its search and ignores its limits."
     name = "stubborn"
     def choose(self, game, state, search):
         while True:
@@ -45,7 +45,7 @@ class Stubborn(Agent):
 
 
 class Greedy(Agent):
-    "Takes all the memory there is."
+    "An agent that allocates memory for ever."
     name = "hoarder"
     def choose(self, game, state, search):
         kept = []
@@ -54,7 +54,7 @@ class Greedy(Agent):
 
 
 class Chatty(Agent):
-    "Prints what it does."
+    "An agent that prints during its decisions."
     name = "chatty"
     def choose(self, game, state, search):
         print('{"error": "not an answer"}')
@@ -171,7 +171,7 @@ def server(serve: Serve, place: Path) -> Iterator[Served]:
 
 
 def find_violations(page: Any, rules: Sequence[str] = (), *, without: bool = False) -> list[str]:
-    """Return the faults that axe finds on a page: by all rules, by the given ones, or by all others."""
+    """Return the violations that axe finds on a page: of all rules, of the given ones, or of all others."""
     from axe_playwright_python.sync_playwright import Axe
 
     options: dict[str, Any] = {"resultTypes": ["violations"]}
@@ -204,8 +204,8 @@ class Visit:
         return self.page
 
     def check(self, other: int | None = None) -> None:
-        """Check what every page must fulfil: no accessibility faults, errors or scrolling to the side, and no script of a hostile
-        label has run. If the width `other` is given, the page is checked at this width too.
+        """Check the requirements of every page: it has no accessibility faults, errors or sideways scrolling, and no script of
+        a hostile label has run. If the width `other` is given, the page is checked at this width too.
         """
         self.page.mouse.move(0, 0)
         self.page.evaluate("scrollTo(0, 0)")

@@ -1,4 +1,4 @@
-"""The page of an adjudicated match: it says why the match ended, and not as a fault."""
+"""The page of an adjudicated match explains its end, but not as a fault."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +7,10 @@ from typing import Any
 from arena import run
 
 
-def test_it_says_why_and_raises_no_alarm(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
-    """In the sentence below the names; the list of matches shows no failure."""
+def test_the_page_explains_an_adjudication_without_an_alarm(
+    serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
+) -> None:
+    """The sentence is below the names, and the list of matches shows no failure."""
     both = [{"agent": "alpha-beta", "depth": 1, "label": label} for label in ("a", "b")]
     draw = {"draw": {"after": 0, "moves": 1, "value": 1}}
     spec = {"game": "tic-tac-toe", "rounds": 1, "agents": both, "adjudicate": draw, "limits": {"nodes": 100}}

@@ -1,4 +1,4 @@
-"""A small tournament with everything that a report must handle, its store, and its report."""
+"""A small tournament with every case that a report must handle, its store, and its report."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from arena import Agent, Game, hookimpl
 
 
 class TakeAway(Game):
-    """Seven counters; whoever takes the last of them wins. It has no board of its own."""
+    """Seven counters; the player who takes the last of them wins. It has no drawn board."""
 
     name = "take-away"
 
@@ -41,7 +41,7 @@ class TakeAway(Game):
 
 
 class Stumbles(Agent):
-    """Plays the first action, until the end is near."""
+    """An agent that plays the first action, and raises an exception near the end."""
 
     name = "stumbles"
 

@@ -1,4 +1,4 @@
-"""The page in a real browser, opened from the disk: wide and narrow, light and dark, by mouse and by keyboard."""
+"""The report is opened from the disk in a real browser, at several widths, in light and dark, and used by mouse and keyboard."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture
 def opened(browser: "Browser", html: Path) -> Iterator[Opened]:
-    """Open the page on a screen; whatever it writes to the console or asks the network for fails the test."""
+    """Return a function that opens the page. Any output on the console and any network request make the test fail."""
     trouble: list[str] = []
     contexts = []
 
@@ -45,11 +45,11 @@ def opened(browser: "Browser", html: Path) -> Iterator[Opened]:
     assert trouble == []
 
 
-def test_it_is_accessible_and_fits_the_screen(opened: Opened) -> None:
-    """No rule of axe is broken, light and dark; nothing but tables scrolls sideways; no script of a label has run."""
+def test_the_report_is_accessible_and_fits_the_screen(opened: Opened) -> None:
+    """The page breaks no rule of axe in light and dark. Only tables scroll sideways, and no script of a label has run."""
     page = opened(375)
     page.evaluate("document.querySelector('details').open = true")
-    page.evaluate("document.querySelectorAll('.entry:nth-child(n+12)').forEach((one) => one.remove())")  # they are all alike
+    page.evaluate("document.querySelectorAll('.entry:nth-child(n+12)').forEach((one) => one.remove())")  # all entries are alike
     assert find_violations(page) == []
     page.emulate_media(color_scheme="dark")
     assert find_violations(page, ["color-contrast"]) == []
@@ -59,7 +59,7 @@ def test_it_is_accessible_and_fits_the_screen(opened: Opened) -> None:
 
 
 def test_a_revealed_seed_fits_the_screen(browser: "Browser", arena: Callable[..., Any], played: Path) -> None:
-    """It has 32 digits, and its commitment 64, which nothing but their box can break."""
+    """The seed has 32 digits and its commitment 64, and only the width of their box can wrap them."""
     run({"game": "tic-tac-toe", "seed": "secret", "agents": ["random", "greedy"]}, store=played / "secret.db")
     assert arena("report", "secret.db", "-o", "secret.html").returncode == 0
     page = browser.new_page()
@@ -73,7 +73,7 @@ def test_a_revealed_seed_fits_the_screen(browser: "Browser", arena: Callable[...
 
 
 def test_failures_are_readable_on_a_phone(opened: Opened) -> None:
-    """Messages have the width of the card, and nothing of the table stands beyond its edge."""
+    """Messages are as wide as the card, and no part of the table extends beyond its edge."""
     page = opened(375)
     box = page.locator(".failures .scroll").first
     assert box.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0
@@ -87,8 +87,8 @@ def test_failures_are_readable_on_a_phone(opened: Opened) -> None:
     )
 
 
-def test_plots_leave_no_hole_in_the_page(opened: Opened) -> None:
-    """Both columns of a board's plots end at about one height: neither is longer by more than one of its plots."""
+def test_plots_fill_both_columns_equally(opened: Opened) -> None:
+    """The columns of a board's plots differ in height by at most one plot."""
     page = opened(1280)
     for plots in page.locator(".plots").all():
         columns = plots.evaluate(
@@ -98,8 +98,8 @@ def test_plots_leave_no_hole_in_the_page(opened: Opened) -> None:
         assert abs(sum(columns[0]) - sum(columns[1])) <= max(map(max, columns))
 
 
-def test_plots_follow_light_and_dark(opened: Opened) -> None:
-    """The very same drawing has dark ink on light and light ink on dark; the button overrules the system."""
+def test_plots_follow_the_theme(opened: Opened) -> None:
+    """The same drawing has dark ink in the light theme and light ink in the dark theme. The button overrides the system."""
     ink = "getComputedStyle(document.querySelector('.drawing text')).fill"
 
     def brightness(page: "Page") -> int:
@@ -117,8 +117,8 @@ def test_plots_follow_light_and_dark(opened: Opened) -> None:
     assert brightness(page) == dark
 
 
-def test_a_match_is_stepped_through_by_keyboard_alone(opened: Opened) -> None:
-    """Tab to a match, Enter, then arrows, End and Home: the board and the words follow."""
+def test_a_match_is_stepped_through_by_keyboard(opened: Opened) -> None:
+    """Tab and Enter open a match. Arrows, End and Home then change the board and the text."""
     page = opened()
     page.select_option("label:has-text('Board') select", label="tic-tac-toe")
     page.select_option("label:has-text('Result') select", label="won")
@@ -143,11 +143,11 @@ def test_a_match_is_stepped_through_by_keyboard_alone(opened: Opened) -> None:
     name = page.inner_text("#match h3")
     address = page.url
     again = opened(fragment=address[address.index("#") :])
-    assert again.inner_text("#match h3") == name, "the address leads back to the match"
+    assert again.inner_text("#match h3") == name, "the address opens the same match"
 
 
-def test_matches_are_found_by_agent_result_ending_and_words(opened: Opened) -> None:
-    """Each filter narrows the list to what it says; a hostile label is found as the text that it is."""
+def test_matches_are_filtered_by_agent_result_ending_and_text(opened: Opened) -> None:
+    """Each filter reduces the list accordingly. A hostile label is found as plain text."""
     page = opened()
     count = page.locator(".count")
 
@@ -165,9 +165,9 @@ def test_matches_are_found_by_agent_result_ending_and_words(opened: Opened) -> N
     assert won + lost < mine
     assert min(won, lost) > 0
     page.select_option("label:has-text('Ending') select", label="exception")
-    assert number() == 0, "it never fails, so it never loses by a fault"
+    assert number() == 0, "the agent never fails"
     page.select_option("label:has-text('Result') select", label="any")
-    assert number() > 0, "but others fail against it"
+    assert number() > 0, "others fail against the agent"
     for label in ("Agent", "Ending"):
         page.select_option(f"label:has-text('{label}') select", index=0)
     page.fill("label:has-text('Search') input", "stumbles take-away")
@@ -178,7 +178,7 @@ def test_matches_are_found_by_agent_result_ending_and_words(opened: Opened) -> N
     assert number() == 0
 
 
-def test_a_game_without_a_board_is_shown_as_it_renders_itself(opened: Opened) -> None:
+def test_a_game_without_a_board_is_shown_as_rendered_text(opened: Opened) -> None:
     page = opened()
     page.select_option("label:has-text('Board') select", label="take-away")
     page.click(".entry >> nth=0")

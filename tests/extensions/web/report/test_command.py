@@ -1,4 +1,4 @@
-"""The command: what it refuses, with what words, and that it never leaves half a file behind."""
+"""The command refuses invalid calls with clear messages, and never leaves an incomplete file."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ def refused(arena: Arena, *words: object, **environment: str) -> str:
     return done.stderr
 
 
-def test_a_store_that_is_none_is_refused(arena: Arena, played: Path, tmp_path: Path) -> None:
+def test_an_invalid_store_is_refused(arena: Arena, played: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.db"
     text.write_text("no database at all, but long enough to have a header of one hundred bytes" * 3)
     other = tmp_path / "other.db"
@@ -56,7 +56,7 @@ def test_a_store_without_matches_is_refused(arena: Arena, played: Path, tmp_path
     assert list(tmp_path.iterdir()) == [empty]
 
 
-def test_a_place_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path) -> None:
     assert "does not exist" in refused(arena, "small.db", "-o", tmp_path / "no" / "r.html")
     assert "a folder; expected" in refused(arena, "small.db", "-o", tmp_path)
     file = tmp_path / "file"
@@ -66,8 +66,8 @@ def test_a_place_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path)
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_no_store_is_written_over(arena: Arena, played: Path, tmp_path: Path) -> None:
-    """Not the one that is reported, under whatever name, nor another one, nor what SQLite keeps beside it."""
+def test_a_store_is_never_overwritten(arena: Arena, played: Path, tmp_path: Path) -> None:
+    """This includes the reported store under any name, another store, and the files that SQLite keeps beside it."""
     store, link, other = tmp_path / "kept.db", tmp_path / "link", tmp_path / "other.html"
     store.write_bytes((played / "small.db").read_bytes())
     other.write_bytes(store.read_bytes())
@@ -81,8 +81,8 @@ def test_no_store_is_written_over(arena: Arena, played: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("through", ["", "a link to "])
-def test_what_is_no_file_is_left_alone(arena: Arena, tmp_path: Path, through: str) -> None:
-    """A named pipe, which would hang whoever opens it, and a socket are refused, and are there afterwards."""
+def test_pipes_and_sockets_are_refused(arena: Arena, tmp_path: Path, through: str) -> None:
+    """Opening a named pipe would hang. Both still exist afterwards."""
     pipe, plug = tmp_path / "pipe", tmp_path / "socket"
     os.mkfifo(pipe)
     with socket.socket(socket.AF_UNIX) as listening:
@@ -100,8 +100,8 @@ def test_what_is_no_file_is_left_alone(arena: Arena, tmp_path: Path, through: st
 
 
 @pytest.mark.unit
-def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
-    """Also if the file is not there yet, or in another folder."""
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    """The target may not exist yet, or may be in another folder."""
     page, link = tmp_path / "pages" / "r.html", tmp_path / "link.html"
     page.parent.mkdir()
     link.symlink_to(page)
@@ -113,7 +113,7 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
     assert list(page.parent.iterdir()) == [page]
 
 
-def test_links_in_a_circle_are_told(arena: Arena, tmp_path: Path) -> None:
+def test_a_loop_of_links_is_refused(arena: Arena, tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.symlink_to(other)
     other.symlink_to(one)
@@ -126,20 +126,20 @@ def test_a_folder_without_rights_is_refused(arena: Arena, tmp_path: Path) -> Non
     assert "cannot be written" in refused(arena, "small.db", "-o", tmp_path / "r.html")
 
 
-def test_a_file_system_that_refuses_is_told(arena: Arena) -> None:
-    """/proc takes no files, not even of root."""
+def test_an_error_of_the_file_system_is_reported(arena: Arena) -> None:
+    """Files cannot be created in /proc, not even by root."""
     assert "cannot be written" in refused(arena, "small.db", "-o", "/proc/r.html")
 
 
-def test_an_unknown_format_and_a_missing_word_are_refused(arena: Arena) -> None:
+def test_an_unknown_format_and_a_missing_option_are_refused(arena: Arena) -> None:
     assert "write --format tex -o FOLDER" in refused(arena, "small.db", "-o", "r.tex")
     assert "gif" in refused(arena, "small.db", "-o", "x", "--format", "gif")
     assert "-o" in refused(arena, "small.db")
 
 
 @pytest.mark.process
-def test_plots_for_a_paper_have_the_agents_the_size_and_the_font_that_are_asked_for(tmp_path: Path) -> None:
-    """Seventeen agents: the one that is left out is told on stderr. Sizes are in inches, at 300 dots an inch."""
+def test_plots_for_a_paper_have_the_requested_agents_size_and_font(tmp_path: Path) -> None:
+    """Of seventeen agents one is left out, and a note on stderr says so. Sizes are in inches, at 300 dots per inch."""
     agents = [{"agent": "random", "label": f"random {number}"} for number in range(17)]
     spec = {"game": "tic-tac-toe", "rounds": 1, "agents": agents}
     run(spec, store=tmp_path / "many.db")
@@ -174,10 +174,8 @@ def test_plots_for_a_paper_have_the_agents_the_size_and_the_font_that_are_asked_
         assert told in f"{refusal.stderr}{refusal.exception}"
 
 
-def test_without_a_library_the_extra_is_named(
-    arena: Arena, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a process that cannot import either of them, and here if one is missing; nothing is written."""
+def test_a_missing_library_names_its_extra(arena: Arena, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process cannot import the libraries, and in this process one is missing at a time. No file is written."""
     blocked = tmp_path / "blocked"
     blocked.mkdir()
     for name in ("matplotlib", "jinja2"):
@@ -196,8 +194,8 @@ def test_without_a_library_the_extra_is_named(
 
 
 @pytest.mark.process
-def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Path) -> None:
-    """A disk that is full in the middle leaves the old page as it was, and nothing beside it."""
+def test_a_report_replaces_the_previous_one_atomically(played: Path, tmp_path: Path) -> None:
+    """If the disk is full, the old page stays, and no other file is left."""
     page = tmp_path / "r.html"
     page.write_text("the old page")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -213,13 +211,13 @@ def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Pa
 
 
 @pytest.mark.unit
-def test_a_full_disk_is_not_mistaken_for_a_folder_without_rights() -> None:
+def test_a_full_disk_is_distinguished_from_missing_rights() -> None:
     told = str(_explain(Path("r.html"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     assert told.startswith("-o r.html: cannot be written: No space left on device; free some space there, or choose a place on")
 
 
 def test_each_plot_is_a_file(arena: Arena, tmp_path: Path) -> None:
-    """Those that are in the folder already are told of, and left alone where they are called otherwise."""
+    """A note counts the plots that are in the folder already. Files with other names stay."""
     old = tmp_path / "plots" / "9-old-ratings.pdf"
     old.parent.mkdir()
     old.write_bytes(b"old")

@@ -1,4 +1,4 @@
-"""Two entries head to head: the plots hold what the records say, and `arena compare -o` writes what it prints, as a page."""
+"""Plots of two entries agree with the records, and `arena compare -o` writes its output as a page."""
 
 import csv
 import re
@@ -33,7 +33,7 @@ def puzzle(played: Path) -> Evidence:
 
 
 def nodes_of(played: Path, board: str, label: str) -> dict[int, int | None]:
-    """The nodes of an entry by the round, from its records; None where it has not solved the position."""
+    """Return the nodes of an entry by round, from its records, or None for unsolved positions."""
     with Store.open(played / "cup.db") as store:
         run = store.last()
         records = [(record, place) for record, place in store.records(boards=True) if place is not None]
@@ -45,7 +45,7 @@ def nodes_of(played: Path, board: str, label: str) -> dict[int, int | None]:
 
 
 def solved_nodes(played: Path, label: str) -> list[int]:
-    """The nodes of each solution of an entry, sorted; none at all count for 1, since the axis is logarithmic."""
+    """Return the nodes of each solution of an entry, sorted. Because the axis is logarithmic, 0 nodes count as 1."""
     return sorted(max(1, nodes) for nodes in nodes_of(played, "sliding-tiles", label).values() if nodes is not None)
 
 
@@ -54,7 +54,7 @@ def plot_named(evidence: Evidence, name: str) -> Plot:
 
 
 def drawn(plot: Plot) -> Any:
-    """The axes with the plot drawn on paper."""
+    """Return axes with the plot drawn for paper."""
     from matplotlib.figure import Figure
 
     axes = Figure().add_subplot()
@@ -62,7 +62,7 @@ def drawn(plot: Plot) -> Any:
     return axes
 
 
-def test_a_cactus_plot_sorts_what_was_solved(puzzle: Evidence, played: Path) -> None:
+def test_a_cactus_plot_sorts_solved_positions_by_nodes(puzzle: Evidence, played: Path) -> None:
     """The cell of k solved positions is the k-th smallest number of nodes, and the line goes through all of them."""
     plot = plot_named(puzzle, "cactus-nodes")
     counts = [int(heading.removesuffix(" solved").replace(",", "")) for heading in plot.headings[1:]]
@@ -78,8 +78,8 @@ def test_a_cactus_plot_sorts_what_was_solved(puzzle: Evidence, played: Path) -> 
 
 
 @pytest.mark.unit
-def test_a_scatter_has_a_point_for_each_position(puzzle: Evidence, played: Path) -> None:
-    """Both numbers of nodes, position by position; who solved it alone stands at the edge of the other."""
+def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: Path) -> None:
+    """The point has both numbers of nodes. If only one entry solved a position, the point is at an edge."""
     labels = puzzle.sheet.labels
     one, other = labels.index(A_STAR), next(entry for entry, label in enumerate(labels) if label.startswith("_ id"))
     plot = scatter_plot(puzzle, one, other)
@@ -99,8 +99,8 @@ def test_a_scatter_has_a_point_for_each_position(puzzle: Evidence, played: Path)
 
 
 @pytest.mark.unit
-def test_the_pair_that_is_asked_for_is_drawn(puzzle: Evidence) -> None:
-    """In the order in which it is named, whatever the ranks are."""
+def test_the_requested_pair_is_drawn(puzzle: Evidence) -> None:
+    """The order is as requested, whatever the ranks are."""
     ranked = [puzzle.sheet.labels[entry] for entry in puzzle.ranked]
     for names in ((ranked[2], ranked[0]), (ranked[0], ranked[2])):
         first = comparison_plots(among(puzzle, names), names)[0]
@@ -109,7 +109,7 @@ def test_the_pair_that_is_asked_for_is_drawn(puzzle: Evidence) -> None:
 
 @pytest.mark.unit
 def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
-    """An entry against itself has nothing but ties, and every point is on the line from corner to corner."""
+    """An entry compared with itself has only ties, and each point is on the line from corner to corner."""
     entry = puzzle.sheet.labels.index(A_STAR)
     plot = scatter_plot(puzzle, entry, entry)
     assert plot is not None
@@ -122,8 +122,8 @@ def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
 
 
 @pytest.mark.unit
-def test_a_board_among_some_entries_has_their_matches_alone(puzzle: Evidence) -> None:
-    """Plots of a comparison show those that are compared and nobody else."""
+def test_a_board_among_some_entries_has_only_their_matches(puzzle: Evidence) -> None:
+    """Plots of a comparison show only the compared entries."""
     shown = among(puzzle, (A_STAR, CLIMB))
     assert {puzzle.sheet.labels[match.seats[0]] for match in shown.matches} <= {A_STAR, CLIMB}
     for plot in comparison_plots(shown, shown.sheet.labels):
@@ -132,19 +132,19 @@ def test_a_board_among_some_entries_has_their_matches_alone(puzzle: Evidence) ->
 
 @pytest.fixture(scope="module")
 def compared(played: Path) -> Path:
-    """The page of three entries of the store, one of which has a hostile name."""
+    """Return the page that compares three entries of the store. One of them has a hostile name."""
     done = arena_in(played)("compare", "cup.db", *COMPARED, "-o", "compared.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return played / "compared.html"
 
 
-def test_the_page_says_what_the_command_prints(compared: Path, arena: Arena) -> None:
-    """Every sentence and every cell of a table, of every two entries of every board."""
+def test_the_page_agrees_with_the_printed_comparison(compared: Path, arena: Arena) -> None:
+    """The page has every sentence and every cell of a table for each pair on each board."""
     page = Page(compared.read_text(encoding="utf-8"))
     seen = "\n".join([*page.text, *[cell for table in page.tables.values() for row in table for cell in row]])
     printed = "\n\n".join([arena("compare", "cup.db", *pair, "--format", "tsv").stdout for pair in combinations(COMPARED, 2)])
     paragraphs = [block for block in printed.split("\n\n") if "\t" not in block and " time" in block and block.endswith(".")]
-    assert len(paragraphs) >= 3, "the sentence of each pair of the puzzle"
+    assert len(paragraphs) >= 3, "each pair has a sentence about the puzzle"
     for paragraph in paragraphs:
         assert paragraph.strip().split(": ", 1)[-1] in seen
     for line in printed.splitlines():
@@ -153,8 +153,8 @@ def test_the_page_says_what_the_command_prints(compared: Path, arena: Arena) -> 
 
 
 @pytest.mark.process
-def test_a_cell_of_the_matrix_leads_to_its_pair(compared: Path) -> None:
-    """The matrix comes first, in the order of the leaderboard; a pair stands behind two of its cells."""
+def test_a_cell_of_the_matrix_links_to_its_pair(compared: Path) -> None:
+    """The matrix comes first, in the order of the leaderboard. Two of its cells link to each pair."""
     text = compared.read_text(encoding="utf-8")
     page, rows = Page(text), read(compared.parent / "cup.db").boards[0].board.rows
     table = next(rows for name, rows in page.tables.items() if name == "matrix of tic-tac-toe")
@@ -167,11 +167,11 @@ def test_a_cell_of_the_matrix_leads_to_its_pair(compared: Path) -> None:
     assert set(links) <= set(page.ids)
     assert text.index('class="cross matrix compact"') < text.index('<details class="comparison"')
     signs = {cell[:1] for row in table[1:] for cell in row[1:] if cell.strip()}
-    assert signs == {"+", "-"}, "what one is above, the other is below"
+    assert signs == {"+", "-"}, "the two cells of a pair have opposite signs"
 
 
-def test_pairs_stand_behind_the_matrix(browser: "Browser", arena: Arena, played: Path) -> None:
-    """Twelve entries fit on few screens; a cell opens its pair, from which a link leads back."""
+def test_pairs_are_folded_below_the_matrix(browser: "Browser", arena: Arena, played: Path) -> None:
+    """The page with twelve entries is short. A cell opens its pair, and a link leads back."""
     agents = ["greedy", *({"agent": "random", "label": f"random({number})"} for number in range(11))]
     run({"game": "tic-tac-toe", "agents": agents, "rounds": 1}, store=played / "twelve.db")
     assert arena("compare", "twelve.db", "-o", "twelve.html").returncode == 0
@@ -194,8 +194,8 @@ def test_pairs_stand_behind_the_matrix(browser: "Browser", arena: Arena, played:
 
 
 @pytest.mark.process
-def test_the_page_is_safe_and_whole(compared: Path) -> None:
-    """It has no script, loads nothing, and a label that looks like markup is text."""
+def test_the_page_is_safe_and_self_contained(compared: Path) -> None:
+    """The page has no script and loads nothing. A label that looks like markup is shown as text."""
     page = Page(compared.read_text(encoding="utf-8"))
     assert "script" not in {tag for tag, _ in page.tags}
     assert not [found for _, found in page.tags if re.match("https?:|//", found.get("src") or found.get("href") or "")]
@@ -205,8 +205,8 @@ def test_the_page_is_safe_and_whole(compared: Path) -> None:
     assert str(policy["content"]).startswith("default-src 'none'; style-src 'unsafe-inline';")
 
 
-def test_two_entries_have_a_scatter_and_a_name(played: Path, arena: Arena) -> None:
-    """The title names both; the plots are those of the pair."""
+def test_a_comparison_of_two_entries_names_both(played: Path, arena: Arena) -> None:
+    """The title has both names, and the plots show the pair."""
     done = arena("compare", "small.db", "random", "greedy", "-o", "two.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     text = (played / "two.html").read_text(encoding="utf-8")
@@ -218,8 +218,8 @@ def test_two_entries_have_a_scatter_and_a_name(played: Path, arena: Arena) -> No
     ("place", "told"),
     [("cup.db", "a database"), ("nowhere/page.html", "does not exist")],
 )
-def test_a_place_that_cannot_be_written_is_told(arena: Arena, place: str, told: str) -> None:
-    """Before anything is compared, in one line, as `arena report` does."""
+def test_a_comparison_that_cannot_be_written_is_refused(arena: Arena, place: str, told: str) -> None:
+    """As for `arena report`, the error is one line and comes before the comparison."""
     done = arena("compare", "cup.db", "-o", place)
     assert done.returncode == 2
     assert told in done.stderr
@@ -227,8 +227,8 @@ def test_a_place_that_cannot_be_written_is_told(arena: Arena, place: str, told: 
 
 
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
-def test_it_is_accessible_and_fits_the_screen(browser: "Browser", compared: Path) -> None:
-    """No rule of axe is broken, light and dark, and nothing but tables scrolls sideways."""
+def test_the_comparison_is_accessible_and_fits_the_screen(browser: "Browser", compared: Path) -> None:
+    """The page breaks no rule of axe in light and dark, and only tables scroll sideways."""
     context = browser.new_context(viewport={"width": 390, "height": 900}, color_scheme="light")
     page = context.new_page()
     trouble: list[str] = []

@@ -1,4 +1,4 @@
-"""Elo against cost and tokens: from a store with models behind a real server, and the Pareto front against its definition."""
+"""Elo is plotted against cost and tokens, for models behind a real server. The Pareto front agrees with its definition."""
 
 import random
 from pathlib import Path
@@ -14,8 +14,8 @@ from tests.bridges.llm.stub import Reply, legal, move, serving
 
 
 @pytest.mark.unit
-def test_the_front_is_what_its_definition_says() -> None:
-    """An agent is on it if all others that are as strong or stronger cost more, by comparison of all pairs."""
+def test_the_pareto_front_agrees_with_its_definition() -> None:
+    """An agent is in the front if all agents of the same or a higher rating cost more, by comparison of all pairs."""
     rng = random.Random(1)
     for _ in range(200):
         agents = [Priced(str(n), rng.randint(1, 6), rng.randint(-3, 3), None, None) for n in range(rng.randint(1, 8))]
@@ -31,7 +31,9 @@ def test_the_front_is_what_its_definition_says() -> None:
 
 
 def test_a_report_shows_elo_against_cost_and_tokens(tmp_path: Path) -> None:
-    """Three models: the dear one takes the centre and corners, a cheap one moves anywhere, a third is dearer and as weak."""
+    """The expensive model takes the centre and corners. The cheap one chooses badly, and the third is as weak and more
+    expensive.
+    """
 
     def answers(request: dict[str, Any]) -> Reply:
         moves = legal(request)

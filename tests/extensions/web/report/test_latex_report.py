@@ -1,4 +1,4 @@
-"""`arena report --format tex`: a file that LaTeX can read. A scanner checks this, because LaTeX itself is too large."""
+"""`arena report --format tex` writes a file that LaTeX can read. A scanner checks this, because LaTeX itself is too large."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ STRUCTURE = (
 )
 COMMANDS = {*STRUCTURE, "toprule", "midrule", "bottomrule", "includegraphics"}
 COMMANDS |= {"textasciitilde", "textbackslash", "textasciicircum", "ensuremath"}
-"""What the file may use: LaTeX itself, booktabs and graphicx."""
+"""The file may use these commands of LaTeX, booktabs and graphicx."""
 HOSTILE = r"50 % \end{table} a_b & {x $y$ #1 ~ ^ <z>"
 SPEC = {
     "name": HOSTILE,
@@ -37,7 +37,7 @@ TOKEN = re.compile(r"%[^\n]*\n?|\\[a-zA-Z]+|\\.|[{}&~#$^_<>]|[^\\{}&~#$^_<>%]+",
 
 
 def scan(text: str) -> list[list[list[str]]]:
-    """Fail unless every brace and environment is closed and every character means itself; return the tables, cell by cell."""
+    """Assert that every brace and environment is closed and every character is literal. Return the tables, cell by cell."""
     tables, open_, tokens = [], list[str](), TOKEN.findall(text)
     assert "".join(tokens) == text
     for number, token in enumerate(tokens):
@@ -68,20 +68,20 @@ def scan(text: str) -> list[list[list[str]]]:
 
 
 def plain(cell: str) -> str:
-    """The text that LaTeX shows for a cell."""
+    """Return the text that LaTeX shows for a cell."""
     cell = re.sub(r"\\ensuremath\{(.)\}", r"\1", cell).replace("\\textasciitilde{}", "~").replace("\\^{}", "^")
     return re.sub(r"\\(.)", r"\1", cell.replace("\\textbackslash{}", "\0")).replace("\0", "\\").strip()
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A finished tournament with names that are full of commands."""
+    """Return the store of a finished tournament with names that are full of commands."""
     arena.run({**SPEC, "report": {"where": "moves > 5", "columns": {"length": "moves"}}}, store=tmp_path / "cup.db")
     return tmp_path / "cup.db"
 
 
-def test_the_file_has_the_tables_and_refers_to_the_plots(store: Path, tmp_path: Path) -> None:
-    """Each table has the cells of the leaderboard, each picture is there, and no label occurs twice."""
+def test_the_file_has_the_tables_and_includes_the_plots(store: Path, tmp_path: Path) -> None:
+    """Each table has the cells of the leaderboard, each included file exists, and labels are unique."""
     done = CliRunner().invoke(
         cli, ["report", str(store), "-o", str(tmp_path / "paper"), "--format", "tex"], catch_exceptions=False
     )
@@ -104,8 +104,8 @@ def test_the_file_has_the_tables_and_refers_to_the_plots(store: Path, tmp_path: 
 
 
 @pytest.mark.unit
-def test_the_scanner_finds_what_latex_would_not_read() -> None:
-    """A brace, an environment, a character and a row."""
+def test_the_scanner_finds_errors_of_latex() -> None:
+    """The errors are in a brace, an environment, a character or a row."""
     for wrong in ("{", "}", "\\begin{a}\\end{b}", "5 \\% of a_b", "a & b", "\\input{x}"):
         with pytest.raises((AssertionError, IndexError)):
             scan(wrong)

@@ -1,4 +1,4 @@
-"""The page says what the leaderboard says, carries the matches that it claims to, and shows names as text."""
+"""The page agrees with the leaderboard, has the matches that it lists, and shows names as text."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ MARKUP = "<script>alert(1)</script>"
 
 
 def shown(text: str) -> float | None:
-    """The number in a cell, a share of 1 where it is a percentage."""
+    """Return the number in a cell. A percentage becomes a fraction of 1."""
     if text in {"-", ""}:
         return None
     number = float(text.removesuffix(" %").replace(",", "").replace("+", ""))
@@ -32,8 +32,8 @@ def close(text: str, value: float | None, margin: float) -> bool:
     return number is value is None or (number is not None and value is not None and abs(number - value) <= margin)
 
 
-def test_the_numbers_are_those_of_arena_leaderboard(page: Page, leaderboards: dict[str, Any]) -> None:
-    """Every row, to the digits shown; and the very JSON is in the page for other programs."""
+def test_the_numbers_agree_with_the_leaderboard(page: Page, leaderboards: dict[str, Any]) -> None:
+    """Every row agrees to the digits shown. The page also contains the same JSON for other programs."""
     assert json.loads(page.scripts["leaderboards"]) == leaderboards
     titles = ["tic-tac-toe", "take-away", "sliding-tiles", "n-queens"]
     for title, board in zip(titles, leaderboards["boards"], strict=True):
@@ -60,8 +60,8 @@ def test_the_numbers_are_those_of_arena_leaderboard(page: Page, leaderboards: di
                 assert close(cell["Generated"], row["nodes_per_attempt"], 0.5)
 
 
-def test_several_games_have_the_overall_table_of_arena_leaderboard(page: Page, arena: "Arena") -> None:
-    """The very rows that end the text of `arena leaderboard`, and a link to them."""
+def test_several_games_have_the_overall_table_of_the_leaderboard(page: Page, arena: "Arena") -> None:
+    """The table has the same rows as the end of `arena leaderboard`, and the page has a link to it."""
     text = arena("leaderboard", "cup.db").stdout
     printed = text[text.index("Report & <b>test</b>: overall") :].split("\n\n")[1].splitlines()
     heading, *rows = page.tables["leaderboard overall"]
@@ -71,8 +71,8 @@ def test_several_games_have_the_overall_table_of_arena_leaderboard(page: Page, a
     assert ("a", {"href": "#overall"}) in page.tags
 
 
-def test_the_numbers_behind_the_plots_are_those_of_the_leaderboard(page: Page, leaderboards: dict[str, Any]) -> None:
-    """Ratings, cross-table, and the end of what converges."""
+def test_the_numbers_of_the_plots_agree_with_the_leaderboard(page: Page, leaderboards: dict[str, Any]) -> None:
+    """This includes the ratings, the cross-table, and the last values of the curves."""
     for place, board in enumerate(leaderboards["boards"]):
         tables = [table for name, table in page.tables.items() if name.startswith("numbers of ")]
         assert tables
@@ -92,8 +92,8 @@ def test_the_numbers_behind_the_plots_are_those_of_the_leaderboard(page: Page, l
         assert all(close(text, row["score"], 0.00005) for text, row in zip(last[1:], board["rows"], strict=True))
 
 
-def test_names_and_messages_are_text(page: Page) -> None:
-    """Nobody's label becomes markup: no element is there that the page did not make."""
+def test_names_and_messages_are_shown_as_text(page: Page) -> None:
+    """A label never becomes markup: the page has only its own elements."""
     tags = [tag for tag, _ in page.tags]
     assert "img" not in tags
     assert "b" not in tags
@@ -103,11 +103,11 @@ def test_names_and_messages_are_text(page: Page) -> None:
     assert "Report & <b>test</b>" in "".join(page.text)
     fault = "".join(cell for row in page.tables["failures at tic-tac-toe"] for cell in row)
     assert "<img src=x onerror=alert(1)>" in fault
-    assert '_ id="x" #01a0f1' in "".join(page.text), "a label in a drawing is left as it is"
+    assert '_ id="x" #01a0f1' in "".join(page.text), "a label in a drawing is unchanged"
 
 
-def test_no_id_stands_twice_and_nothing_is_loaded(page: Page, html: Path) -> None:
-    """Each plot has ids of its own, and the page names no address that a browser would ask for."""
+def test_ids_are_unique_and_nothing_is_loaded(page: Page, html: Path) -> None:
+    """Each plot has its own ids, and the page has no address that a browser would request."""
     assert len(page.ids) == len(set(page.ids))
     loading = [(tag, key) for tag, found in page.tags for key in found if key in {"src", "srcset", "data", "action", "poster"}]
     assert loading == []
@@ -117,8 +117,8 @@ def test_no_id_stands_twice_and_nothing_is_loaded(page: Page, html: Path) -> Non
     assert "@import" not in html.read_text()
 
 
-def test_every_match_is_there_and_unpacks_to_its_record(page: Page, played: Path) -> None:
-    """The list has each match once, and its pack has the positions that the rules make of the record."""
+def test_every_match_is_listed_and_unpacks_to_its_record(page: Page, played: Path) -> None:
+    """The list has each match once. Its pack has the positions that follow from the record by the rules."""
     listing = json.loads(page.scripts["listing"])
     packs = [json.loads(zlib.decompress(base64.b64decode(pack))) for pack in page.packs]
     with Store.open(played / "cup.db") as store:
@@ -138,8 +138,8 @@ def test_every_match_is_there_and_unpacks_to_its_record(page: Page, played: Path
             assert frames[0]["rendered"] == "counters: *******"
 
 
-def test_failures_come_with_commands_that_replay_them(page: Page, arena: "Arena") -> None:
-    """The command in the page, typed as it stands, shows the fault."""
+def test_failures_have_commands_that_replay_them(page: Page, arena: "Arena") -> None:
+    """The command in the page, typed unchanged, shows the fault."""
     commands = [re.search(r"arena (replay \S+ [0-9a-f]{32})", row[-1]) for row in page.tables["failures at tic-tac-toe"][1:]]
     found = [command[1] for command in commands if command]
     assert found
@@ -147,16 +147,15 @@ def test_failures_come_with_commands_that_replay_them(page: Page, arena: "Arena"
 
 
 def test_two_reports_of_one_store_are_equal(played: Path, arena: "Arena") -> None:
-    """To the byte, in processes whose hashes differ."""
+    """The files are equal byte for byte, even if hashes of the processes differ."""
     for name, variables in (("one", {}), ("again", {"PYTHONHASHSEED": "7"})):
         assert arena("report", "small.db", "-o", f"{name}.html", **variables).returncode == 0
     assert (played / "one.html").read_bytes() == (played / "again.html").read_bytes()
 
 
-def test_what_is_missing_is_said(tmp_path: Path, played: Path, arena: "Arena", page: Page) -> None:
-    """A run that is not over, a plugin that is gone and a cap have a report: leaderboards, plots, and matches as text.
-
-    Of ten matches half are failures, since there are enough of both.
+def test_missing_parts_are_mentioned(tmp_path: Path, played: Path, arena: "Arena", page: Page) -> None:
+    """A report of an unfinished run, without its plugin and with a limit of matches, has leaderboards, plots, and matches as
+    text. Half of the ten matches are failures, because there are enough of both kinds.
     """
     shutil.copy(played / "cup.db", tmp_path / "cup.db")
     with sqlite3.connect(tmp_path / "cup.db") as connection:

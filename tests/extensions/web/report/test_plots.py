@@ -1,4 +1,4 @@
-"""What the plots show, held against the store by brute force, and how they are drawn."""
+"""Plots agree with brute force over the store, and are drawn correctly."""
 
 import re
 from dataclasses import replace
@@ -43,8 +43,8 @@ def rows(evidence: Evidence, name: str) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.unit
-def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> None:
-    """Moves, and nodes and seconds of the first seat, match by match, added up from the decisions themselves."""
+def test_the_evidence_agrees_with_the_records(found: Findings, played: Path) -> None:
+    """Moves, and nodes and seconds of the first seat, are summed over the decisions of each match."""
     with Store.open(played / "cup.db") as store:
         records = {place.number: record for record, place in store.records(boards=True) if place is not None}
     matches = [match for evidence in found.boards for match in evidence.matches]
@@ -59,7 +59,7 @@ def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> 
 
 @pytest.mark.unit
 def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
-    """The last of twenty points has all matches, so its ratings are those of the table, and the points go forward."""
+    """The last of twenty points has all matches, so its ratings are the ratings of the table. The points increase."""
     points = rating_points(versus.sheet, tuple(versus.scored))
     assert len(points) == 20
     assert [point.played for point in points] == sorted({point.played for point in points})
@@ -69,8 +69,8 @@ def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
 
 
 @pytest.mark.process
-def test_ratings_over_the_run_end_at_the_board_though_tiers_are_open(tmp_path: Path) -> None:
-    """Repeated games, and an agent that loses everything: the last point is the board, whose zero is the mean of the others."""
+def test_ratings_over_the_run_end_at_the_leaderboard_with_open_tiers(tmp_path: Path) -> None:
+    """Games repeat, and one agent loses everything. The last point is the leaderboard, whose zero is the mean of the others."""
     agents = ["random", "lookahead", {"agent": "alpha-beta", "depth": 2}, {"agent": "alpha-beta", "depth": 3}]
     run({"game": {"name": "connect-four", "columns": 5}, "agents": agents, "rounds": 6}, store=tmp_path / "open.db")
     (found,) = read(tmp_path / "open.db").boards
@@ -82,8 +82,8 @@ def test_ratings_over_the_run_end_at_the_board_though_tiers_are_open(tmp_path: P
 
 @pytest.mark.unit
 @pytest.mark.parametrize(("ranked_by", "key"), [("score", "score"), ("mean_return", "mean_return"), ("rating", "rating")])
-def test_the_curve_over_the_run_is_what_ranks_the_board(versus: Evidence, ranked_by: str, key: str) -> None:
-    """Its last point has the values of the table, whichever of them ranks it."""
+def test_the_curve_over_the_run_shows_the_ranking_value(versus: Evidence, ranked_by: str, key: str) -> None:
+    """Its last point has the values of the table, whichever of them determines the ranks."""
     plot = convergence_plot(replace(versus, board=replace(versus.board, ranked_by=ranked_by)))
     assert plot is not None
     assert plot.title == {"score": "Score", "mean_return": "Mean return", "rating": "Ratings"}[ranked_by] + " over the run"
@@ -92,8 +92,8 @@ def test_the_curve_over_the_run_is_what_ranks_the_board(versus: Evidence, ranked
 
 
 @pytest.mark.unit
-def test_plots_by_seconds_have_the_entries_whose_times_can_be_compared(puzzle: Evidence) -> None:
-    """The cell of the most solved positions is the longest of their times; an entry without times on the board has no line."""
+def test_plots_by_seconds_show_entries_with_comparable_times(puzzle: Evidence) -> None:
+    """The cell of the most solved positions is an entry's longest time. An entry without times on the leaderboard has no line."""
     plot = cactus_plot(puzzle, "seconds")
     assert plot is not None
     labels = puzzle.sheet.labels
@@ -114,8 +114,8 @@ def test_plots_by_seconds_have_the_entries_whose_times_can_be_compared(puzzle: E
 
 
 @pytest.mark.unit
-def test_solved_by_budget_is_a_plain_count(puzzle: Evidence) -> None:
-    """For each budget of the table, how many attempts were solved with no more than it."""
+def test_solved_by_budget_agrees_with_a_count(puzzle: Evidence) -> None:
+    """Each budget of the table counts the attempts that were solved within it."""
     plot = next(plot for plot in plots_of(puzzle) if plot.name == "budget-nodes")
     for label, *shares in plot.rows:
         own = [match for match in puzzle.scored if puzzle.sheet.labels[match.seats[0]] == label]
@@ -135,8 +135,8 @@ LIMITED = {
 
 
 @pytest.mark.process
-def test_nothing_is_shown_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
-    """Solvers stop at 300 nodes, and at 150: their shares end there."""
+def test_no_share_is_shown_above_the_limit_of_an_agent(tmp_path: Path) -> None:
+    """Solvers stop at 300 nodes or at 150, and their curves end there."""
     run(LIMITED, store=tmp_path / "limited.db")
     (evidence,) = read(tmp_path / "limited.db").boards
     plot = next(plot for plot in plots_of(evidence) if plot.name == "budget-nodes")
@@ -155,8 +155,8 @@ def test_nothing_is_shown_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_the_last_budget_is_the_limit_where_all_are_limited(tmp_path: Path) -> None:
-    """Three solvers alone: no power of ten is above what the most patient of them had."""
+def test_the_last_budget_is_the_largest_limit_if_all_are_limited(tmp_path: Path) -> None:
+    """There are only the three limited solvers, and no power of ten above the largest limit."""
     run({**LIMITED, "agents": LIMITED["agents"][1:]}, store=tmp_path / "limited.db")  # type: ignore[index]
     (evidence,) = read(tmp_path / "limited.db").boards
     plot = next(plot for plot in plots_of(evidence) if plot.name == "budget-nodes")
@@ -165,11 +165,10 @@ def test_the_last_budget_is_the_limit_where_all_are_limited(tmp_path: Path) -> N
     assert whole(plot, "svg")
 
 
-def test_a_drawing_is_well_formed_and_follows_the_page(versus: Evidence, puzzle: Evidence) -> None:
-    """Each has a role, a name and a description, text as text, and no colour or font that the page could not change.
-
-    A label that looks like the drawing's own words stays as it is. The minus is the one of the tables, in every plot: a page that
-    is searched for -100 finds it.
+def test_a_drawing_is_well_formed_and_follows_the_theme(versus: Evidence, puzzle: Evidence) -> None:
+    """Each drawing has a role, a name, a description and real text, and the page can change all its colours and fonts. A label
+    that looks like a part of the drawing is unchanged. As in tables, the minus is a hyphen, so that a search of the page for
+    -100 succeeds.
     """
     drawn = [
         (evidence, plot, inline(plot, f"k{n}")) for evidence in (versus, puzzle) for n, plot in enumerate(plots_of(evidence))
@@ -182,7 +181,7 @@ def test_a_drawing_is_well_formed_and_follows_the_page(versus: Evidence, puzzle:
         assert tree.get("role") == "img"
         assert [child.tag for child in tree[:2]] == [f"{SVG}title", f"{SVG}desc"]
         assert tree[0].text == plot.title
-        assert not set(re.findall(r"#[0-9a-f]{6}", text)) - {"#01a0f1"}, "the one that a label has"
+        assert not set(re.findall(r"#[0-9a-f]{6}", text)) - {"#01a0f1"}, "a label has this colour"
         assert not any(colour in text for colour in VARIABLES if colour != PAGE.ink)
         assert "<style" not in text
         assert "font-family" not in text
@@ -194,12 +193,12 @@ def test_a_drawing_is_well_formed_and_follows_the_page(versus: Evidence, puzzle:
     ratings = ET.fromstring(next(text for _, plot, text in drawn if plot.name == "ratings"))
     texts = {"".join(part.itertext()).strip("\u200b") for part in ratings.iter(f"{SVG}text")}
     assert '_ id="x" #01a0f1 $囲$' in texts
-    assert "<script>alert(1)</script>" in texts, "a long one is whole"
+    assert "<script>alert(1)</script>" in texts, "a long label is not cut"
 
 
 @pytest.mark.unit
-def test_counts_have_ticks_at_whole_numbers_alone(puzzle: Evidence) -> None:
-    """One or two positions solved: ticks at 0, 1 and 2, and not at 0.25 and 0.5."""
+def test_counts_have_ticks_only_at_whole_numbers(puzzle: Evidence) -> None:
+    """One or two positions are solved. The ticks are at 0, 1 and 2, but not at 0.25 or 0.5."""
     from matplotlib.figure import Figure
 
     few = replace(puzzle, matches=tuple([match._replace(solved=match.solved and match.round < 2) for match in puzzle.matches]))
@@ -213,7 +212,7 @@ def test_counts_have_ticks_at_whole_numbers_alone(puzzle: Evidence) -> None:
 
 @pytest.mark.unit
 def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
-    """An agent that won everything has a lower bound alone: its line ends in an arrow, one more mark than it would have."""
+    """An agent that won everything has only a lower bound, so its line ends in an arrow."""
     board = versus.board
     sure = [row | {"rating_low": -100.0, "rating_high": 100.0} for row in board.rows]
     open_ = [sure[0] | {"rating_high": None}, *sure[1:]]
@@ -229,8 +228,8 @@ def changed(board: Leaderboard, made: list[dict[str, object]]) -> Leaderboard:
 
 
 @pytest.mark.parametrize(("agents", "letter"), [(2, "W"), (9, "W"), (10, "a"), (12, "i")])
-def test_numbers_in_a_cross_table_stay_in_their_squares(versus: Evidence, agents: int, letter: str) -> None:
-    """As they are drawn, beside long labels and with 100.0 everywhere; where they would be too small to read there are none."""
+def test_numbers_in_a_cross_table_fit_into_their_squares(versus: Evidence, agents: int, letter: str) -> None:
+    """All cells are 100.0 and the labels are long. If the numbers would be too small to read, they are left out."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -258,7 +257,7 @@ def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence
 
 
 @pytest.mark.parametrize(("style", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
-def test_files_are_what_they_are_called_and_the_same_again(versus: Evidence, style: str, begins: bytes) -> None:
+def test_plot_files_have_the_right_type_and_are_reproducible(versus: Evidence, style: str, begins: bytes) -> None:
     plot = plots_of(versus)[0]
     content = whole(plot, style)
     assert content.startswith(begins)
@@ -266,8 +265,8 @@ def test_files_are_what_they_are_called_and_the_same_again(versus: Evidence, sty
 
 
 @pytest.mark.unit
-def test_a_field_too_large_for_a_plot_says_so(versus: Evidence) -> None:
-    """Fifty agents: the plot has the best of them, the table all."""
+def test_a_plot_of_a_large_field_mentions_its_limit(versus: Evidence) -> None:
+    """Of fifty agents, the plot shows the best ones, and the table shows all."""
     row = dict(versus.board.rows[0])
     many = replace(versus.board, rows=tuple([row | {"agent": f"agent {k}"} for k in range(50)]))
     plot = ratings_plot(many)
@@ -277,8 +276,8 @@ def test_a_field_too_large_for_a_plot_says_so(versus: Evidence) -> None:
 
 
 @pytest.mark.unit
-def test_sixteen_agents_have_lines_of_their_own_and_whole_labels(puzzle: Evidence) -> None:
-    """Colours, markers and fillings tell sixteen apart. Of seventeen one is left out, which the plot knows."""
+def test_sixteen_agents_have_distinct_lines_and_whole_labels(puzzle: Evidence) -> None:
+    """Colours, markers and fillings distinguish sixteen agents. Of seventeen, one is left out, and the plot knows the number."""
     styles = [tuple(map(str, PAPER.line(number).items())) for number in range(MAX_LINES)]
     assert (
         len({(dict(PAPER.line(number))["color"], "markerfacecolor" in PAPER.line(number)) for number in range(MAX_LINES)}) == 16
@@ -300,8 +299,8 @@ def test_sixteen_agents_have_lines_of_their_own_and_whole_labels(puzzle: Evidenc
 
 
 @pytest.mark.unit
-def test_matches_are_light_enough_for_a_night(versus: Evidence) -> None:
-    """Pairings share one object for who sat where."""
+def test_matches_share_the_seats_of_a_pairing(versus: Evidence) -> None:
+    """This saves memory for large runs."""
     seats = [match.seats for match in versus.matches]
     assert len({id(one) for one in seats}) == len(set(seats))
     assert all(isinstance(match, MatchSummary) for match in versus.matches)

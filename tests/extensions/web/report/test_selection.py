@@ -1,4 +1,4 @@
-"""Which matches a page carries, by laws that hold whatever was played."""
+"""The choice of matches for a page obeys laws that hold for any results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ def match(place: int, kind: str, moves: int, pairing: int) -> MatchSummary:
 @pytest.mark.unit
 @given(PLAYED, st.integers(0, 70), st.integers(0, 6000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
-def test_there_are_never_too_many_and_failures_come_first(
+def test_matches_are_limited_and_failures_come_first(
     board: Evidence, made: list[tuple[str, int, int]], most: int, positions: int
 ) -> None:
     matches = [match(place, *one) for place, one in enumerate(made)]
@@ -46,15 +46,17 @@ def test_there_are_never_too_many_and_failures_come_first(
 
 
 @pytest.mark.unit
-def test_all_pairings_have_their_turn(board: Evidence) -> None:
-    """Of a thousand matches of one pairing and three of another, six places go to the last three of each, the newest first."""
+def test_every_pairing_has_a_share(board: Evidence) -> None:
+    """There are a thousand matches of one pairing and three of another. Six places go to the last three of each, the newest
+    first.
+    """
     matches = [match(place, "won", 5, 0) for place in range(1000)] + [match(1000 + k, "won", 5, 1) for k in range(3)]
     kept = choose_matches([replace(board, matches=tuple(matches))], 6, 10_000)
     assert [one.match.place for one in kept] == [1002, 999, 1001, 998, 1000, 997]
 
 
 @pytest.mark.unit
-def test_an_answer_takes_the_room_of_two_positions() -> None:
-    """Its steps are those of the solver: they are not in the record."""
+def test_an_answer_counts_as_two_positions() -> None:
+    """The steps of a solver are not in the record."""
     assert match(0, "answered", 50_000, 0).positions == 2
     assert match(0, "won", 30, 0).positions == 31
