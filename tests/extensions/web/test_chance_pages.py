@@ -1,4 +1,6 @@
-"""Games with dice, hidden cards and scores in a real browser: what is dealt stays dealt, and nobody sees what is not his."""
+"""Games with dice, hidden cards and scores are played in a real browser. Outcomes of chance stay fixed, and hidden cards stay
+hidden.
+"""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from tests.eventually import eventually
 
 @pytest.fixture(scope="module")
 def table(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A server of a store with a match of pig and one of Kuhn poker in either order of the seats."""
+    """Run a server for a store with a match of pig and matches of Kuhn poker with both orders of seats."""
     folder = tmp_path_factory.mktemp("table")
     agents = ["random", {"agent": "random", "label": "other"}]
     run({"name": "cup", "games": ["pig", "kuhn-poker"], "rounds": 1, "agents": agents}, store=folder / "cup.db")
@@ -22,7 +24,7 @@ def table(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]
 
 @pytest.fixture
 def page(browser: Any, table: Any, visiting: Any) -> Iterator[Any]:
-    """A page on a screen, without a word on its console in the end."""
+    """Open a page, and assert at the end that its console is empty."""
     made = visiting(browser, table.address, 1000)
     yield made.go("/play?game=pig")
     assert made.errors == []
@@ -38,7 +40,7 @@ def turn(page: Any) -> str:
 
 
 def sit(page: Any, game: str, *agents: str) -> None:
-    """Begin a game with these agents, the empty name for a person."""
+    """Start a game with these agents. An empty name means a person."""
     page.get_by_label("Game", exact=True).select_option(game)
     for seat, agent in enumerate(agents, 1):
         page.get_by_label(f"Seat {seat}").select_option(agent)
@@ -53,17 +55,17 @@ def play(page: Any, action: str) -> None:
 
 
 def described(page: Any, pattern: str) -> list[Any]:
-    """What the description of the board says at a place."""
+    """Return the matches of a pattern in the description of the board."""
     return re.findall(pattern, str(page.locator("svg.board").get_attribute("aria-label")))
 
 
 def cards(page: Any) -> tuple[str, str]:
-    """Both cards of Kuhn poker as the board describes them, one that is not known as `a card`."""
+    """Return both cards of Kuhn poker as the board describes them. An unknown card is `a card`."""
     first, second = described(page, r"[ab] holds (a card|[JQK])")
     return first, second
 
 
-def test_a_die_falls_as_it_did_after_a_move_was_taken_back_and_after_a_reload(page: Any) -> None:
+def test_a_die_shows_the_same_number_after_undo_and_reload(page: Any) -> None:
     page.wait_for_selector(".board-pig")
     sit(page, "pig", "", "hold-at")
     play(page, "roll")
@@ -87,8 +89,8 @@ def test_a_die_falls_as_it_did_after_a_move_was_taken_back_and_after_a_reload(pa
     assert told[0] == str(face)
 
 
-def test_the_other_card_is_nowhere_on_the_page_before_the_end(page: Any) -> None:
-    """The card that is left out and the other's are the two that a person does not hold."""
+def test_the_opponents_card_is_nowhere_on_the_page_before_the_end(page: Any) -> None:
+    """The person holds one of three cards, so the unused card and the opponent's card are the two others."""
     sit(page, "kuhn-poker", "", "cfr-plus")
     own, other = cards(page)
     assert own in "JQK"
@@ -109,7 +111,7 @@ def test_the_other_card_is_nowhere_on_the_page_before_the_end(page: Any) -> None
     assert "a card" not in cards(page)
 
 
-def test_two_persons_have_a_curtain_between_them(page: Any) -> None:
+def test_two_persons_have_a_curtain_between_their_turns(page: Any) -> None:
     sit(page, "kuhn-poker", "", "")
     lift = page.locator(".curtain button")
     seen = []
@@ -129,8 +131,8 @@ def test_two_persons_have_a_curtain_between_them(page: Any) -> None:
     assert turn(page) == f"You ({higher}) wins"
 
 
-def test_a_bid_that_was_made_at_once_is_not_told(page: Any) -> None:
-    """A person in the second seat of rock, paper, scissors acts after the agent has, and does not see what it was."""
+def test_a_simultaneous_action_is_hidden_until_both_have_chosen(page: Any) -> None:
+    """In rock, paper, scissors, a person in the second seat acts after the agent, and does not see its action."""
     sit(page, "rock-paper-scissors", "random", "")
     eventually(lambda: turn(page) == "Your turn" and said(page) == "1. random: has moved", page=page)
     assert page.locator(".layer-pieces .round-hidden").count() == 1
@@ -138,8 +140,8 @@ def test_a_bid_that_was_made_at_once_is_not_told(page: Any) -> None:
     assert not re.search("✊<|✋<|✌<|>rock|>paper|>scissors", re.sub(r'<text class="choice-text".*?</text>', "", shown))
 
 
-def test_a_game_for_a_score_says_the_score_at_its_end(page: Any) -> None:
-    """2048 on a board of two by two, in any direction that moves something, until nothing does."""
+def test_a_game_for_a_score_shows_the_score_at_its_end(page: Any) -> None:
+    """2048 on a board of two by two is played by any legal action until there is none."""
     page.wait_for_selector(".board-pig")
     page.get_by_label("Game", exact=True).select_option("2048")
     page.get_by_label("Rows").fill("2")
@@ -162,12 +164,12 @@ def test_a_game_for_a_score_says_the_score_at_its_end(page: Any) -> None:
     assert page.locator(".seat-score, .fault").count() == 0
 
 
-def test_one_plays_on_from_any_position_of_a_match(page: Any) -> None:
-    """From before the deal chance deals, once; and from there on the other's card is hidden, which the match has shown."""
+def test_play_continues_from_any_position_of_a_match(page: Any) -> None:
+    """Before the deal, chance deals once. Afterwards the opponent's card is hidden, although the page of the match showed it."""
     address = page.url.partition("/play")[0]
     for number, steps, words in ((0, 1, "a has 0 of 100"), (1, 0, "b holds a card"), (1, 2, "b holds a card")):
         page.goto(f"{address}/t/cup/matches?board={number}")
-        page.locator("tbody a").last.click()  # the oldest, in which random sits first
+        page.locator("tbody a").last.click()  # the oldest match, in which random has the first seat
         page.get_by_role("link", name="Continue in place of random").wait_for()
         for _ in range(steps):
             page.get_by_role("button", name="forward", exact=True).click()
@@ -179,8 +181,8 @@ def test_one_plays_on_from_any_position_of_a_match(page: Any) -> None:
         assert described(page, words)
 
 
-def test_the_boards_are_seen_without_scrolling(page: Any) -> None:
-    """Whole, for every game with chance or hidden information that has one, on a laptop and on a phone."""
+def test_boards_are_visible_without_scrolling(page: Any) -> None:
+    """This covers every game with a board and with chance or hidden information, on a laptop and on a phone."""
     for game in (
         "pig",
         "backgammon",

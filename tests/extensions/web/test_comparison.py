@@ -1,4 +1,4 @@
-"""The page of a comparison, made by the server on demand."""
+"""The server computes the page of a comparison on request."""
 
 import asyncio
 from pathlib import Path
@@ -16,9 +16,8 @@ HOSTILE = "<script>window.hit = 1</script>"
 
 
 def test_the_page_compares_two_entries(server: Any) -> None:
-    """A browser gets a page at once, which asks for the comparison; after that it gets the comparison, from memory.
-
-    The comparison names both entries and nobody else, has a policy of its own that forbids every script, and the label is text.
+    """A browser first gets a page that requests the comparison, and afterwards the comparison from the cache. The comparison
+    names only these entries. Its own policy forbids all scripts, and the label is text.
     """
     address, browser = f"/t/cup/compare?agent=lookahead&agent={quote(HOSTILE)}", {"accept": "text/html,*/*"}
     waiting = server.ask(address, **browser)
@@ -29,14 +28,18 @@ def test_the_page_compares_two_entries(server: Any) -> None:
     assert done.headers["content-security-policy"].startswith("default-src 'none'; style-src 'unsafe-inline'; base-uri")
     assert "<h1>lookahead and &lt;script&gt;" in done.text
     assert "<script" not in done.text
-    assert done.text.count('<div class="card comparison">') == 2, "one pair on each of two boards"
+    assert done.text.count('<div class="card comparison">') == 2, "there is one pair on each of two boards"
     assert 'href="/t/cup">Leaderboard<' in done.text
     assert 'href="/t/cup/compare">All entries<' in done.text
     assert {server.ask(address, **browser).text, server.ask(address, accept="*/*").text} == {done.text}
 
 
-def test_a_kept_page_is_made_anew_when_its_store_has_grown(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At once if it is old, else after a while, so that a store that grows all the time has a page, too."""
+def test_a_cached_comparison_is_renewed_after_its_store_has_grown(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old page is renewed at once. A recent one is served for a while, so that a store that grows all the time has a page,
+    too.
+    """
     store, spec = tmp_path / "grown.db", {"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 1}
     run(spec, store=store)
 
@@ -53,7 +56,7 @@ def test_a_kept_page_is_made_anew_when_its_store_has_grown(place: Path, tmp_path
     assert asyncio.run(visit()) == [False, True, True, False]
 
 
-def test_what_cannot_be_compared_is_told(server: Any) -> None:
+def test_an_invalid_comparison_is_refused(server: Any) -> None:
     """Words of an address are labels, never options."""
     done = server.ask("/t/cup/compare?agent=--help&agent=random")
     assert done.status == 400
@@ -62,8 +65,8 @@ def test_what_cannot_be_compared_is_told(server: Any) -> None:
     assert server.ask("/t/nowhere/compare").status == 404
 
 
-def test_the_leaderboard_leads_to_the_page(browser: Any, server: Any, visiting: Any) -> None:
-    """By a link beside that to the matches, and by a form for two agents, of which the second is never the first."""
+def test_the_leaderboard_links_to_comparisons(browser: Any, server: Any, visiting: Any) -> None:
+    """There is a link beside the one to the matches, and a form for two agents. The second list leaves out the first agent."""
     made = visiting(browser, server.address, 390)
     page = made.go("/t/cup")
     page.wait_for_selector(".leaderboard")

@@ -1,4 +1,4 @@
-"""`arena dataset`: the files that Hugging Face reads, against the records of the run, and without secrets."""
+"""`arena dataset` writes files for Hugging Face, which agree with the records of the run and contain no secrets."""
 
 import json
 from pathlib import Path
@@ -15,8 +15,8 @@ from tests.bridges.llm.stub import Reply, first, serving
 SECRET = "plain-words-of-a-secret"
 
 
-def telling(request: dict[str, Any]) -> Reply:
-    """Answers in prose with a secret, and then with a move."""
+def answer_with_secret(request: dict[str, Any]) -> Reply:
+    """Answer first in prose with a secret, and then with a move."""
     return first(request) if len(request["messages"]) > 2 else Reply(f"My key is {SECRET}, or sk-abcdefghijklmnop")
 
 
@@ -26,9 +26,9 @@ def rows(file: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.process
 def test_a_data_set_has_all_matches_decisions_and_transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every row of a file has the same keys, as a table needs; the card names the files and the leaderboard."""
+    """All rows of a file have the same keys, as needed for a table. The card names the files and the leaderboard."""
     monkeypatch.setenv("MODEL_API_KEY", SECRET)
-    with serving(telling) as stub:
+    with serving(answer_with_secret) as stub:
         model = {"agent": "llm", "url": stub.url, "model": "m", "label": "model | one"}
         results = arena.run({"game": "tic-tac-toe", "rounds": 2, "agents": [model, "random"]}, store=tmp_path / "cup.db")
     cli(["dataset", str(tmp_path / "cup.db"), "-o", str(tmp_path / "set")], standalone_mode=False)
@@ -77,8 +77,8 @@ def test_a_data_set_without_models_has_no_transcripts_and_overwrites_no_file(tmp
         cli(["dataset", str(tmp_path / "cup.db"), "-o", str(tmp_path / "cup.db")], standalone_mode=False)
 
 
-def test_no_link_in_the_folder_is_followed(tmp_path: Path) -> None:
-    """A folder from a stranger may have links at the names of all files of a data set."""
+def test_links_in_the_folder_are_not_followed(tmp_path: Path) -> None:
+    """A foreign folder may have links at the names of all files of a data set."""
     arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["greedy", "random"]}, store=tmp_path / "cup.db")
     folder, victim = tmp_path / "set", tmp_path / "thesis.txt"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""What pages ask of games and agents: right answers, and an end to what takes too long, too much, or is not wanted any more."""
+"""Games and agents answer requests of pages. Work that takes too much time or memory, or that no page waits for, is stopped."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.process
 
 EIGHT = {"name": "sliding-tiles"}
 HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
-"""One of the two positions of the 8-puzzle that are 31 moves from the goal (A. Reinefeld, IJCAI 1993)."""
+"""This is one of the two positions of the 8-puzzle that are 31 moves from the goal (A. Reinefeld, IJCAI 1993)."""
 
 
 def solving(state: str, agent: str, **more: Any) -> dict[str, Any]:
@@ -32,8 +32,8 @@ def desks(server: Any) -> list[psutil.Process]:
 
 
 @contextmanager
-def left(server: Any, path: str, body: dict[str, Any]) -> Iterator[None]:
-    """A request whose page goes away at the end."""
+def request_left(server: Any, path: str, body: dict[str, Any]) -> Iterator[None]:
+    """Send a request, and close its connection at the end."""
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE_SECONDS)) as connection:
         connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
         yield
@@ -46,14 +46,14 @@ def test_the_hardest_eight_puzzle_takes_31_moves(server: Any) -> None:
     assert view["frames"][-1]["state"] == "1 2 3 / 4 5 6 / 7 8 ."
 
 
-def test_two_agents_meet_the_same_position_and_the_same_start(server: Any) -> None:
+def test_two_requests_with_a_seed_have_the_same_search(server: Any) -> None:
     asked = {"game": {"name": "n-queens", "parameters": {"n": 12}}, "state": "-", "agent": {"agent": "hill-climb"}, "seed": 5}
     one, two = [server.ask("/api/solve", asked).json["view"] for _ in range(2)]
     assert [frame["state"] for frame in one["frames"]] == [frame["state"] for frame in two["frames"]]
     assert one["totals"][0]["nodes"] == two["totals"][0]["nodes"]
 
 
-def test_an_agent_takes_the_win_and_blocks_the_loss(server: Any) -> None:
+def test_an_agent_takes_a_win_and_blocks_a_loss(server: Any) -> None:
     for state, action in (("xx./oo./...", "3"), ("xx./o../...", "3")):
         asked = {"game": {"name": "tic-tac-toe"}, "state": state, "agent": {"agent": "alpha-beta"}}
         assert server.ask("/api/move", asked).json["frame"]["action"] == action
@@ -69,7 +69,7 @@ def test_a_hint_for_a_board_with_queens_leads_to_a_solution(server: Any) -> None
     assert len({row + column for column, row in enumerate(rows)}) == len({row - column for column, row in enumerate(rows)}) == 8
 
 
-def test_a_whole_game_by_actions_keeps_the_rules(server: Any) -> None:
+def test_a_whole_game_is_played_by_requests(server: Any) -> None:
     game = {"name": "pebbles", "parameters": {"heap": 4}}
     frame = server.ask("/api/position", {"game": game, "seed": 1}).json["frame"]
     assert frame["rendered"].startswith("o o o o")
@@ -100,23 +100,23 @@ def test_a_whole_game_by_actions_keeps_the_rules(server: Any) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_told(server: Any, path: str, asked: Any, said: str) -> None:
+def test_an_invalid_request_is_explained(server: Any, path: str, asked: Any, said: str) -> None:
     answer = server.ask(path, asked)
     assert answer.status == 400
     assert said in answer.json["error"]
 
 
-def test_an_agent_that_starts_over_has_no_hint_for_a_board_that_is_begun(server: Any) -> None:
+def test_an_agent_that_starts_over_has_no_hint_for_a_begun_board(server: Any) -> None:
     asked = {"game": {"name": "n-queens"}, "state": "1 3 5", "agent": {"agent": "min-conflicts"}}
     assert "has found no action" in server.ask("/api/move", asked).json["error"]
 
 
-def test_what_an_agent_prints_is_no_answer(server: Any) -> None:
+def test_output_of_an_agent_is_not_an_answer(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "chatty"}}
     assert server.ask("/api/move", asked).json["frame"]["action"] == "9"
 
 
-def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
+def test_an_agent_that_ignores_its_limit_is_stopped(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.2}}
     answer = server.ask("/api/move", asked)
     assert answer.status == 503
@@ -124,7 +124,7 @@ def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
     assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
 
 
-def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
+def test_an_agent_that_exhausts_memory_is_reported(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "hoarder"}}
     answer = server.ask("/api/move", asked)
     assert answer.status in (400, 503)
@@ -132,7 +132,7 @@ def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
     assert psutil.Process(server.process.pid).memory_info().rss < 300 << 20
 
 
-def test_work_ends_when_the_page_goes(server: Any) -> None:
+def test_work_ends_when_the_page_is_closed(server: Any) -> None:
     hard = {"game": {"name": "sliding-tiles", "parameters": {"rows": 5, "columns": 5}}, "seed": 3}
     found = server.ask("/api/position", hard)
     assert found.status == 200, found.text
@@ -145,15 +145,15 @@ def test_work_ends_when_the_page_goes(server: Any) -> None:
     before = {desk.pid: used(desk) for desk in desks(server)}
 
     def busy() -> list[psutil.Process]:
-        """More than any desk needs for its start."""
+        """Return the processes that have used more time than needed for a start."""
         return [desk for desk in desks(server) if used(desk) > before.get(desk.pid, 0.0) + 2]
 
-    with left(server, "/api/solve", asked):
+    with request_left(server, "/api/solve", asked):
         working = eventually(busy)
     eventually(lambda: not [desk for desk in working if desk.is_running()])
 
 
-def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: Any) -> None:
+def test_requests_above_the_limit_are_refused_and_others_answered(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 3}}
     found: list[int] = []
     threads = [threading.Thread(target=lambda: found.append(server.ask("/api/move", asked).status)) for _ in range(8)]
@@ -167,7 +167,7 @@ def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: A
 
 
 def test_a_spec_is_played_until_it_is_stopped(serve: Any, tmp_path: Path) -> None:
-    """What is finished stays in the store, and a second request to stop is refused."""
+    """Finished matches stay in the store, and a second request to stop is refused."""
     (tmp_path / "long.yaml").write_text("game: othello\nrounds: 1000\nagents: [random, greedy]\n")
     with serve(tmp_path, "long.yaml") as server:
         eventually(lambda: (state := server.ask("/api/t/long").json)["state"] == "running" and state["done"] > 0)
@@ -178,8 +178,8 @@ def test_a_spec_is_played_until_it_is_stopped(serve: Any, tmp_path: Path) -> Non
         assert server.ask("/api/t/long/stop", {}).status == 400
 
 
-def test_a_form_has_fields_for_the_options_of_a_heuristic_function(tmp_path: Path) -> None:
-    """They are its keyword-only parameters; what arena hands it has no field."""
+def test_a_form_has_fields_for_the_options_of_a_heuristic(tmp_path: Path) -> None:
+    """The options are keyword-only parameters. Parameters that arena supplies have no field."""
     source = """
 from arena import heuristic, hookimpl
 
@@ -198,15 +198,15 @@ def arena_heuristics():
     assert (field["name"], field["default"], field["kind"]) == ("weight", 0.5, "number")
 
 
-def test_dice_follow_the_number_of_actions_so_far(server: Any) -> None:
-    """The same state of Pig throws anew further on in the play."""
+def test_dice_depend_on_the_number_of_actions_so_far(server: Any) -> None:
+    """The same state of Pig gives other throws later in the match."""
     asked = {"game": {"name": "pig"}, "state": "0:0 +0 a", "action": "roll", "seed": 0}
     frames = [server.ask("/api/apply", {**asked, "ply": ply}).json["frame"] for ply in range(12)]
     assert len({frame["chance"][0] for frame in frames}) > 2
     assert [frame["ply"] for frame in frames] == list(range(1, 13))
 
 
-def test_a_position_is_reached_again_by_its_actions(server: Any) -> None:
+def test_a_position_is_reached_by_its_actions(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": ".../.../...", "actions": ["1", "5", "9"]}
     frames = server.ask("/api/position", asked).json["frames"]
     assert [frame["action"] for frame in frames] == [None, "1", "5", "9"]
@@ -245,8 +245,8 @@ export const draw = () => {};
 """
 
 
-def test_a_board_comes_from_a_process_that_has_loaded_its_plugin(serve: Any, tmp_path: Path) -> None:
-    """The server has not; an edit has another address, and the old one stays what it was."""
+def test_a_board_is_loaded_by_another_process_than_the_server(serve: Any, tmp_path: Path) -> None:
+    """The server does not load the plugin. An edited board has another address, and the old address keeps its content."""
     (tmp_path / "light.py").write_text(BOARD)
     (tmp_path / "light.js").write_text(MODULE)
     with serve(tmp_path, "--plugin", "light.py") as running:

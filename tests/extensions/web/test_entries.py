@@ -1,4 +1,4 @@
-"""What is told of one entry, what can be downloaded, and how the progress of a run is told."""
+"""Facts about an entry, downloads, and the progress of a run."""
 
 import asyncio
 import csv
@@ -37,7 +37,7 @@ def entry(server: Any, label: str) -> Any:
 
 @pytest.mark.parametrize("label", ["random", "lookahead", HOSTILE])
 def test_meetings_add_up_to_the_leaderboard(server: Any, label: str) -> None:
-    """Games, wins, draws and losses against each, and the share of them in the first seat."""
+    """The sum covers games, wins, draws and losses against each opponent. Half of the games are in the first seat."""
     boards = server.ask("/api/t/cup").json["boards"]
     found = entry(server, label)
     assert [board["title"] for board in found["boards"]] == [board["title"] for board in boards]
@@ -64,8 +64,8 @@ def test_the_curve_ends_at_the_rating(server: Any) -> None:
         assert [point[0] for point in curve] == sorted({point[0] for point in curve})
 
 
-def test_what_an_entry_is_comes_from_its_plugin(server: Any) -> None:
-    """Options with their defaults, the heuristic of each game, the source; a stranger has no page."""
+def test_facts_about_an_entry_come_from_its_plugin(server: Any) -> None:
+    """These are the options with their defaults, the heuristic of each game, and the source. An unknown agent has no page."""
     found = server.ask("/api/t/cup/entry/facts?name=lookahead").json["entry"]
     assert [one["title"] for one in found] == ["tic-tac-toe", "pebbles"]
     assert {one["agent"] for one in found} == {"lookahead"}
@@ -92,10 +92,9 @@ def arena_agents():
 """
 
 
-def test_code_of_one_entry_hides_nothing_of_the_others(tmp_path: Path, registry: Registry) -> None:
-    """The store alone names the file of the third, so it is not loaded; what the others are is said, and their play goes on.
-
-    The file has an agent of the same name as a built-in one, which no page may offer in its place.
+def test_unloaded_code_of_one_entry_does_not_affect_the_others(tmp_path: Path, registry: Registry) -> None:
+    """Only the store names the third entry's file, so the file is not loaded. Facts about the other entries are shown, and
+    their matches can be continued. The file has an agent with the name of a built-in one, which no page may offer instead.
     """
     (tmp_path / "own.py").write_text(OWN)
     spec = tmp_path / "cup.yaml"
@@ -125,8 +124,8 @@ def test_code_of_one_entry_hides_nothing_of_the_others(tmp_path: Path, registry:
         ]
 
 
-def test_downloads_are_whole(server: Any, place: Path) -> None:
-    """Every match once in CSV and JSON; the boards as JSON; a spec that plays the same tournament."""
+def test_downloads_are_complete(server: Any, place: Path) -> None:
+    """The files are all matches as CSV and JSON, the leaderboards as JSON, and a spec that plays the same tournament."""
     answers = {
         name: server.ask(f"/t/cup/download/{name}") for name in ("matches.csv", "matches.jsonl", "leaderboards.json", "spec.yaml")
     }
@@ -136,7 +135,7 @@ def test_downloads_are_whole(server: Any, place: Path) -> None:
         keys = [record.id for record, _ in store.records()]
     rows = list(csv.DictReader(io.StringIO(answers["matches.csv"].text)))
     assert sorted([row["id"] for row in rows]) == sorted(keys)
-    assert not [cell for row in rows for cell in row.values() if cell.startswith(("[", "{"))], "a column a value"
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(("[", "{"))], "each value has its own column"
     assert [json.loads(line)["id"] for line in answers["matches.jsonl"].text.splitlines()] == keys
     boards = answers["leaderboards.json"].json["boards"]
     assert [board["rows"] for board in boards] == [board["rows"] for board in server.ask("/api/t/cup").json["boards"]]
@@ -145,7 +144,7 @@ def test_downloads_are_whole(server: Any, place: Path) -> None:
     assert server.ask("/t/cup/download/cup.db").status == server.ask("/t/cup/download/..%2Fcup.db").status == 404
 
 
-def test_limits_are_told_in_words() -> None:
+def test_limits_are_described_in_words() -> None:
     def told(**spec: Any) -> str:
         return limits_text([BoardInfo.of(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
 
@@ -168,7 +167,9 @@ def test_a_run_is_finished_interrupted_or_running(place: Path, tmp_path: Path) -
 
 
 def test_a_complete_shard_is_finished(tmp_path: Path) -> None:
-    """It has all of its matches, whose number is that of its records. The board says that they are a shard."""
+    """The shard has all of its matches, and their number equals the number of records. The leaderboard says that they are a
+    shard.
+    """
     (tmp_path / "cup.yaml").write_text("{game: nim, agents: [random, greedy], rounds: 20}")
     path = tmp_path / "one.db"
     words = ["run", str(tmp_path / "cup.yaml"), "--store", str(path), "--shard", "1/2", "--workers", "1"]
@@ -187,8 +188,10 @@ def test_a_complete_shard_is_finished(tmp_path: Path) -> None:
     assert (printed["finished"], printed["size"], printed["shard"]) == (False, 40, "1/2")
 
 
-def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
-    """After pairs that came out alike it takes as many as bring the ratio to its bound, which is the logarithm of 19 (Wald)."""
+def test_the_length_of_a_sequential_test_is_forecast(tmp_path: Path) -> None:
+    """After pairs with equal results, the same number of pairs per ratio is expected up to the bound, which is the logarithm of
+    19 (Wald).
+    """
     path = tmp_path / "duel.db"
     values = {"agents": ["random", "greedy"], "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 2}}}, "rounds": 8}
     run({"game": "tic-tac-toe", **values}, store=path)
@@ -209,8 +212,8 @@ def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
     assert expected_total([replace(board, test=None)]) is None
 
 
-def test_play_goes_on_by_forms_that_the_pages_take(server: Any) -> None:
-    """What a match page hands to the play page is accepted there, position and agent alike."""
+def test_play_continues_by_forms_that_the_play_page_accepts(server: Any) -> None:
+    """The form of a match page has the position and the agents."""
     match = next(one for one in server.ask("/api/t/cup/matches?board=0&agent=lookahead").json["matches"] if one["moves"] >= 3)
     found = server.ask(f"/api/t/cup/match/{match['id']}").json
     forms, frames = found["play_on"], found["view"]["frames"]

@@ -1,4 +1,4 @@
-"""The number of matches that the page of a run expects."""
+"""The page of a run shows the expected number of matches."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +9,7 @@ from arena_web.live import expected_total
 
 
 def board(size: int, games: int = 0, *, likely: float | None = None, pairs: int = 0, exact: bool = False) -> Any:
-    """Return what is read of a board. `likely` is the number of pairs that its sequential test is expected to need."""
+    """Return the parts of a board that are read. `likely` is the expected number of pairs of its sequential test."""
     forecast = None if likely is None else SimpleNamespace(likely=likely)
     return SimpleNamespace(
         sheet=SimpleNamespace(size=size, exact=exact), games=games, test=SimpleNamespace(forecast=forecast, counts=[0, pairs])

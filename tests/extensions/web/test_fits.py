@@ -1,4 +1,4 @@
-"""Nothing on a page is cut without a hint, unlabelled or said twice: wide and narrow, in a real browser."""
+"""Parts of pages are never cut without a hint, unlabelled or repeated, on wide and narrow screens in a real browser."""
 
 import shutil
 from collections.abc import Iterator
@@ -15,7 +15,9 @@ WIDE = 1280
 
 @pytest.fixture(scope="module")
 def server(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Two stores: one with many columns and an agent whose description has code, one with long names and slow moves."""
+    """Serve two stores: one with many columns and an agent with code in its description, and one with long names and slow
+    moves.
+    """
     folder = tmp_path_factory.mktemp("fits")
     run(
         {"game": "pig", "rank": "returns", "rounds": 2, "seed": 1, "limits": {"moves": 200},
@@ -35,14 +37,14 @@ def server(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any
 
 @pytest.fixture
 def visit(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    """A page on a narrow screen. Its checks are made on a wide screen too."""
+    """Open a page on a narrow screen. Its checks are made on a wide screen too."""
     made = visiting(browser, server.address, 390)
     yield made
     made.end()
 
 
 def test_a_wide_leaderboard_fades_out_and_keeps_its_names(visit: Any) -> None:
-    """Its right edge fades until it is scrolled to the end, and the names of the agents stay then."""
+    """The right edge fades until it is scrolled into view, and the names of the agents stay visible."""
     page = visit.go("/t/pig")
     page.wait_for_selector("table.leaderboard")
     region = page.get_by_role("region", name="leaderboard of pig")
@@ -59,7 +61,7 @@ def test_a_wide_leaderboard_fades_out_and_keeps_its_names(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_the_table_of_moves_shows_all_its_columns(visit: Any, server: Any) -> None:
+def test_the_table_of_moves_shows_all_columns(visit: Any, server: Any) -> None:
     match = server.ask("/api/t/four/matches?board=0").json["matches"][0]["id"]
     page = visit.go(f"/t/four/match/{match}")
     page.wait_for_selector(".moves table")
@@ -70,7 +72,7 @@ def test_the_table_of_moves_shows_all_its_columns(visit: Any, server: Any) -> No
 
 @pytest.mark.parametrize(("address", "more"), [("/t/pig/entry?name=hold-at", "at"), (f"/t/four/entry?name={LONG}", "open-lines")])
 def test_an_agent_is_described_once(visit: Any, address: str, more: str) -> None:
-    """Also if it plays on several boards; code in its description looks like code."""
+    """This holds if the agent plays on several boards, too. Code in a description looks like code."""
     page = visit.go(address)
     page.wait_for_selector("dl.pairs dd")
     told = page.locator("main").inner_text()
@@ -81,7 +83,7 @@ def test_an_agent_is_described_once(visit: Any, address: str, more: str) -> None
     visit.check(WIDE)
 
 
-def test_the_field_of_a_position_has_a_label(visit: Any) -> None:
+def test_the_position_field_has_a_label(visit: Any) -> None:
     page = visit.go("/puzzles")
     page.wait_for_selector("svg.board")
     assert page.get_by_label("Position", exact=True).input_value()
@@ -89,8 +91,8 @@ def test_the_field_of_a_position_has_a_label(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_a_copy_of_a_store_is_called_one(visit: Any) -> None:
-    """It holds the same run under the same name, and stands below the store."""
+def test_a_copy_of_a_store_is_marked_as_one(visit: Any) -> None:
+    """The copy contains the same run under the same name, and is listed below the store."""
     page = visit.go("/")
     page.wait_for_selector("tbody tr")
     rows = [row.locator("td").first.inner_text() for row in page.locator("tbody tr").all()]
@@ -101,8 +103,8 @@ def test_a_copy_of_a_store_is_called_one(visit: Any) -> None:
 @pytest.mark.parametrize(
     ("address", "told"), [("/play?game=pig", "A seat rolls as often as it likes"), ("/puzzles", "Slide tiles")]
 )
-def test_a_game_and_its_agent_say_what_they_are(visit: Any, address: str, told: str) -> None:
-    """In a line below their fields, so that nobody needs the terminal to know the rules."""
+def test_a_game_and_its_agent_are_described(visit: Any, address: str, told: str) -> None:
+    """The rules are in a line below the fields, so a user does not need the terminal."""
     page = visit.go(address)
     page.wait_for_selector("svg.board")
     said = page.locator(".about:visible").all_inner_texts()
@@ -111,8 +113,8 @@ def test_a_game_and_its_agent_say_what_they_are(visit: Any, address: str, told: 
     assert "`" not in "".join(said)
 
 
-def test_a_list_of_matches_shows_who_won(visit: Any) -> None:
-    """Nothing of it stands beyond the edge, also if several boards have long names."""
+def test_a_list_of_matches_shows_the_winners(visit: Any) -> None:
+    """No cell extends beyond the edge, even if several boards have long names."""
     page = visit.go("/t/four/matches")
     page.wait_for_selector("tbody tr")
     table = page.get_by_role("region", name="matches", exact=True)
@@ -125,8 +127,8 @@ def test_a_list_of_matches_shows_who_won(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any) -> None:
-    """Else the page would go on with the position before, or show its figures."""
+def test_play_and_solve_wait_for_the_position(visit: Any) -> None:
+    """Otherwise the page would continue from the previous position, or show its figures."""
     page = visit.go("/puzzles")
     page.wait_for_selector("svg.board")
     held: list[Any] = []
@@ -136,13 +138,13 @@ def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any) ->
     solve = page.get_by_role("button", name="Solve", exact=True)
     played: list[Any] = []
     page.on("request", lambda request: played.append(request.url) if request.url.endswith("/api/apply") else None)
-    for disabled in (False, True):  # asked for by the page, and then by its board
+    for disabled in (False, True):  # the first request is from the page, the second from its board
         eventually(lambda: held, page=page)
         assert solve.is_disabled() == disabled
         page.locator(".target").first.click()
         page.locator(".legal-move").first.click()
         held.pop().continue_()
-    assert played == []  # clicks on the position before do not count
+    assert played == []  # clicks on the previous position do not count
     page.unroute("**/api/position")
     eventually(solve.is_enabled, page=page)
     solve.click()
@@ -151,7 +153,7 @@ def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any) ->
 
 
 @pytest.mark.parametrize("address", ["/play", "/puzzles"])
-def test_a_page_is_not_empty_while_it_waits_for_its_games(visit: Any, address: str) -> None:
+def test_a_page_shows_a_message_while_its_games_are_loaded(visit: Any, address: str) -> None:
     """The first request loads the plugins, which takes seconds on a busy machine."""
     held: list[Any] = []
     visit.page.route("**/api/inventory", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it

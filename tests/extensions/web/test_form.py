@@ -1,4 +1,4 @@
-"""Whatever a page sends, what gets into a spec are names and plain values within bounds, and everything else is named."""
+"""Only names and plain values within bounds get from a request into a spec, and all errors are listed."""
 
 from typing import Any
 
@@ -72,18 +72,18 @@ def _answer(**changes: Any) -> list[str]:
         ([1], "limits: expected a mapping, got a list"),
     ],
 )
-def test_a_fault_says_where_it_is_what_was_expected_and_what_came(limits: Any, fault: str) -> None:
+def test_an_error_gives_the_place_the_expected_and_the_given_value(limits: Any, fault: str) -> None:
     assert _answer(limits=limits) == [fault]
 
 
 @pytest.mark.parametrize("key", ["plugin", "version", "isolation"])
-def test_no_page_names_a_file_of_code(key: str) -> None:
-    """Nor where the agent runs."""
+def test_a_page_cannot_name_a_file_of_code(key: str) -> None:
+    """A page cannot choose the isolation of an agent either."""
     (fault,) = _answer(agent={"agent": "random", "options": {key: "x.py"}})
     assert f"{key} is not an option of an agent" in fault
 
 
-def test_all_faults_are_named_at_once() -> None:
+def test_all_errors_are_listed_at_once() -> None:
     assert _answer(agent={}, game={}, seed=-1) == [
         "game.name: expected a value, got nothing",
         "seed: expected a whole number from 0 to 9,007,199,254,740,992, got -1",
@@ -91,7 +91,7 @@ def test_all_faults_are_named_at_once() -> None:
     ]
 
 
-def test_the_faults_of_a_spec_are_named_together() -> None:
+def test_the_errors_of_a_spec_are_listed_together() -> None:
     assert [
         fault.partition(": ")[0] for fault in _answer(agent={"agent": "lookahead", "options": {"depth": 0}, "heuristic": "best"})
     ] == [

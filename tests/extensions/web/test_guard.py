@@ -1,4 +1,4 @@
-"""Who may ask, how much they may send, and what a browser may do with the answers."""
+"""The server checks hosts, origins, tokens and sizes of requests, and restricts what browsers do with answers."""
 
 import urllib.request
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_a_foreign_host_is_refused(server: Any, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "LocalHost:{port}", "[::1]:{port}"])
-def test_its_own_names_are_let_through(server: Any, host: str) -> None:
+def test_its_own_host_names_are_accepted(server: Any, host: str) -> None:
     assert server.ask("/api/tournaments", Host=host.format(port=server.port)).status == 200
 
 
@@ -40,31 +40,31 @@ def test_a_foreign_origin_is_refused_everywhere(server: Any, path: str, origin: 
     assert server.ask(path, Origin=origin.format(port=server.port)).status == 403
 
 
-def test_a_foreign_origin_changes_nothing(server: Any) -> None:
+def test_a_foreign_origin_cannot_change_anything(server: Any) -> None:
     for headers in ({"Origin": "http://evil.example"}, {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
         assert server.ask("/api/t/cup/stop", {}, **headers).status == 403
 
 
-def test_what_changes_something_must_come_as_json(server: Any) -> None:
+def test_requests_with_a_body_must_be_json(server: Any) -> None:
     body = b'{"game": {"name": "tic-tac-toe"}, "seed": 1}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
         assert server.ask("/api/position", body, content_type=kind).status == 415
     assert server.ask("/api/position", body, content_type="application/json; charset=utf-8").status == 200
 
 
-def test_nothing_is_changed_by_get(server: Any) -> None:
+def test_get_requests_change_nothing(server: Any) -> None:
     for path in ("/api/solve", "/api/move", "/api/t/cup/stop"):
         assert server.ask(path).status == 405
 
 
-def test_bodies_are_limited_by_their_length_and_by_what_comes(server: Any) -> None:
+def test_bodies_are_limited_by_header_and_by_received_bytes(server: Any) -> None:
     assert server.ask("/api/position", b" " * (600 << 10)).status == 413
     chunked = server.ask("/api/position", iter([b" " * (100 << 10)] * 6), method="POST", content_type="application/json")
     assert chunked.status == 413
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'"text"', b"\xff", b"[" * 100_000])
-def test_a_body_that_is_no_mapping_is_told(server: Any, body: bytes) -> None:
+def test_a_body_that_is_not_a_mapping_is_refused(server: Any, body: bytes) -> None:
     answer = server.ask("/api/position", body)
     assert answer.status == 400
     assert "expected" in answer.json["error"]
@@ -102,7 +102,7 @@ def test_every_answer_has_a_policy_without_inline_script(server: Any, path: str)
         "/api/t/cup/match/%27%20OR%201=1",
     ],
 )
-def test_no_path_leads_to_the_file_system(server: Any, path: str) -> None:
+def test_a_path_cannot_leave_the_folder_of_the_server(server: Any, path: str) -> None:
     answer = server.ask(path)
     assert answer.status in (400, 404)
     assert "import" not in answer.text
@@ -111,15 +111,15 @@ def test_no_path_leads_to_the_file_system(server: Any, path: str) -> None:
 
 @pytest.fixture(scope="module")
 def open_server(serve: Any, place: Path) -> Any:
-    """A server on all interfaces, and its token."""
+    """Run a server on all interfaces, whose address has a token."""
     with serve(place, "cup.db", "--host", "0.0.0.0") as running:
         yield running
 
 
-def test_another_interface_needs_the_token_that_is_printed(open_server: Any) -> None:
+def test_other_interfaces_need_the_printed_token(open_server: Any) -> None:
     token = open_server.address.rpartition("token=")[2]
     assert len(token) >= 32
-    assert "//0.0.0.0" not in open_server.address, "no browser on another machine could open that"
+    assert "//0.0.0.0" not in open_server.address, "browsers on other machines cannot open 0.0.0.0"
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     with opener.open(open_server.address) as answer:
         assert answer.status == 200
@@ -129,7 +129,7 @@ def test_another_interface_needs_the_token_that_is_printed(open_server: Any) -> 
     assert open_server.ask("/api/tournaments", authorization=f"Bearer {token}").status == 200
 
 
-def test_the_token_goes_from_the_address_into_a_cookie(open_server: Any) -> None:
+def test_the_token_moves_from_the_address_into_a_cookie(open_server: Any) -> None:
     token = open_server.address.rpartition("token=")[2]
     first = open_server.ask(f"/t/cup/matches?page=2&token={token}")
     assert first.status == 303
@@ -143,7 +143,7 @@ def test_the_token_goes_from_the_address_into_a_cookie(open_server: Any) -> None
     assert open_server.ask(f"//evil.example/?token={token}").headers["location"] == "/evil.example/"
 
 
-def test_another_interface_takes_addresses_and_no_foreign_names(open_server: Any) -> None:
+def test_other_interfaces_accept_addresses_but_not_foreign_names(open_server: Any) -> None:
     token = open_server.address.rpartition("token=")[2]
     for host, status in (("192.168.0.7", 200), ("[fe80::1]", 200), ("evil.example", 403)):
         answer = open_server.ask("/api/tournaments", Host=f"{host}:{open_server.port}", authorization=f"Bearer {token}")
@@ -151,8 +151,8 @@ def test_another_interface_takes_addresses_and_no_foreign_names(open_server: Any
 
 
 @pytest.mark.parametrize("path", ["/nope", "/t/nope", "/t/cup/match/xyz", f"/t/cup/match/{'0' * 32}", "/t/cup/matches/1"])
-def test_an_address_without_a_page_says_so_in_a_page(server: Any, path: str) -> None:
-    """With the status 404 and a way back, for a browser; programs have JSON."""
+def test_an_unknown_address_has_an_error_page(server: Any, path: str) -> None:
+    """A browser gets a page with status 404 and a link to the start page. Programs get JSON."""
     answer = server.ask(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
     assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert 'href="/">Go to the start page</a>' in answer.text

@@ -1,4 +1,6 @@
-"""Live leaderboards: many listeners while a tournament runs in another process; nothing lost, memory flat."""
+"""Leaderboards are live: many listeners follow a tournament in another process, every state arrives, and memory
+stays constant.
+"""
 
 import http.client
 import json
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.process
 
 LISTENERS = 20
 MOST_STREAMS = 200
-"""What the server allows at a time."""
+"""The server allows this number of streams at a time."""
 SPEC = """
 name: Cup
 game: tic-tac-toe
@@ -33,7 +35,7 @@ MATCHES = 150 * 2 * 6
 
 
 def states(port: int, key: str) -> Iterator[dict[str, Any]]:
-    """The states that a stream tells, one by one."""
+    """Yield the states that a stream sends."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)) as connection:
         connection.request("GET", f"/api/t/{key}/events")
         response = connection.getresponse()
@@ -44,7 +46,7 @@ def states(port: int, key: str) -> Iterator[dict[str, Any]]:
 
 
 class Listener(threading.Thread):
-    """Reads a stream until the tournament is over."""
+    """A thread that reads a stream until the tournament is over."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -60,7 +62,7 @@ class Listener(threading.Thread):
                 return
 
 
-def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(serve: Any, tmp_path: Path) -> None:
+def test_twenty_listeners_follow_a_tournament_with_constant_memory(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(SPEC)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "arena", "run", "cup.yaml", "--store", "cup.db", "--quiet"]
@@ -89,7 +91,7 @@ def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(serv
     assert grown < 16 << 20
 
 
-def test_a_stream_begins_with_the_state_as_it_is(server: Any) -> None:
+def test_a_stream_begins_with_the_current_state(server: Any) -> None:
     state = next(states(server.port, "cup"))
     assert (state["name"], state["state"]) == ("Small <b>cup</b>", "finished")
     assert state["done"] == state["total"] == sum(board["games"] for board in state["boards"])
@@ -97,7 +99,7 @@ def test_a_stream_begins_with_the_state_as_it_is(server: Any) -> None:
 
 
 def test_several_games_have_an_overall_table(server: Any) -> None:
-    """The score of each agent on each board, in the order of the spec."""
+    """The table has the score of each agent on each board, in the order of the spec."""
     state = server.ask("/api/t/cup").json
     found = state["overall"]
     assert found["headings"] == ["Agent", *[board["title"] for board in state["boards"]]]
@@ -106,7 +108,7 @@ def test_several_games_have_an_overall_table(server: Any) -> None:
     assert {row[0]: row[1:] for row in found["rows"]} == {label: [shares[label] for shares in scores] for label in labels}
 
 
-def test_streams_that_are_closed_make_room_for_others(server: Any) -> None:
+def test_closed_streams_make_room_for_others(server: Any) -> None:
     for _ in range(MOST_STREAMS + 20):
         first = states(server.port, "cup")
         assert next(first)["state"] == "finished"
@@ -114,11 +116,11 @@ def test_streams_that_are_closed_make_room_for_others(server: Any) -> None:
     assert server.ask("/api/t/cup").status == 200
 
 
-def test_a_tournament_that_is_not_there_has_no_stream(server: Any) -> None:
+def test_an_unknown_tournament_has_no_stream(server: Any) -> None:
     assert server.ask("/api/t/none/events").status == 404
 
 
-def test_every_match_is_listed_once_and_can_be_seen(server: Any) -> None:
+def test_every_match_is_listed_once_and_has_a_page(server: Any) -> None:
     first = server.ask("/api/t/cup/matches").json
     ids = [
         match["id"]

@@ -1,4 +1,4 @@
-"""Which matches a page lists, and which are next to one of them, held against all records of a store by brute force."""
+"""Lists of matches and their neighbours agree with brute force over all records of a store."""
 
 from itertools import pairwise, product
 from pathlib import Path
@@ -41,7 +41,7 @@ def placed(store: Path) -> list[tuple[str, int, Pairing, Record]]:
 
 
 def won(record: Record, label: str | None) -> str:
-    """The result by the rules of a table: more than the best of the others is a win, as much a draw."""
+    """Return the result by the rules of a table: more than the best of the others is a win, and as much is a draw."""
     if record.solved is not None:
         return "win" if record.solved else "loss"
     seat = 0 if label is None else record.labels.index(label)
@@ -50,8 +50,10 @@ def won(record: Record, label: str | None) -> str:
 
 
 @pytest.mark.parametrize("board", [None, 0, 1, 7])
-def test_filters_let_through_what_they_say(store: Path, board: int | None) -> None:
-    """Board, agent, opponent, result, ending and length, alone and together. For a single board, some of the combinations."""
+def test_filters_select_the_right_matches(store: Path, board: int | None) -> None:
+    """The filters are board, agent, opponent, result, ending and length, alone and together. A single board is tested with some
+    of the combinations.
+    """
     every = placed(store)
     tried = hits = 0
     lengths = ((None, None), (6, 8), (9, None))
@@ -83,8 +85,8 @@ def test_filters_let_through_what_they_say(store: Path, board: int | None) -> No
     assert (hits == 0) == (board == 7)
 
 
-def test_newer_and_older_go_through_a_list_once(store: Path) -> None:
-    """Every match that a filter lets through, in its order; the ends lead nowhere."""
+def test_links_to_newer_and_older_matches_visit_each_match_once(store: Path) -> None:
+    """The links follow the filtered list in its order. The first and the last match lack one of them."""
     for wanted in (MatchFilter(), MatchFilter(agent="greedy", result="win")):
         keys = [match["id"] for match in matches(store, wanted)["matches"]]
         assert len(keys) > 4
@@ -94,8 +96,10 @@ def test_newer_and_older_go_through_a_list_once(store: Path) -> None:
         assert around(store, keys[0], wanted)["newer"] is around(store, keys[-1], wanted)["older"] is None
 
 
-def test_a_game_is_related_to_the_one_with_the_seats_swapped(store: Path) -> None:
-    """The same position, so the same round; of a puzzle everyone else's attempt at it."""
+def test_a_match_is_related_to_others_with_its_position(store: Path) -> None:
+    """A game is related to the one with swapped seats in the same round. An attempt at a puzzle is related to all other
+    attempts at the position.
+    """
     every = placed(store)
     for key, board, pairing, record in every:
         related = around(store, key, MatchFilter())["related"]
@@ -108,7 +112,7 @@ def test_a_game_is_related_to_the_one_with_the_seats_swapped(store: Path) -> Non
             assert sorted([*[one["labels"][0] for one in related], *record.labels]) == sorted(others)
 
 
-def test_addresses_that_make_no_sense_list_nothing_and_break_nothing(server: Any) -> None:
+def test_meaningless_addresses_list_no_match(server: Any) -> None:
     def total(**asked: str) -> int:
         answer = server.ask(f"/api/t/cup/matches?{urlencode(asked)}")
         assert answer.status == 200
@@ -122,7 +126,7 @@ def test_addresses_that_make_no_sense_list_nothing_and_break_nothing(server: Any
     assert server.ask("/api/t/cup/match/zz/around").status == 404
 
 
-def test_the_list_of_one_opponent_is_what_the_cross_table_counts(server: Any) -> None:
+def test_the_list_of_one_opponent_agrees_with_the_cross_table(server: Any) -> None:
     board = server.ask("/api/t/cup").json["boards"][0]
     labels = [row["agent"] for row in board["rows"]]
     for row, agent in enumerate(labels):

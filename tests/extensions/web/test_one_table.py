@@ -1,4 +1,4 @@
-"""A board has the same headings and cells in the terminal, in a report, and on a page in a real browser."""
+"""A leaderboard has the same headings and cells in the terminal, in a report, and on a page in a real browser."""
 
 import shutil
 from collections.abc import Iterator
@@ -33,34 +33,34 @@ BOARDS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 def printed(text: str, rows: int) -> list[list[str]]:
-    """The cells of the first table of a text in the style `pipe`."""
+    """Return the cells of the first table of a text in the style `pipe`."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [cells[0], *cells[2 : 2 + rows]]
 
 
 def seen(page: Any) -> list[list[str]]:
-    """The cells of the first leaderboard that a browser shows."""
+    """Return the cells of the first leaderboard that a browser shows."""
     page.wait_for_selector("table.leaderboard")
     rows = page.locator("table.leaderboard").first.locator("tr").all()
     return [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in rows]
 
 
 def below(text: str, heading: str) -> list[list[str]]:
-    """The cells of the table below a heading of a text in the style `pipe`; nothing without it."""
+    """Return the cells of the table below a heading of a text in the style `pipe`, or an empty list without the heading."""
     part = text.partition(heading)[2].partition("\n\n")[2]
     return printed(table, table.count("\n")) if (table := part.partition("\n\n")[0]).startswith("|") else []
 
 
 def region(page: Any, label: str, rows: str = "tbody tr") -> list[list[str]]:
-    """The cells of a table whose region is called so; a square of the diagonal is empty."""
+    """Return the cells of a table in the region with this label. An empty cell of the diagonal becomes `-`."""
     found = page.locator(f"[aria-label^='{label}']").locator(rows).all()
     return [[cell.strip() or "-" for cell in row.locator("th, td").all_inner_texts()] for row in found]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a store for each board."""
+    """Return a folder with a store for each board."""
     folder = tmp_path_factory.mktemp("boards")
     shutil.copy(league.LEAGUE, folder)
     for name, (spec, _) in BOARDS.items():
@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def visit(folder: Path, serve: Any, browser: Any, visiting: Any) -> Iterator[Any]:
-    """A page of a server for the folder."""
+    """Open a page of a server for the folder."""
     with serve(folder, ".") as server:
         made = visiting(browser, server.address, 1280)
         yield made
@@ -80,7 +80,7 @@ def visit(folder: Path, serve: Any, browser: Any, visiting: Any) -> Iterator[Any
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_text_report_and_page_show_the_same(name: str, folder: Path, visit: Any) -> None:
+def test_text_report_and_page_show_the_same_leaderboard(name: str, folder: Path, visit: Any) -> None:
     pytest.importorskip("matplotlib")
     spec, first = BOARDS[name]
     arena = arena_in(folder)

@@ -1,4 +1,4 @@
-"""The pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
+"""The pages are used in a real browser, at several widths, in light and dark, by mouse and by keyboard."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ WIDE = 1280
 
 @pytest.fixture
 def visit(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    """A page on a narrow screen. Its checks are made on a wide screen too."""
+    """Open a page on a narrow screen. Its checks are made on a wide screen too."""
     made = visiting(browser, server.address, 375)
     yield made
     made.end()
@@ -22,14 +22,16 @@ def visit(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def desktop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    """A page on a wide screen, for what does not depend on the screen."""
+    """Open a page on a wide screen, for tests that do not depend on the width."""
     made = visiting(browser, server.address, WIDE)
     yield made
     made.end()
 
 
 def until(page: Any, condition: str) -> None:
-    """Wait for a condition of the page; the pages' own policy forbids Playwright's way, which evaluates text in them."""
+    """Wait for a condition of the page. Playwright's own wait evaluates text in the page, which the policy of the pages
+    forbids.
+    """
     eventually(lambda: page.evaluate(condition), lambda: f"{condition}\n{page.locator('body').inner_text()}", page=page)
 
 
@@ -37,7 +39,7 @@ def board(page: Any) -> Any:
     return page.locator("svg.board").first
 
 
-def test_the_leaderboard_and_its_matches(visit: Any, server: Any) -> None:
+def test_the_leaderboard_links_to_its_matches(visit: Any, server: Any) -> None:
     page = visit.go("/")
     page.wait_for_selector(".leaderboard")
     assert page.locator("h1").inner_text() == "Small <b>cup</b>"
@@ -67,8 +69,8 @@ def test_the_leaderboard_and_its_matches(visit: Any, server: Any) -> None:
     visit.check(WIDE)
 
 
-def test_figures_keep_their_powers_of_ten(desktop: Any) -> None:
-    """As many digits as mean something; zeros before the point mean a lot."""
+def test_figures_have_all_digits_before_the_point(desktop: Any) -> None:
+    """Digits after the point are rounded, but zeros before it are always shown."""
     page = desktop.go("/")
     figures = [0, 0.01234567, 1, 7.5, 10, 100, 159.93, 200, 990, 999.96, 1000, 12345.6, None]
     shown = page.evaluate(
@@ -77,7 +79,7 @@ def test_figures_keep_their_powers_of_ten(desktop: Any) -> None:
     assert shown == ["0", "0.0123", "1", "7.5", "10", "100", "160", "200", "990", "1,000", "1,000", "12,346", "-"]
 
 
-def test_a_replay(visit: Any) -> None:
+def test_a_match_is_replayed(visit: Any) -> None:
     page = visit.go("/t/cup/matches?board=0")
     page.locator("tbody a").first.click()
     page.wait_for_selector("svg.board")
@@ -99,7 +101,7 @@ def test_a_replay(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_a_game_against_an_agent(visit: Any) -> None:
+def test_a_person_plays_against_an_agent(visit: Any) -> None:
     page = visit.go("/play")
     turn = page.locator(".turn")
     page.get_by_role("button", name="row 2, column 2").click()
@@ -110,11 +112,11 @@ def test_a_game_against_an_agent(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_a_click_while_a_new_game_begins_does_not_go_on_with_the_old_one(desktop: Any) -> None:
-    """The old board can still be seen, and its move would take the place of the new game."""
+def test_a_click_before_a_new_game_starts_is_ignored(desktop: Any) -> None:
+    """The old board is still visible, and a move on it would replace the new game."""
     page = desktop.go("/play")
     page.locator(".target").first.click()
-    page.locator(".move").nth(2).wait_for()  # the start, one's own move and the answer
+    page.locator(".move").nth(2).wait_for()  # the start, the person's move and the reply
     held: list[Any] = []
     page.route("**/api/position", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     page.get_by_role("button", name="New game").click()
@@ -140,7 +142,7 @@ def test_a_puzzle_is_solved(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_two_agents_side_by_side(visit: Any) -> None:
+def test_two_agents_solve_side_by_side(visit: Any) -> None:
     page = visit.go("/puzzles")
     page.get_by_label("Game", exact=True).select_option("n-queens")
     page.wait_for_selector(".board-n-queens")
@@ -149,7 +151,7 @@ def test_two_agents_side_by_side(visit: Any) -> None:
     page.get_by_role("button", name="Solve both").click()
     until(page, "document.querySelectorAll('.panel .figures dt').length >= 10")
     named = [panel.locator(".figures dt").all_inner_texts()[1] for panel in page.locator(".panel").all()]
-    assert named[0] == "Steps", "an answer comes at once; min-conflicts counted its steps"
+    assert named[0] == "Steps", "min-conflicts returns an answer and reports its steps"
     for panel in page.locator(".panel").all():
         panel.locator(".move").last.click()
         label = panel.locator("svg.board").get_attribute("aria-label")
@@ -191,7 +193,7 @@ def test_every_board_is_drawn(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_a_whole_game_by_keyboard_alone(desktop: Any) -> None:
+def test_a_whole_game_is_played_by_keyboard(desktop: Any) -> None:
     page = desktop.go("/play")
     page.wait_for_selector(".target")
     page.get_by_label("Seat 2").select_option("")
@@ -214,7 +216,7 @@ def test_a_whole_game_by_keyboard_alone(desktop: Any) -> None:
     assert page.locator(".layer-pieces > *").count() == 5
 
 
-def test_a_seat_can_be_any_and_two_agents_can_be_watched(desktop: Any) -> None:
+def test_each_seat_takes_any_player_and_two_agents_can_be_watched(desktop: Any) -> None:
     page = desktop.go("/play")
     page.wait_for_selector(".target")
     page.get_by_label("Seat 1").select_option("random")
@@ -234,7 +236,7 @@ def test_a_seat_can_be_any_and_two_agents_can_be_watched(desktop: Any) -> None:
     assert page.locator(".layer-pieces > *").count() < pieces
 
 
-def test_a_game_is_still_there_after_a_reload_and_in_a_link(desktop: Any) -> None:
+def test_a_game_is_restored_after_a_reload_and_by_a_link(desktop: Any) -> None:
     page = desktop.go("/play")
     page.wait_for_selector(".target")
     page.get_by_label("columns").fill("4")
@@ -265,7 +267,7 @@ def test_a_game_is_still_there_after_a_reload_and_in_a_link(desktop: Any) -> Non
     assert desktop.errors == []
 
 
-def test_a_puzzle_and_a_form_are_still_there_after_a_reload(desktop: Any) -> None:
+def test_a_puzzle_and_its_form_are_restored_after_a_reload(desktop: Any) -> None:
     page = desktop.go("/puzzles")
     page.wait_for_selector(".target")
     page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / . 7 8")
@@ -282,7 +284,7 @@ def test_a_puzzle_and_a_form_are_still_there_after_a_reload(desktop: Any) -> Non
     assert desktop.errors == []
 
 
-def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
+def test_a_puzzle_has_steps_hints_and_undo(desktop: Any) -> None:
     page = desktop.go("/puzzles")
     page.wait_for_selector(".target")
     page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / . 7 8")
@@ -301,7 +303,7 @@ def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
     until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('7 5 8')")
     page.get_by_role("button", name="Step").click()
     until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('7 blank 8')")
-    assert page.locator(".turn").inner_text().startswith("Move 1 of 2 (solution by ")  # and not solved yet
+    assert page.locator(".turn").inner_text().startswith("Move 1 of 2 (solution by ")  # not solved yet
     page.get_by_role("button", name="Step").click()
     page.wait_for_selector(".turn:text-is('Solved')")
     page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / 8 7 .")
@@ -310,7 +312,7 @@ def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
     assert desktop.errors == ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]
 
 
-def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
+def test_queens_that_attack_each_other_are_connected_by_lines(desktop: Any) -> None:
     page = desktop.go("/puzzles")
     page.wait_for_selector(".target")
     page.get_by_label("Game", exact=True).select_option("n-queens")
@@ -318,11 +320,11 @@ def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
     page.get_by_role("textbox", name="Position").fill("1 2 3 8 8")
     page.get_by_role("button", name="Set up").click()
     page.wait_for_selector(".attack", state="attached")
-    assert page.locator(".attack").count() == 3  # 1-2, 2-3 on a diagonal, 8-8 on a row; 1-3 has a queen between
+    assert page.locator(".attack").count() == 3  # 1-2 and 2-3 on a diagonal, 8-8 on a row; between 1 and 3 is a queen
     assert page.locator(".queen-attacked").count() == 5
 
 
-def test_a_tournament_grows_on_its_page_without_a_reload(
+def test_the_page_of_a_running_tournament_is_updated_without_a_reload(
     serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
 ) -> None:
     spec = "name: Grown\ngame: connect-four\nrounds: 30000\nagents: [random, greedy, {agent: lookahead, depth: 1}]\n"
@@ -334,7 +336,7 @@ def test_a_tournament_grows_on_its_page_without_a_reload(
 
 
 def watch_growth(desktop: Any) -> None:
-    """Watch the page of a tournament that is being played, and stop it."""
+    """Watch the page of a running tournament, and stop the tournament."""
     page = desktop.go("/t/grown")
     page.evaluate("window.kept = true")
     page.wait_for_selector(".tag:has-text('running')")
@@ -349,7 +351,9 @@ def watch_growth(desktop: Any) -> None:
     assert desktop.errors == []
 
 
-def test_without_a_store_there_are_two_ways_on(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
+def test_the_start_page_without_a_store_links_to_play_and_puzzles(
+    serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
+) -> None:
     with serve(tmp_path) as server:
         made = visiting(browser, server.address, WIDE)
         page = made.go("/")

@@ -1,4 +1,6 @@
-"""Panels of plugins on the pages of a match, an agent and a leaderboard, and in a report. A fault stays in its place."""
+"""Panels of plugins are shown on the pages of a match, an agent and a leaderboard, and in a report. A faulty panel does not
+affect others.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -66,7 +68,9 @@ def arena_panels():
 
 @pytest.fixture(scope="module")
 def folder(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the store of `place` and one whose spec names a plugin with panels, which leaves a mark when it is run."""
+    """Return a folder with the store of `place`, and with a store whose spec names a plugin with panels. This plugin leaves a
+    file if it is run.
+    """
     folder = tmp_path_factory.mktemp("panels")
     shutil.copy(place / "cup.db", folder)
     (folder / "panels.py").write_text(PANELS)
@@ -80,7 +84,7 @@ def folder(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def panelled(folder: Path, place: Path) -> Iterator[Served]:
-    """A server that was asked for the plugin of the panels, too."""
+    """Run a server with the plugin of the panels."""
     pytest.importorskip("fastapi")
     with served(folder, ".", "--plugin", str(place / "pebbles.py"), "--plugin", "panels.py") as server:
         yield server
@@ -97,7 +101,7 @@ def a_match(server: Any) -> Any:
 
 
 @pytest.mark.process
-def test_they_have_plain_data_and_a_fault_stays_in_its_place(panelled: Served) -> None:
+def test_panels_have_plain_data_and_faults_do_not_affect_others(panelled: Served) -> None:
     match = a_match(panelled)
     found = panels(panelled, "match", match["id"])
     assert list(found) == ["actions", "chalk", "resources"]
@@ -120,19 +124,19 @@ def test_they_have_plain_data_and_a_fault_stays_in_its_place(panelled: Served) -
 
 @pytest.mark.process
 @pytest.mark.parametrize("wanted", ["place=match&id=none", "place=agent&id=nobody", "place=board&id=2", "place=board&id=x"])
-def test_there_are_none_of_what_a_store_lacks(panelled: Served, wanted: str) -> None:
+def test_panels_of_a_missing_subject_are_refused(panelled: Served, wanted: str) -> None:
     assert panelled.ask(f"/api/t/cup/panels?{wanted}").status == 400
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("wanted", ["", "place=report&id=", "place=match", "place=margin&id=0"])
-def test_a_request_names_a_place_and_an_id(panelled: Served, wanted: str) -> None:
+def test_a_request_needs_a_place_and_an_id(panelled: Served, wanted: str) -> None:
     assert panelled.ask(f"/api/t/cup/panels?{wanted}").status == 400
 
 
 @pytest.mark.process
-def test_resources_add_up(panelled: Served) -> None:
-    """The built-in panel of a match says what its frames say."""
+def test_resources_agree_with_the_frames(panelled: Served) -> None:
+    """The built-in panel of a match has the sums over its frames."""
     match = a_match(panelled)
     view = panelled.ask(f"/api/t/cup/match/{match['id']}").json["view"]
     data = panels(panelled, "match", match["id"])["resources"]["data"]
@@ -142,16 +146,16 @@ def test_resources_add_up(panelled: Served) -> None:
 
 
 @pytest.mark.process
-def test_a_store_brings_no_panels(folder: Path, panelled: Served) -> None:
-    """Code that a spec in a store names is not run: only installed plugins, and those that were asked for."""
+def test_code_named_by_a_store_adds_no_panels(folder: Path, panelled: Served) -> None:
+    """Only installed plugins and requested ones are loaded, not code that a spec in a store names."""
     match = panelled.ask("/api/t/strange/matches?board=0").json["matches"][0]["id"]
     found = panelled.ask(f"/api/t/strange/panels?place=match&id={match}").json["panels"]
     assert [panel["name"] for panel in found] == ["actions", "chalk", "resources"]
     assert not (folder / "ran").exists()
 
 
-def test_strangers_see_public_panels_and_no_path_of_the_host(place: Path) -> None:
-    """On a ladder; what failed is for its host alone."""
+def test_other_users_see_public_panels_without_paths_of_the_host(place: Path) -> None:
+    """On a ladder, only its host sees the message of a failure."""
 
     def fail(store: Store, match: str) -> None:
         raise RuntimeError(str(store.path))
@@ -174,12 +178,12 @@ def test_strangers_see_public_panels_and_no_path_of_the_host(place: Path) -> Non
         (("match", "Title", len, 'import { x } from "./own.js";'), "panel one: script: expected imports of arena/dom.js"),
     ],
 )
-def test_a_panel_that_cannot_be_shown_is_refused(values: Any, fault: str) -> None:
+def test_an_invalid_panel_is_refused(values: Any, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         Panel("one", *values)
 
 
-def test_a_hook_of_an_extension_is_checked_as_those_of_the_core_are(tmp_path: Path) -> None:
+def test_a_hook_of_an_extension_is_checked_like_core_hooks(tmp_path: Path) -> None:
     (tmp_path / "text.py").write_text("import arena\n\n@arena.hookimpl\ndef arena_panels():\n    return ['a text']\n")
     with pytest.raises(PluginError, match="arena_panels returned 'a text'; expected objects of Panel"):
         load_plugins([tmp_path / "text.py"])
@@ -191,8 +195,8 @@ def test_a_hook_of_an_extension_is_checked_as_those_of_the_core_are(tmp_path: Pa
         load_plugins([tmp_path / "plain.py"])
 
 
-def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any) -> None:
-    """By their modules, as figures and as a table; a fault of one is a line in its place."""
+def test_pages_draw_panels(panelled: Served, browser: Any, visiting: Any) -> None:
+    """Panels are drawn by their modules, as figures or as a table. A fault is shown as a line in the panel."""
     visit = visiting(browser, panelled.address, 375)
     match = a_match(panelled)
     page = visit.go(f"/t/cup/match/{match['id']}")
@@ -225,7 +229,7 @@ def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any) -> None:
     visit.end()
 
 
-def test_a_report_draws_them_without_a_server(folder: Path, place: Path, browser: Any, visiting: Any) -> None:
+def test_a_report_draws_panels_without_a_server(folder: Path, place: Path, browser: Any, visiting: Any) -> None:
     if find_spec("matplotlib") is None:
         pytest.skip("reports need matplotlib")
     arena, plugin = arena_in(folder), str(place / "pebbles.py")

@@ -1,4 +1,4 @@
-"""Limits of requests: the clients that count, the files that are free, and when a client may ask again."""
+"""Requests are limited for each client, except for files of the pages. A refused client reads when to retry."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from arena_web.guard import Guard, Rate, RateLimits, RequestLimits, Site
 
 
 def ask(guard: Guard, path: str, **headers: str) -> tuple[int, dict[str, str]]:
-    """The status and the headers of an answer."""
+    """Return the status and the headers of a response."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -35,7 +35,7 @@ def ask(guard: Guard, path: str, **headers: str) -> tuple[int, dict[str, str]]:
 
 
 def guarded() -> Guard:
-    """A server with the files of the pages, at two requests at once and one in ten seconds."""
+    """Return a server with the files of the pages, and with limits of two requests at a time and one in ten seconds."""
     app = FastAPI()
     Assets().add_to(app)
 
@@ -48,8 +48,8 @@ def guarded() -> Guard:
     return Guard(app, Site("127.0.0.1", 80), ANSWERS, limits=RateLimits(), requests=limits, client_of=names.get)
 
 
-def test_known_clients_of_one_address_have_a_rate_each() -> None:
-    """An unknown token does not avoid the rate of the address."""
+def test_known_clients_with_one_address_have_separate_limits() -> None:
+    """An unknown token does not avoid the limit of its address."""
     guard = guarded()
     for token in ("a", "b"):
         found = [ask(guard, "/api/none", authorization=f"Bearer {token}")[0] for _ in range(3)]
@@ -58,14 +58,14 @@ def test_known_clients_of_one_address_have_a_rate_each() -> None:
     assert guesses == [200, 200, 429]
 
 
-def test_a_refused_client_reads_when_it_may_ask_again() -> None:
+def test_a_refused_client_gets_the_time_to_retry() -> None:
     guard = guarded()
     status, headers = [ask(guard, "/api/none") for _ in range(3)][-1]
     assert (status, headers["retry-after"]) == (429, "10")
 
 
-def test_files_are_free_and_not_sent_twice() -> None:
-    """300 visitors of one address load them, and a browser that has one gets no body."""
+def test_files_are_unlimited_and_cached() -> None:
+    """The files are loaded 300 times from one address. A browser with a cached file gets no body."""
     guard = guarded()
     found = [ask(guard, "/static/page.js") for _ in range(300)]
     assert {status for status, _ in found} == {200}

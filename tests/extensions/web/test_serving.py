@@ -1,4 +1,4 @@
-"""`arena serve`: how it begins, how it ends, and what it says when it cannot."""
+"""`arena serve` starts, ends, and explains why it cannot start."""
 
 import os
 import signal
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.process
 
 
 def refused(folder: Path, *arguments: str) -> str:
-    """What a server that does not start says."""
+    """Return the error of a server that does not start."""
     done = arena_in(folder)("serve", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     return done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_line_is_the_address_and_a_signal_ends_it_with_0(serve: Any, place: Path, number: signal.Signals) -> None:
+def test_the_first_line_is_the_address_and_a_signal_ends_with_0(serve: Any, place: Path, number: signal.Signals) -> None:
     with serve(place, "cup.db") as server:
         assert server.address == f"http://127.0.0.1:{server.port}/"
         assert server.ask("/").status == 302
@@ -36,31 +36,31 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_with_0(serve: Any, p
         assert server.end(number) == (0, "")
 
 
-def test_plugins_are_loaded_before_anybody_asks(serve: Any, place: Path) -> None:
-    """So the first page of a match need not wait for it."""
+def test_plugins_are_loaded_before_the_first_request(serve: Any, place: Path) -> None:
+    """So the first page of a match does not have to wait for the plugins."""
     with serve(place, "cup.db") as server:
         tasks = Path(f"/proc/{server.process.pid}/task")
         eventually(lambda: "".join([(task / "children").read_text() for task in tasks.iterdir()]))
 
 
-def test_a_port_that_is_taken_is_told(place: Path) -> None:
+def test_a_port_in_use_is_reported(place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "choose another with --port" in refused(place, "cup.db", "--port", str(taken.getsockname()[1]))
 
 
-def test_a_file_that_is_not_there_is_told(place: Path) -> None:
+def test_a_missing_file_is_reported(place: Path) -> None:
     assert "none.db: no such file" in refused(place, "none.db")
 
 
-def test_the_faults_of_a_spec_are_told_before_anything_starts(place: Path) -> None:
+def test_errors_of_a_spec_are_reported_before_the_start(place: Path) -> None:
     (place / "faulty.yaml").write_text("game: tic-tac-to\nagents: [random, greedy]\n")
     said = refused(place, "faulty.yaml")
     assert "faulty.yaml:1:7" in said
     assert "did you mean 'tic-tac-toe'" in said
 
 
-def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a process that finds none of the libraries, and here if one of them is missing."""
+def test_missing_libraries_are_explained(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process finds none of the libraries, and in this process one is missing at a time."""
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     for entry in installed:
         for item in Path(entry).iterdir():
@@ -98,7 +98,7 @@ def test_a_spec_is_played_while_it_is_shown(serve: Any, tmp_path: Path) -> None:
     assert (tmp_path / "results" / "cup.db").is_file()
 
 
-def test_a_run_that_is_under_way_ends_with_the_server_and_keeps_its_matches(serve: Any, tmp_path: Path) -> None:
+def test_a_running_tournament_ends_with_the_server_and_keeps_its_matches(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "long.yaml").write_text("game: othello\nrounds: 100000\nagents: [random, greedy]\n")
     with serve(tmp_path, "long.yaml") as server:
         eventually(lambda: server.ask("/api/t/long").json["done"] > 0)

@@ -1,4 +1,4 @@
-"""What pages ask of games with chance and hidden information: what is dealt, what a seat sees of it, and a first tournament."""
+"""Pages show outcomes of chance and the observations of a seat, and agents decide within limits."""
 
 from collections import Counter
 from pathlib import Path
@@ -23,19 +23,21 @@ class Slow(Agent):
 def arena_agents():
     return [Slow]
 """
-"""An agent that plays the centre after 11 states, and reports nothing."""
+"""This agent plays the centre after 11 states, and reports no action before the end."""
 PIG, KUHN = {"name": "pig"}, {"name": "kuhn-poker"}
 
 
 @pytest.fixture(scope="module")
 def ask() -> Any:
-    """What the process of the server that knows games and agents answers."""
+    """Return a function that sends a request to the code of the server that knows games and agents."""
     requests = Requests(load_plugins(()), ())
     return lambda do, **asked: requests.answer({"do": do, **asked})
 
 
-def test_a_page_draws_no_move_for_an_agent_by_limits_of_its_own(tmp_path: Path) -> None:
-    """Limits that the user has not changed let an agent without reports finish. Under limits of the user, its move is random."""
+def test_default_limits_of_a_page_never_replace_an_action(tmp_path: Path) -> None:
+    """Under limits that the user has not changed, an agent without reports may finish. Under limits of the user, its move is
+    random.
+    """
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
     requests = Requests(load_plugins((file,)), (str(file),))
@@ -47,8 +49,10 @@ def test_a_page_draws_no_move_for_an_agent_by_limits_of_its_own(tmp_path: Path) 
     assert len({reply["frame"]["action"] for reply in named}) > 1
 
 
-def test_moves_one_by_one_and_all_at_once_come_to_the_same_positions(ask: Any) -> None:
-    """So a move that was taken back and played again throws the same, and a kept address leads to where one was."""
+def test_moves_one_by_one_and_all_at_once_reach_the_same_positions(ask: Any) -> None:
+    """So a move that is repeated after an undo has the same outcomes of chance, and a saved address leads to the
+    same position.
+    """
     played = ["roll", "roll", "roll", "hold", "roll", "hold", "roll"]
     frames = [ask("position", game=PIG, seed=2)["frame"]]
     while len(frames) <= len(played):
@@ -62,8 +66,8 @@ def test_moves_one_by_one_and_all_at_once_come_to_the_same_positions(ask: Any) -
     assert {len(frame["chance"]) for frame in frames if frame["action"] == "roll"} == {1}
 
 
-def test_a_face_that_is_told_is_the_one_that_is_gathered(ask: Any) -> None:
-    """By the rules of Pig: a 1 ends the turn with nothing, any other face is gathered."""
+def test_the_shown_face_is_added_to_the_turn_total(ask: Any) -> None:
+    """By the rules of Pig, a 1 ends the turn without points, and any other face is added."""
     faces: Counter[str] = Counter()
     for seed in range(30):
         before, after = ask("position", game=PIG, seed=seed, actions=["roll"])["frames"]
@@ -74,14 +78,14 @@ def test_a_face_that_is_told_is_the_one_that_is_gathered(ask: Any) -> None:
     assert set(faces) == set("123456")
 
 
-def test_the_same_state_throws_anew_further_on_in_the_play(ask: Any) -> None:
-    """States recur in Pig; with chance from the state alone a turn would be the same for ever."""
+def test_a_repeated_state_has_new_outcomes_of_chance(ask: Any) -> None:
+    """States recur in Pig. If chance depended only on the state, a turn would never end."""
     thrown = {ask("apply", game=PIG, seed=0, state="0:0 +0 a", ply=ply, action="roll")["frame"]["chance"][0] for ply in range(40)}
     assert thrown == set("123456")
 
 
-def test_an_agent_and_a_person_who_play_the_same_are_dealt_the_same(ask: Any) -> None:
-    """`hold-at` rolls with nothing gathered."""
+def test_an_agent_and_a_person_get_the_same_outcomes(ask: Any) -> None:
+    """`hold-at` rolls at the start of a turn."""
     at = {"game": PIG, "seed": 11, "state": "0:0 +0 a", "ply": 4}
     agent = ask("move", **at, agent={"agent": "hold-at"})["frame"]
     person = ask("apply", **at, action="roll")["frame"]
@@ -89,7 +93,7 @@ def test_an_agent_and_a_person_who_play_the_same_are_dealt_the_same(ask: Any) ->
     assert {key: agent[key] for key in ("state", "chance", "ply")} == {key: person[key] for key in ("state", "chance", "ply")}
 
 
-def test_each_seat_sees_its_own_card_alone_and_chance_is_not_told(ask: Any) -> None:
+def test_each_seat_sees_only_its_own_card(ask: Any) -> None:
     for seed in range(6):
         frame = ask("position", game=KUHN, seed=seed)["frame"]
         first, second = frame["state"][:2]
@@ -98,9 +102,9 @@ def test_each_seat_sees_its_own_card_alone_and_chance_is_not_told(ask: Any) -> N
     assert ask("position", game={"name": "tic-tac-toe"})["frame"]["seen"] is None
 
 
-def test_nobody_plays_for_chance(ask: Any) -> None:
+def test_an_action_of_chance_is_refused(ask: Any) -> None:
     assert ask("apply", game=PIG, state="0:0 +0 a?", action="6")["error"] == "6 is not legal here"
 
 
-def test_a_place_in_the_play_is_a_number(ask: Any) -> None:
+def test_the_number_of_plies_is_validated(ask: Any) -> None:
     assert "ply: expected a whole number" in ask("position", game=PIG, ply=-1)["error"]

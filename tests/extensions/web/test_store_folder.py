@@ -1,4 +1,4 @@
-"""`arena serve FOLDER`: all stores in it and nothing else, also those that come later."""
+"""`arena serve FOLDER` shows all stores in the folder and no other files, including stores that are added later."""
 
 import asyncio
 import shutil
@@ -18,7 +18,9 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two stores, one of them deeper; beside them a database of somebody else, a text, and links that lead out."""
+    """Return a folder with two stores, one of them in a subfolder, another program's database, a text file, and links to other
+    folders.
+    """
     top = tmp_path_factory.mktemp("all")
     outside, folder = top / "outside", top / "stores"
     run({"name": "<b>One</b>", "game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy"]}, store=folder / "one.db")
@@ -43,8 +45,8 @@ def served_folder(serve: Any, folder: Path) -> Iterator[Any]:
         yield server
 
 
-def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
-    """By what is in a file, and never through a link out of the folder."""
+def test_only_stores_in_the_folder_are_found(folder: Path) -> None:
+    """Stores are recognised by their content. Links out of the folder are not followed."""
     assert [str(path.relative_to(folder)) for path in stores_in(folder)] == ["one.db", "deep/one.db"]
 
 
@@ -52,7 +54,7 @@ def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
     ("place", "reason"), [(0, "the header of the file has changed since it was written"), (68, "its header is not valid")]
 )
 def test_a_store_with_a_damaged_header_is_listed_with_the_reason(folder: Path, tmp_path: Path, place: int, reason: str) -> None:
-    """By its schema: a store is not a file of somebody else because a byte of its first words has changed."""
+    """The schema identifies a store, even if a byte of its header has changed."""
     data = bytearray((folder / "one.db").read_bytes())
     data[place] ^= 0xFF
     (tmp_path / "torn.db").write_bytes(data)
@@ -62,7 +64,7 @@ def test_a_store_with_a_damaged_header_is_listed_with_the_reason(folder: Path, t
     assert (told["state"], reason in told["message"]) == ("failed", True)
 
 
-def test_a_backup_comes_after_its_store(folder: Path) -> None:
+def test_a_backup_is_listed_after_its_store(folder: Path) -> None:
     for name in ("one-backup.db", "one.backup.db", "one 2.db"):
         copied = folder / name
         shutil.copy(folder / "one.db", copied)
@@ -79,18 +81,18 @@ def test_all_stores_are_listed_and_can_be_opened(served_folder: Any, folder: Pat
     assert {one["state"] for one in found["tournaments"]} == {"finished"}
     for one in found["tournaments"]:
         assert served_folder.ask(f"/api/t/{one['key']}").json["done"] == 4
-    assert served_folder.ask("/").status == 200, "a list, also of one store"
+    assert served_folder.ask("/").status == 200, "the start page is a list"
 
 
 @pytest.mark.parametrize(
     "key", ["..%2Foutside%2Fsecret", "outside-secret", "link", "linked-secret", "hidden-two", "other", "notes"]
 )
-def test_nothing_else_has_an_address(served_folder: Any, key: str) -> None:
+def test_other_files_have_no_address(served_folder: Any, key: str) -> None:
     assert served_folder.ask(f"/api/t/{key}").status == 404
     assert served_folder.ask(f"/t/{key}/download/matches.csv").status == 404
 
 
-def test_stores_that_come_and_go_are_seen(served_folder: Any, folder: Path) -> None:
+def test_added_and_removed_stores_are_noticed(served_folder: Any, folder: Path) -> None:
     shutil.copy(folder / "one.db", folder / "new.db")
     assert "new" in [one["key"] for one in served_folder.ask("/api/tournaments").json["tournaments"]]
     (folder / "new.db").unlink()
@@ -98,7 +100,7 @@ def test_stores_that_come_and_go_are_seen(served_folder: Any, folder: Path) -> N
     assert served_folder.ask("/api/t/new").status == 404
 
 
-def test_one_store_that_cannot_be_read_hides_no_other(served_folder: Any, folder: Path) -> None:
+def test_an_unreadable_store_does_not_hide_others(served_folder: Any, folder: Path) -> None:
     broken = folder / "broken.db"
     broken.write_bytes((folder / "one.db").read_bytes()[:4096] + b"x" * 5000)
     listed = {one["key"]: one["state"] for one in served_folder.ask("/api/tournaments").json["tournaments"]}
@@ -106,7 +108,7 @@ def test_one_store_that_cannot_be_read_hides_no_other(served_folder: Any, folder
     assert listed == {"broken": "failed", "deep-one": "finished", "one": "finished"}
 
 
-def test_an_empty_folder_says_so(served_folder: Any, folder: Path) -> None:
+def test_an_empty_folder_has_an_empty_list(served_folder: Any, folder: Path) -> None:
     moved = folder.rename(folder.with_name("elsewhere"))
     folder.mkdir()
     assert served_folder.ask("/api/tournaments").json == {"tournaments": [], "folder": folder.name}

@@ -1,4 +1,4 @@
-"""Transcripts of language models on the pages of a store: they hold what was asked and answered, and no secret."""
+"""Transcripts of language models on the pages of a store have all requests and answers, and no secrets."""
 
 import json
 import re
@@ -25,8 +25,8 @@ SECRET = "sk-verysecret0123456789"
 
 
 def answers(request: dict[str, Any]) -> Reply:
-    """An illegal first answer to each question, and the key of the entry in the thoughts of the second."""
-    if request["messages"][-1]["content"].endswith("game."):  # it is asked again
+    """Answer illegally first, and then legally with the key of the entry in the thoughts."""
+    if request["messages"][-1]["content"].endswith("game."):  # this is the second request
         choice = {
             "message": {"content": first(request).content, "reasoning_content": f"my key is {SECRET}"},
             "finish_reason": "stop",
@@ -37,7 +37,7 @@ def answers(request: dict[str, Any]) -> Reply:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of matches with a model."""
+    """Return a store of matches with a model."""
     place = tmp_path_factory.mktemp("transcripts") / "cup.db"
     with serving(answers) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setenv("STUB_API_KEY", SECRET)
@@ -70,7 +70,7 @@ def test_a_match_page_has_every_exchange_of_its_match(played: Path, registry: Re
 
 
 @pytest.mark.process
-def test_an_agent_page_has_some_of_each_outcome(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_page_has_some_exchanges_of_each_outcome(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcripts, "MAX_PER_OUTCOME", 3)
     with Store.open(played) as store:
         told = entry_transcripts(store, LABEL)
@@ -85,7 +85,7 @@ def test_an_agent_page_has_some_of_each_outcome(played: Path, monkeypatch: pytes
 
 
 @pytest.mark.process
-def test_a_report_has_them_by_choice(played: Path) -> None:
+def test_a_report_has_transcripts_on_request(played: Path) -> None:
     with Store.open(played) as store:
         assert collect_panels(load_plugins(), "report", store, None) == []
         (panel,) = collect_panels(load_plugins(["arena_web.report.transcripts"]), "report", store, None)
@@ -95,7 +95,7 @@ def test_a_report_has_them_by_choice(played: Path) -> None:
 
 
 @pytest.mark.process
-def test_long_transcripts_are_cut(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_transcripts_are_shortened(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcripts, "MAX_SHOWN_CHARACTERS", 5000)
     monkeypatch.setattr("arena_records.transcripts.MAX_TEXT_CHARACTERS", 100)
     with Store.open(played) as store:
@@ -107,14 +107,14 @@ def test_long_transcripts_are_cut(played: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("text", [SECRET, "Bearer abc.def.ghi", "key-0123456789abcdef", "AIza" + "x" * 30, "hunter22"])
 def test_secrets_are_hidden(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys by their form, and the values of variables that hold one."""
+    """These are keys of known forms, and the values of variables with a secret."""
     monkeypatch.setenv("OTHER_API_KEY", "hunter22")
     assert hide_secrets(f"a {text} b") == "a [secret] b"
     assert hide_secrets("a sketch of the keyboard: sk-1") == "a sketch of the keyboard: sk-1"
 
 
-def test_replay_shows_them_in_the_terminal(played: Path, arena: Arena) -> None:
-    """By choice: each answer with its outcome and without secrets, and each message once."""
+def test_replay_shows_a_transcript_in_the_terminal(played: Path, arena: Arena) -> None:
+    """On request, it shows each answer with its outcome and without secrets, and each message once."""
     line = json.loads(transcript_file(played).read_text("utf-8").splitlines()[0])
     plain = arena("replay", played, line["match"]).stdout
     assert "a transcript is kept; --transcript shows it" in plain
@@ -131,8 +131,8 @@ def test_replay_shows_them_in_the_terminal(played: Path, arena: Arena) -> None:
     assert SECRET not in shown
 
 
-def test_pages_draw_them(played: Path, browser: Any, visiting: Any) -> None:
-    """On the page of a match and of the agent; the choice of an outcome and the search leave the others out."""
+def test_pages_draw_transcripts(played: Path, browser: Any, visiting: Any) -> None:
+    """The pages are those of a match and of an agent. A filter by outcome and a search reduce the list."""
     pytest.importorskip("fastapi")
     with served(played.parent, "cup.db") as server:
         visit = visiting(browser, server.address, 1280)

@@ -1,4 +1,4 @@
-"""The verdict of a board is that of the tests of its pairs."""
+"""The verdict of a leaderboard agrees with the tests of its pairs."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -27,14 +27,14 @@ def play(spec: dict[str, Any], place: Path) -> Leaderboard:
     return board
 
 
-def test_a_clear_winner_is_ahead_of_all_others(tmp_path: Path) -> None:
+def test_a_clear_winner_leads_all_others(tmp_path: Path) -> None:
     board = play({**TIC, "agents": ["greedy", "random"], "rounds": 60}, tmp_path)
     assert verdict(board) == "greedy is first of 2, and its lead over all others is more than chance (95 %)."
     assert describe_board(board)["verdict"] == verdict(board)
 
 
-def test_a_winner_of_all_games_is_ahead_although_its_rating_is_open(tmp_path: Path) -> None:
-    """The board shows `?`, because the interval has one bound, and no `~`, because the test decides."""
+def test_a_winner_of_all_games_leads_although_its_rating_is_open(tmp_path: Path) -> None:
+    """The leaderboard shows `?`, because the interval has only one bound, but no `~`, because the test decides."""
     board = play({"game": {"name": "pig", "target": 20}, "agents": ["greedy", "random"], "rounds": 12, "seed": 1}, tmp_path)
     assert board.rows[0]["score"] == 1
     assert board.unrated == {"greedy", "random"}
@@ -47,8 +47,8 @@ def test_equal_agents_cannot_be_told_apart(tmp_path: Path) -> None:
     assert verdict(board) == f"{first} is first of 7, but cannot be told apart from any of the others."
 
 
-def test_some_are_named_and_the_rest_counted(tmp_path: Path) -> None:
-    """Six that are the same but for their names, and one that is far behind."""
+def test_some_level_agents_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    """Six agents are the same except for their names, and one is much weaker."""
     strong = [{"agent": "greedy", "label": f"strong {number}"} for number in range(6)]
     board = play({**TIC, "agents": [*strong, "random"], "rounds": 20, "openings": {"plies": 2}}, tmp_path)
     first, *near = [row["agent"] for row in board.rows[:6]]
@@ -56,8 +56,8 @@ def test_some_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     assert verdict(board) == said
 
 
-def test_a_hidden_rating_of_the_first_hides_no_decision(tmp_path: Path) -> None:
-    """The rating of the first is hidden, but tests have told it from two of its three rivals, so there were enough rounds."""
+def test_a_hidden_rating_does_not_hide_a_decision(tmp_path: Path) -> None:
+    """The rating of the first is hidden, but tests distinguish it from two of its three rivals, so there were enough rounds."""
     board = play({**TIC, "agents": TWINS[:4], "rounds": 3}, tmp_path)
     names = [row["agent"] for row in board.rows]
     hidden = {"rating": None, "rating_low": None, "rating_high": None}
@@ -70,7 +70,7 @@ def test_a_hidden_rating_of_the_first_hides_no_decision(tmp_path: Path) -> None:
     )
 
 
-def test_a_shared_first_rank_is_shared(tmp_path: Path) -> None:
+def test_a_shared_first_rank_is_described(tmp_path: Path) -> None:
     board = play({**TIC, "agents": [*TWINS[:2], "greedy"], "rounds": 2}, tmp_path)
     rows = [{**row, "rank": rank} for rank, row in zip((1, 1, 3), board.rows, strict=True)]
     names = [row["agent"] for row in rows]
@@ -78,8 +78,8 @@ def test_a_shared_first_rank_is_shared(tmp_path: Path) -> None:
     assert said.startswith(f"{names[0]} shares rank 1 of 3 with {names[1]}, ")
 
 
-def test_puzzles_go_by_what_ranks_them(tmp_path: Path) -> None:
-    """Two searches with one name each are level; the blind search needs more nodes on every position, so it is not."""
+def test_the_verdict_of_a_puzzle_uses_its_ranking(tmp_path: Path) -> None:
+    """Two equal searches with different names are level. The blind search needs more nodes at every position, so it is behind."""
     agents = [{"agent": "a-star", "label": "one"}, {"agent": "a-star", "label": "two"}, "bfs"]
     board = play({"game": TILES, "agents": agents, "rounds": 20}, tmp_path)
     assert [row["solved"] for row in board.rows] == [1, 1, 1]
@@ -88,14 +88,16 @@ def test_puzzles_go_by_what_ranks_them(tmp_path: Path) -> None:
     assert verdict(board) == "a-star is first of 2, and its lead over all others is more than chance (95 %)."
 
 
-def test_games_that_only_repeat_each_other_say_nothing(tmp_path: Path) -> None:
+def test_repeated_games_do_not_count(tmp_path: Path) -> None:
     board = play({**TIC, "agents": [{"agent": "minimax", "depth": 1}, {"agent": "minimax", "depth": 2}], "rounds": 4}, tmp_path)
     assert "too few complete rounds differ" in str(verdict(board))
 
 
 @pytest.mark.parametrize(("game", "agents"), [("2048", ["greedy", "random"]), ("pig", ["random", "hold-at", "greedy"])])
-def test_boards_by_returns_go_by_their_rounds(tmp_path: Path, game: str, agents: list[str]) -> None:
-    """The sign flips of the differences of rounds by scipy, corrected by Holm's method, say which are level with the first."""
+def test_boards_by_returns_use_differences_of_rounds(tmp_path: Path, game: str, agents: list[str]) -> None:
+    """scipy computes sign-flip tests of the differences of rounds, corrected by Holm's method, to find the agents level with
+    the first.
+    """
     limits = {"moves": 20} if game == "2048" else {}
     spec = {"game": game, "agents": agents, "rounds": 8, "limits": limits, **({"rank": "returns"} if game == "pig" else {})}
     results = run(spec, store=tmp_path / "board.db")

@@ -1,4 +1,4 @@
-"""The ways between pages in a real browser: from a list to a board, an agent, its games, and on from a position."""
+"""Links between pages are followed in a real browser: from a list to a board, an agent, its games, and on from a position."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ SIZES = [(1280, 800), (390, 844)]
 
 @pytest.fixture
 def phone(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    """A page on a screen of the size of a phone's. Its checks are made at the width of a laptop's screen too."""
+    """Open a page on a screen of the size of a phone. Its checks are made at the width of a laptop's screen too."""
     made = visiting(browser, server.address, SIZES[1][0])
     made.page.set_viewport_size({"width": SIZES[1][0], "height": SIZES[1][1]})
     yield made
@@ -25,7 +25,7 @@ def phone(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def laptop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    """A page on one screen, for what does not depend on it."""
+    """Open a page on a laptop's screen, for tests that do not depend on the size."""
     made = visiting(browser, server.address, SIZES[0][0])
     yield made
     made.end()
@@ -38,15 +38,15 @@ SEEN = """(() => {
 
 
 def check_seen(page: Any) -> None:
-    """Check that a board is seen whole on each screen."""
+    """Assert that a board is completely visible on each screen."""
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate("scrollTo(0, 0)")
         until(page, SEEN)
 
 
-def test_boards_are_seen_without_scrolling(phone: Any) -> None:
-    """Whole, on the pages to play, of puzzles and of a match, for every game; and so are the controls below."""
+def test_boards_are_visible_without_scrolling(phone: Any) -> None:
+    """This holds for every game, on the pages to play, of puzzles and of a match. The controls below a match are visible, too."""
     page = phone.go("/play")
     for game in ("tic-tac-toe", "connect-four", "othello", "pebbles"):
         page.get_by_label("Game", exact=True).select_option(game)
@@ -65,8 +65,8 @@ def test_boards_are_seen_without_scrolling(phone: Any) -> None:
     assert page.evaluate("document.querySelector('.buttons').getBoundingClientRect().bottom <= innerHeight")
 
 
-def test_from_the_cross_table_to_games_and_along_them(phone: Any) -> None:
-    """A cell leads to the games of the two; next, swapped seats and back stay among these."""
+def test_the_cross_table_leads_to_games_and_their_neighbours(phone: Any) -> None:
+    """A cell leads to the games of two agents. The links to older games, to swapped seats and back keep this selection."""
     page = phone.go("/t/cup")
     page.wait_for_selector(".cross")
     row = page.locator(".cross").first.locator("tbody tr").filter(has=page.get_by_role("rowheader", name="lookahead"))
@@ -106,8 +106,8 @@ def test_from_the_cross_table_to_games_and_along_them(phone: Any) -> None:
     assert page.get_by_label("Result").input_value() == "win"
 
 
-def test_the_page_of_an_agent(phone: Any) -> None:
-    """From the leaderboard, with all that is known of it, and on to its games."""
+def test_the_page_of_an_agent_leads_to_its_games(phone: Any) -> None:
+    """The leaderboard links to the page, which shows facts about the agent."""
     page = phone.go("/t/cup")
     page.wait_for_selector(".leaderboard")
     page.locator(".leaderboard").first.get_by_role("link", name="<script>").click()
@@ -125,8 +125,8 @@ def test_the_page_of_an_agent(phone: Any) -> None:
     assert page.get_by_role("status").inner_text().startswith(f"{count} matches")
 
 
-def test_a_person_plays_on_from_a_position_of_a_match(laptop: Any) -> None:
-    """In either seat, against the very agent of the match with its options, with the way so far to take back."""
+def test_a_person_continues_from_a_position_of_a_match(laptop: Any) -> None:
+    """The person takes either seat, against the same agent with its options, and can undo earlier moves."""
     page = laptop.go("/t/cup/matches?board=0&agent=lookahead&opponent=random&shortest=5")
     page.locator("tbody a").first.click()
     page.wait_for_selector("svg.board")
@@ -148,7 +148,7 @@ def test_a_person_plays_on_from_a_position_of_a_match(laptop: Any) -> None:
 
 
 def test_choosing_a_game_changes_the_board(laptop: Any) -> None:
-    """At once, and a parameter of it likewise; an agent that can use a heuristic is offered those of the game."""
+    """A parameter changes it at once, too. An agent that uses a heuristic is offered the heuristics of the game."""
     page = laptop.go("/play")
     page.wait_for_selector("svg.board-tic-tac-toe")
     page.get_by_label("columns").fill("5")
@@ -163,13 +163,13 @@ def test_choosing_a_game_changes_the_board(laptop: Any) -> None:
 
 
 def test_an_address_opens_a_game(laptop: Any) -> None:
-    """As an author would give it to somebody; one that is not there opens the first."""
+    """An author can share such an address. An unknown game opens the first one."""
     laptop.go("/play?game=othello").wait_for_selector("svg.board-othello")
     laptop.go("/puzzles?game=n-queens").wait_for_selector("svg.board-n-queens")
     laptop.go("/play?game=chess").wait_for_selector("svg.board-tic-tac-toe")
 
 
-def test_progress_says_limits_and_versions_and_files_can_be_had(laptop: Any) -> None:
+def test_the_page_shows_limits_and_versions_and_offers_files(laptop: Any) -> None:
     page = laptop.go("/t/cup")
     page.wait_for_selector(".leaderboard")
     told = dict(zip(page.locator(".figures dt").all_inner_texts(), page.locator(".figures dd").all_inner_texts(), strict=True))
@@ -199,10 +199,10 @@ def arena_agents():
 """
 
 
-def test_rate_and_time_left_are_told_while_it_is_played(
+def test_rate_and_time_left_are_shown_during_a_run(
     serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
 ) -> None:
-    """By agents that mostly sleep, so that the page has the processor."""
+    """The agents mostly sleep, so that the page gets the processor."""
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "long.yaml").write_text(
         "game: tic-tac-toe\nrounds: 3000\nplugins: [slow.py]\nagents: [random, slow]\nlimits: {nodes: 400}\n"
@@ -220,7 +220,7 @@ def test_rate_and_time_left_are_told_while_it_is_played(
         made.end()
 
 
-def test_a_folder_of_stores(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
+def test_a_folder_of_stores_is_listed(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
     for name in ("one", "two"):
         run(
             {"name": f"Cup {name}", "game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]},

@@ -1,4 +1,4 @@
-"""The games from the manual's page about boards, and matches of these games."""
+"""The games of the manual's page about boards, and matches of these games."""
 
 import re
 from pathlib import Path

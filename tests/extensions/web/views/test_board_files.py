@@ -1,4 +1,4 @@
-"""A module that draws a game is found beside the game, or left out with a note that says why."""
+"""A module that draws a game is found beside the game. Otherwise states are shown as text, with a note."""
 
 import sys
 from pathlib import Path
@@ -35,13 +35,13 @@ def arena_games():
 
 
 def game(folder: Path, board: str) -> type[Game]:
-    """The game of a plugin file in a folder, which names that board."""
+    """Return the game of a plugin file in a folder, with this path of its board."""
     folder.mkdir(exist_ok=True)
     (folder / "dots.py").write_text(GAME.format(board=board))
     return load_plugins([folder / "dots.py"]).game("dots")
 
 
-def test_a_module_lies_beside_its_game_or_below(tmp_path: Path) -> None:
+def test_a_module_is_beside_its_game_or_in_a_subfolder(tmp_path: Path) -> None:
     (tmp_path / "boards").mkdir()
     (tmp_path / "boards" / "dots.js").write_text(MODULE)
     assert load_board_module(game(tmp_path, "boards/dots.js")) == (MODULE, None)
@@ -83,7 +83,7 @@ def test_a_module_outside_of_the_folder_is_not_read(tmp_path: Path, place: str) 
         (MODULE.encode() + b"export { draw as paint };\n", "got export { draw as paint }"),
     ],
 )
-def test_a_module_that_cannot_be_used_is_left_out_with_a_note(tmp_path: Path, content: bytes | None, fault: str) -> None:
+def test_an_unusable_module_is_left_out_with_a_note(tmp_path: Path, content: bytes | None, fault: str) -> None:
     if content is not None:
         (tmp_path / "dots.js").write_bytes(content)
     source, note = load_board_module(game(tmp_path, "dots.js"))
@@ -94,12 +94,12 @@ def test_a_module_that_cannot_be_used_is_left_out_with_a_note(tmp_path: Path, co
 
 
 @pytest.mark.parametrize("board", ["\0.js", "x" * 300 + ".js", "circle/dots.js", ".js"])
-def test_a_path_that_is_none_is_told_likewise(tmp_path: Path, board: str) -> None:
+def test_an_invalid_path_has_a_note(tmp_path: Path, board: str) -> None:
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     assert load_board_module(game(tmp_path, board)).note is not None
 
 
-def test_a_package_keeps_modules_anywhere_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_may_have_modules_anywhere_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A derived class in another package has the board of its base."""
     for package in ("dotted", "derived"):
         (tmp_path / package / "rules").mkdir(parents=True)
@@ -120,7 +120,7 @@ def test_a_package_keeps_modules_anywhere_in_its_folder(tmp_path: Path, monkeypa
             del sys.modules[name]
 
 
-def test_imports_get_the_addresses_of_the_server_and_nothing_else_changes() -> None:
+def test_only_addresses_of_imports_are_changed() -> None:
     odd = "import *  as grid from 'arena/grid.js'\n" + MODULE.replace(
         '{ CELL } from "arena/grid.js"', '{\n  CELL,\n  lines as rows } from "arena/grid.js"'
     )

@@ -1,4 +1,4 @@
-"""The boards of games with chance in a real browser: a report of random matches, each played through to its end."""
+"""Boards of games with chance are drawn in a real browser: a report of random matches is stepped through to the end."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -18,14 +18,14 @@ ENDS = {
     "leduc-poker": "a holds ",
     "liars-dice": " says liar",
 }
-"""Each game with words that describe its last position."""
+"""Each game has words that describe its last position."""
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str], None]) -> Path:
-    """A report with one match of each game in either order of seats."""
+    """Return a report with one match of each game in both orders of seats."""
     if find_spec("matplotlib") is None:
         missing("report", "plots need matplotlib: pip install '.[report]'")
     folder = tmp_path_factory.mktemp("chance")
@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str
 
 
 def test_a_report_draws_every_position_of_a_match(browser: Any, report: Path) -> None:
-    """From the start, chance included, to the end: no position is shown as text, and nothing is written to the console."""
+    """From the start, chance included, to the end, no position is shown as text, and the console is empty."""
     page = browser.new_page()
     page.set_default_timeout(1000 * DEADLINE_SECONDS)
     trouble: list[str] = []

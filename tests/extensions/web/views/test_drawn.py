@@ -1,4 +1,6 @@
-"""Boards and grids of plugins in a real browser, on a phone, light and dark: in a report, in a replay, and played."""
+"""Boards and grids of plugins are drawn in a real browser on a phone, in light and dark: in a report, in a replay,
+and in play.
+"""
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -24,7 +26,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 @pytest.fixture(scope="module")
 def report(drawn: Path, missing: Missing) -> Path:
-    """The report of the store."""
+    """Return the report on the store."""
     if find_spec("matplotlib") is None:
         missing("report", "plots need matplotlib: pip install '.[report]'")
     done = arena_in(drawn)("report", "cup.db", "-o", "cup.html", "--plugin", "domineering.py", "--plugin", "marienbad.py")
@@ -34,7 +36,7 @@ def report(drawn: Path, missing: Missing) -> Path:
 
 @pytest.fixture(scope="module")
 def server(drawn: Path) -> Iterator[Served]:
-    """A server that knows both games."""
+    """Run a server that knows both games."""
     pytest.importorskip("fastapi")
     with served(drawn, "cup.db", "--plugin", "domineering.py", "--plugin", "marienbad.py") as running:
         yield running
@@ -42,7 +44,7 @@ def server(drawn: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def phone(browser: Any) -> Iterator[Any]:
-    """A page on a phone; whatever it writes to its console fails the test."""
+    """Open a page on a phone. Any output on its console makes the test fail."""
     context = browser.new_context(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(1000 * DEADLINE_SECONDS)
@@ -55,7 +57,7 @@ def phone(browser: Any) -> Iterator[Any]:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of two colours `rgb(r, g, b)`, by the Web Content Accessibility Guidelines 2.1."""
+    """Return the contrast of two colours `rgb(r, g, b)`, by the Web Content Accessibility Guidelines 2.1."""
 
     def luminance(color: str) -> float:
         parts = [int(part) / 255 for part in color.removeprefix("rgb(").removesuffix(")").split(",")]
@@ -67,7 +69,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def fits(page: Any) -> None:
-    """Check that nothing sticks out of the screen, and that no rule of accessibility is broken, light and dark."""
+    """Assert that the page fits the screen and breaks no accessibility rule in light and dark."""
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert find_violations(page) == []
     page.emulate_media(color_scheme="dark")
@@ -84,7 +86,9 @@ def opened(page: Any, report: Path, board: str) -> None:
 
 
 def test_a_report_draws_a_grid(phone: Any, report: Path) -> None:
-    """One mark in the ink that can be read for each cell of a domino, both cells of the last one framed; the rest is empty."""
+    """Each cell of a domino has a mark in a readable colour, both cells of the last domino are framed, and the other cells are
+    empty.
+    """
     opened(phone, report, "domineering")
     assert {mark for _, mark, _ in phone.evaluate(CELLS)} == {""}
     assert phone.locator(".changed").count() == 0
@@ -102,8 +106,8 @@ def test_a_report_draws_a_grid(phone: Any, report: Path) -> None:
     fits(phone)
 
 
-def test_ink_can_be_read_on_any_paper(phone: Any, report: Path) -> None:
-    """A contrast of 4.5, as WCAG asks for: on colours, without one, on a word that is none, on one that lets through."""
+def test_marks_are_readable_on_any_colour(phone: Any, report: Path) -> None:
+    """WCAG requires a contrast of 4.5. The cells have colours, no colour, an invalid colour and a transparent one."""
     opened(phone, report, "domineering")
     colors = {"a": "#777777", "b": "rebeccapurple", "c": "#f00", "d": "nonsense", "e": "transparent"}
     phone.evaluate(
@@ -141,7 +145,7 @@ def test_a_report_draws_the_board_of_a_plugin(phone: Any, report: Path) -> None:
 
 
 @pytest.mark.parametrize("game", ["domineering", "marienbad"])
-def test_a_replay_draws_them_too(phone: Any, server: Served, game: str) -> None:
+def test_a_replay_draws_boards_and_grids(phone: Any, server: Served, game: str) -> None:
     listed = server.ask("/api/t/cup/matches").json
     match = next(one for one in listed["matches"] if one["board"] == game)
     phone.goto(f"{server.address}t/cup/match/{match['id']}")
@@ -152,7 +156,7 @@ def test_a_replay_draws_them_too(phone: Any, server: Served, game: str) -> None:
 
 
 def test_a_grid_is_played_by_clicks_and_by_buttons(phone: Any, server: Served) -> None:
-    """A domino lies at cell 7, in the second row and the third column, and at the one below."""
+    """The domino covers cell 7, in the second row and third column, and the cell below it."""
     phone.goto(f"{server.address}play")
     phone.get_by_label("Game", exact=True).select_option("domineering")
     phone.get_by_role("button", name="New game").click()
@@ -171,8 +175,8 @@ def test_a_grid_is_played_by_clicks_and_by_buttons(phone: Any, server: Served) -
     assert [number for number, (_, mark, _) in enumerate(phone.evaluate(CELLS)) if mark == "|"] == [7, 12]
 
 
-def test_a_board_takes_clicks(phone: Any, server: Served) -> None:
-    """The module comes from the address of the server, and its style holds under the policy of its pages."""
+def test_a_board_of_a_plugin_is_played_by_clicks(phone: Any, server: Served) -> None:
+    """The module is loaded from the server, and its style works under the policy of the pages."""
     asked: list[str] = []
     phone.on("request", lambda request: asked.append(request.url))
     phone.goto(f"{server.address}play")

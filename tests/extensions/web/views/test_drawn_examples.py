@@ -1,4 +1,4 @@
-"""The boards of hex and kalah in a real browser, light and dark, on a desk and on a phone."""
+"""The boards of hex and kalah are drawn in a real browser, in light and dark, on a desktop and on a phone."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server."""
+    """Run a server without a store."""
     pytest.importorskip("fastapi")
     folder: Path = tmp_path_factory.mktemp("served")
     with served(folder) as running:
@@ -23,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page on a phone; whatever it writes to its console fails the test."""
+    """Open a page on a phone. Any output on its console makes the test fail."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(1000 * DEADLINE_SECONDS)
@@ -35,8 +35,8 @@ def page(browser: Any) -> Iterator[Any]:
     assert trouble == []
 
 
-def begun(page: Any, server: Served, game: str) -> None:
-    """A new game of two people."""
+def begin_game(page: Any, server: Served, game: str) -> None:
+    """Start a new game of two persons."""
     page.goto(f"{server.address}play")
     page.get_by_label("Game", exact=True).select_option(game)
     page.get_by_label("Seat 2", exact=True).select_option(label="You")
@@ -46,7 +46,7 @@ def begun(page: Any, server: Served, game: str) -> None:
 
 
 def check_page(page: Any) -> None:
-    """Check that no rule of accessibility is broken, light and dark, and that nothing sticks out, on a phone and on a desk."""
+    """Assert that the page breaks no accessibility rule in light and dark, and fits the screens of a phone and a desktop."""
     assert find_violations(page) == []
     page.emulate_media(color_scheme="dark")
     assert find_violations(page, ["color-contrast"]) == []
@@ -55,9 +55,9 @@ def check_page(page: Any) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_hex_is_played_by_clicks_until_a_path_shines(page: Any, server: Served) -> None:
-    """Seven stones of x from top to bottom, in a board of 49 cells; targets can be hit with a finger."""
-    begun(page, server, "hex")
+def test_hex_is_played_by_clicks_until_a_path_is_marked(page: Any, server: Served) -> None:
+    """Seven stones of x connect top and bottom on a board of 49 cells. The targets are large enough for a finger."""
+    begin_game(page, server, "hex")
     assert page.locator("polygon.cell").count() == 49
     target = page.get_by_label("d4", exact=True).bounding_box()
     assert min(target["width"], target["height"]) >= 24  # WCAG 2.2, target size (minimum)
@@ -74,9 +74,9 @@ def test_hex_is_played_by_clicks_until_a_path_shines(page: Any, server: Served) 
     check_page(page)
 
 
-def test_kalah_is_a_grid_that_darkens_with_its_stones(page: Any, server: Served) -> None:
-    """After pit 3, whose last stone falls into the store, whoever began moves again."""
-    begun(page, server, "kalah")
+def test_kalah_is_a_grid_with_colours_by_stones(page: Any, server: Served) -> None:
+    """The last stone from pit 3 falls into the store, so the same player moves again."""
+    begin_game(page, server, "kalah")
     page.get_by_role("group", name="legal moves").get_by_role("button", name="3", exact=True).click()
     page.wait_for_selector(".layer-pieces > text:has-text('a: 1')")
     texts = page.locator(".layer-pieces > text").all_text_contents()
@@ -85,5 +85,5 @@ def test_kalah_is_a_grid_that_darkens_with_its_stones(page: Any, server: Served)
     assert fills.count("rgb(207, 182, 140)") == 8  # four stones
     assert fills.count("rgb(198, 171, 126)") == 3  # five
     legal = page.get_by_role("group", name="legal moves").get_by_role("button")
-    assert legal.all_text_contents() == ["1", "2", "4", "5", "6"]  # the other would have six
+    assert legal.all_text_contents() == ["1", "2", "4", "5", "6"]  # pit 3 is empty
     check_page(page)

@@ -1,4 +1,4 @@
-"""A board or a grid that cannot be used leaves everything else alone: states are shown as text, with a note that says why."""
+"""A faulty board or grid affects nothing else: states are shown as text, with a note that gives the reason."""
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ PLUGIN = """
 from arena import Game, hookimpl
 
 class Dots(Game):
-    "Take one dot; who takes the last one has won."
+    "Take one dot; the player who takes the last one has won."
     name = "dots"
     def initial(self, rng): return (3, 0)
     def to_move(self, state): return state[1]
@@ -75,7 +75,7 @@ pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("ignore:.*:Depreca
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the plugin, and a store with matches of all its games."""
+    """Return a folder with the plugin, and with a store of matches of all its games."""
     folder = tmp_path_factory.mktemp("faulty")
     (folder / "dots.py").write_text(PLUGIN)
     (folder / "unwritten.js").write_text(PARTS % "}}} this is no JavaScript")
@@ -96,14 +96,14 @@ def page(browser: Any) -> Iterator[Any]:
     context.close()
 
 
-def test_a_report_says_so_on_stderr_and_below_the_position(faulty: Path, page: Any, missing: Missing) -> None:
+def test_a_report_shows_notes_on_stderr_and_below_the_position(faulty: Path, page: Any, missing: Missing) -> None:
     if find_spec("matplotlib") is None:
         missing("report", "plots need matplotlib: pip install '.[report]'")
     done = arena_in(faulty)("report", "cup.db", "-o", "cup.html", "--plugin", "dots.py")
     assert done.returncode == 0, done.stderr
     notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
     known = {game: note.format(faulty) for game, note in NOTES.items() if not note.startswith("The board")}
-    assert len(notes) == len(known)  # what fails in the browser alone nobody knows yet
+    assert len(notes) == len(known)  # failures in the browser are unknown so far
     assert all(any(note.startswith(f"note: game {game}: {text}") for note in notes) for game, text in known.items())
     page.goto((faulty / "cup.html").as_uri())
     page.wait_for_selector("#match .player")
@@ -126,8 +126,8 @@ def test_a_report_says_so_on_stderr_and_below_the_position(faulty: Path, page: A
     assert page.inner_text("#match .board-text") == "dots: *"
 
 
-def test_so_do_the_pages_of_a_server(faulty: Path, page: Any) -> None:
-    """Its own process has not loaded the plugin, and says what the process that has loaded it knows."""
+def test_pages_of_a_server_show_the_notes(faulty: Path, page: Any) -> None:
+    """The server's own process does not load the plugin, but shows the notes of the process that does."""
     pytest.importorskip("fastapi")
     server = Served(faulty, "cup.db", "--plugin", "dots.py")
     try:
@@ -147,7 +147,7 @@ def test_so_do_the_pages_of_a_server(faulty: Path, page: Any) -> None:
     assert (code, noted) == (0, known)
 
 
-def test_show_and_check_say_so(faulty: Path) -> None:
+def test_show_and_check_report_the_notes(faulty: Path) -> None:
     arena = arena_in(faulty)
     absent = NOTES["absent"].format(faulty)
     assert f"  note: {absent}" in arena("show", "absent", "--plugin", "dots.py").stdout.splitlines()

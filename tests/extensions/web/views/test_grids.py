@@ -1,4 +1,4 @@
-"""A game that gives its states as a grid: in the terminal, and as cells that stand for actions."""
+"""A game with a grid is drawn in the terminal, and its cells stand for actions."""
 
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,20 @@ from arena_web.views import describe_game
 
 EMPTY = ". . .\n. . .\n. . ."
 UPRIGHT = {"0": [(0, 0)], "1": [(0, 1)], "2": [(0, 2)], "3": [(1, 0)], "4": [(1, 1)], "5": [(1, 2)]}
-"""The cells of upright dominoes on 3 by 3, by the number of the upper one: six fit, two rows by three columns."""
+"""These are the cells of upright dominoes on 3 by 3, by the number of the upper cell. Six dominoes fit, in two rows and three
+columns.
+"""
 
 
 @pytest.fixture
 def domineering(drawn: Path) -> Game:
-    """The game of the manual's page on boards, on 3 by 3."""
+    """Return the game of the manual's page on boards, on 3 by 3."""
     return load_plugins([drawn / "domineering.py"]).games["domineering"](size=3)
 
 
 @pytest.mark.process
 def test_a_grid_is_drawn_in_the_terminal(drawn: Path, domineering: Any) -> None:
-    """Where the author writes no `render`: by `play`, by `show`, and in a replay of a match."""
+    """The game has no `render` of its own. `play` and `show` draw its grid."""
     assert domineering.render(domineering.initial(None)) == EMPTY
     assert domineering.render(("|..|..--.", 0)) == "| . .\n| . .\n- - ."
     plugin = str(drawn / "domineering.py")
@@ -38,8 +40,8 @@ def test_a_grid_is_drawn_in_the_terminal(drawn: Path, domineering: Any) -> None:
     assert play(domineering, ["random", "random"]).termination == "normal"
 
 
-def test_a_click_on_a_cell_means_an_action(drawn: Path, domineering: Any) -> None:
-    """Each action has its cell; the page learns that a click plays, and what the cells are after each move."""
+def test_a_click_on_a_cell_plays_an_action(drawn: Path, domineering: Any) -> None:
+    """Each action has a cell. The page gets the cells after each move."""
     requests = Requests(load_plugins([drawn / "domineering.py"]), ())
     asked = {"do": "position", "game": {"name": "domineering", "parameters": {"size": 3}}, "seed": 0}
     told = requests.answer(asked)
@@ -55,8 +57,8 @@ def test_a_click_on_a_cell_means_an_action(drawn: Path, domineering: Any) -> Non
     [[(3, 0)], [(0, -1)], [0], [(0, 0, 0)], ["00"], [(0.0, 0)], None],
     ids=["row", "column", "number", "three", "text", "float", "none"],
 )
-def test_cells_of_another_shape_leave_the_buttons(domineering: Any, cells: Any) -> None:
-    """`arena check` names them; a page shows the grid without clicks."""
+def test_invalid_cells_leave_only_the_buttons(domineering: Any, cells: Any) -> None:
+    """`arena check` reports them. A page shows the grid without clicks."""
 
     class Astray(type(domineering)):  # type: ignore[misc]
         def cells(self, state: Any, action: int) -> Any:

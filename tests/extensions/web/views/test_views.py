@@ -1,4 +1,4 @@
-"""Frames follow the rules, whatever is played; the modules of the boards make one script."""
+"""Frames of a match follow the rules, and the modules of the boards are bundled into one script."""
 
 import json
 import random
@@ -26,8 +26,8 @@ GAMES = [
 ]
 
 
-def test_results_are_told_in_sentences(node: str, tmp_path: Path) -> None:
-    """You win, and an agent wins; a win of some is no draw, as in the terminal."""
+def test_results_are_described_in_sentences(node: str, tmp_path: Path) -> None:
+    """The text is the same as in the terminal. A win shared by some seats is not a draw."""
     told: list[tuple[list[str], list[float]]]
     told = [(["You", "minimax"], [1, -1]), (["You", "minimax"], [-1, 1]), (["a", "b"], [0, -0.0]), (["a", "b", "c"], [1, 1, -1])]
     told += [(["a", "b", "c", "d"], [1, 1, 1, -1])]
@@ -64,7 +64,7 @@ def test_the_frames_of_a_match_lead_from_its_position_to_its_result(registry: Re
     assert json.loads(json.dumps(shown.as_dict()))["frames"][0]["rendered"] == game.render(game.parse_state(record.position))
 
 
-def test_decisions_stand_beside_the_actions_they_led_to(registry: Registry) -> None:
+def test_decisions_are_shown_with_their_actions(registry: Registry) -> None:
     record = arena.play("tic-tac-toe", [{"agent": "alpha-beta", "depth": 2}, "random"])
     shown = view(registry.games["tic-tac-toe"](), record, drawn=True)
     assert [frame.nodes for frame in shown.frames[1:]] == [decision.nodes for decision in record.decisions]
@@ -74,7 +74,7 @@ def test_decisions_stand_beside_the_actions_they_led_to(registry: Registry) -> N
     assert all(frame.rendered is None for frame in shown.frames)
 
 
-def test_a_record_that_breaks_the_rules_is_shown_as_far_as_it_goes(registry: Registry) -> None:
+def test_a_record_that_breaks_the_rules_is_shown_up_to_the_breach(registry: Registry) -> None:
     game = registry.games["tic-tac-toe"]()
     record = arena.play("tic-tac-toe", ["random", "random"], seed=1)
     forged = record._replace(actions=(*record.actions[:2], record.actions[0], *record.actions[3:]))
@@ -85,7 +85,7 @@ def test_a_record_that_breaks_the_rules_is_shown_as_far_as_it_goes(registry: Reg
         list(Step.follow(game, forged))
 
 
-def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Registry) -> None:
+def test_a_long_match_keeps_its_beginning_and_its_end(registry: Registry) -> None:
     game = registry.games["othello"]()
     record = arena.play("othello", ["random", "random"])
     whole = view(game, record, drawn=True).frames
@@ -96,20 +96,20 @@ def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Regi
 
 def test_every_built_in_game_has_a_board(registry: Registry) -> None:
     built_in = {key[1] for key, source in registry.sources.items() if key[0] == "game" and source.name.startswith("fairarena:")}
-    built_in -= {"openspiel"}  # a hundred games with texts of their own
+    built_in -= {"openspiel"}  # a hundred games with their own texts
     assert {name for name in built_in if gives(registry.games[name], "grid")} == {
         "checkers",
         "grid-path",
         "kalah",
         "sokoban",
     }
-    built_in -= {"checkers", "grid-path", "kalah", "sokoban"}  # drawn by their grids
+    built_in -= {"checkers", "grid-path", "kalah", "sokoban"}  # these are drawn by their grids
     modules = {name: load_board_module(registry.games[name]) for name in built_in or {name for name, _ in GAMES}}
     assert {name: module.note for name, module in modules.items()} == dict.fromkeys(modules)
     assert all("export function draw" in str(module.source) for module in modules.values())
 
 
-def test_the_bundle_is_one_script_that_imports_nothing(node: str, tmp_path: Path) -> None:
+def test_the_bundle_is_one_script_without_imports(node: str, tmp_path: Path) -> None:
     script = bundle()
     assert "\nimport " not in script
     assert "\nexport " not in script
@@ -119,7 +119,7 @@ def test_the_bundle_is_one_script_that_imports_nothing(node: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(("rows", "columns", "length"), [(3, 3, 3), (4, 6, 4), (6, 7, 4)])
-def test_the_boards_find_the_lines_that_the_rules_find(
+def test_the_boards_find_the_same_lines_as_the_rules(
     registry: Registry, node: str, tmp_path: Path, rows: int, columns: int, length: int
 ) -> None:
     game = registry.games["tic-tac-toe"](rows=rows, columns=columns, in_a_row=length)
