@@ -159,7 +159,7 @@ def test_a_missing_key_of_a_board_is_caught(
 def test_a_changed_record_is_caught_even_if_everything_fits(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The attacker gives an agent's decision other nodes, which breaks neither a leaderboard in Elo nor the rules. The replay
+    """The attacker changes the nodes of a decision, which breaks neither a leaderboard in Elo nor the rules. The replay
     differs.
     """
 

@@ -86,7 +86,7 @@ def test_traits_are_listed_with_the_agents_that_need_them(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("words", [[], ["othello", "--traits"]])
 def test_show_needs_a_name_or_traits(words: list[str]) -> None:
-    """Both and neither are usage errors."""
+    """A call with both or with neither is a usage error."""
     result = CliRunner().invoke(show, words)
     assert result.exit_code == 2
     assert "expected a name, as in `arena show connect-four`, or --traits" in result.stderr
@@ -118,7 +118,7 @@ def test_a_parameter_is_explained_by_its_field_its_docstring_or_a_base_class() -
         ) -> None: ...
 
     class Bolder(Bold):
-        """Attacks even more. Its `courage` is no parameter."""
+        """Attacks even more. Its `courage` is not a parameter."""
 
         def __init__(self, *, depth: int = 3, courage_of: int = 0) -> None: ...
 
@@ -196,7 +196,7 @@ def test_the_distribution_of_chess_has_this_name() -> None:
 
 @pytest.mark.parametrize(("word", "meant"), [("gams", "games"), ("agnts", "agents"), ("heuristcs", "heuristics")])
 def test_a_misspelt_kind_is_suggested(word: str, meant: str) -> None:
-    """A suggestion among the names of all games and agents would be another one."""
+    """A search among the names of all games and agents would suggest another name."""
     found = CliRunner().invoke(list_, [word])
     assert str(found.exception) == f"unknown word {word!r}; did you mean {meant!r}?"
 

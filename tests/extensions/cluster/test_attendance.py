@@ -17,7 +17,7 @@ def test_a_silent_worker_counts_as_gone_until_its_next_heartbeat() -> None:
 
 
 def test_workers_of_a_large_cluster_get_more_time() -> None:
-    """Dask sends fewer heartbeats if there are many workers: with 10,000 workers, one every 51 s each."""
+    """Dask sends fewer heartbeats if there are many workers: each of 10,000 workers sends one every 51 s."""
     pulses = Pulses()
     heard = {str(number): 0.0 for number in range(10_000)}
     pulses.take(heard, 0.0)

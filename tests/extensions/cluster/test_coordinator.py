@@ -462,7 +462,7 @@ def _same(came: Any, sent: Any) -> bool:
 @settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(key=st.sampled_from(Record._fields), value=st.one_of(_NUMBERS, _ANYTHING, _DECISIONS))
 def test_every_value_in_a_record_is_accepted_unchanged_or_refused(spec: Spec, key: str, value: Any) -> None:
-    """No value is converted, as True to 1 or a text to a number, and no value is accepted that cannot be summed up later."""
+    """No value is converted, such as True to 1 or a text to a number, and no value is accepted that cannot be summed up later."""
     scheduled = Schedule(spec).take(1)[0]
     row = json.loads(json.dumps(MatchRunner(spec).play(scheduled)))
     row[Record._fields.index(key)] = value

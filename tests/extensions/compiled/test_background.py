@@ -177,7 +177,7 @@ def test_a_failure_of_the_compiler_is_reported_once(
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_a_run_of_many_short_decisions_is_compiled(
+def test_searches_of_many_short_decisions_are_compiled(
     arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None, workers: int
 ) -> None:
     """This holds for each number of workers, and no code is compiled twice. The end of the run and the leaderboard report it."""
@@ -238,14 +238,14 @@ def goes_compiled(found: list[dict[str, Any]]) -> bool:
     return "plain" in found[0] and "compiled" in found[-1] and "plain" not in found[-1]
 
 
-def test_play_is_compiled(arena: Callable[..., Any], brought: Path) -> None:
+def test_searches_are_compiled_during_play(arena: Callable[..., Any], brought: Path) -> None:
     """The first decision would take a minute otherwise."""
     words = ("connect-four", "alpha-beta:depth=9", "random", "--limits", "none", "--delay", 0, "--seed", 1)
     done = arena("play", *words)
     assert done.returncode == 0, done.stderr
 
 
-def test_solve_is_compiled(arena: Callable[..., Any], brought: Path) -> None:
+def test_searches_are_compiled_during_solve(arena: Callable[..., Any], brought: Path) -> None:
     """The only decision starts again. Plain Python would need more than a second for a million nodes."""
     fifteen = [word for name, value in FIFTEEN.items() if name != "name" for word in ("--set", f"{name}={value}")]
     words = ("sliding-tiles", "ida-star", *fifteen, "--heuristic", "manhattan", "--position", NUMBER_93)
@@ -255,7 +255,7 @@ def test_solve_is_compiled(arena: Callable[..., Any], brought: Path) -> None:
     assert found["nodes"] / found["seconds"] > 1e6
 
 
-def test_a_served_spec_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+def test_searches_of_a_served_spec_are_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """The workers of the server compile while pages show the run."""
     pytest.importorskip("fastapi")
     (tmp_path / "cup.yaml").write_text(BOARD)
@@ -264,7 +264,7 @@ def test_a_served_spec_is_compiled(arena: Callable[..., Any], brought: Path, tmp
     assert goes_compiled(timings(arena, tmp_path / "results" / "cup.db"))
 
 
-def test_a_cluster_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+def test_searches_on_a_cluster_are_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """The node compiles."""
     pytest.importorskip("distributed")
     (tmp_path / "cup.yaml").write_text(BOARD)
@@ -277,7 +277,7 @@ def test_a_cluster_is_compiled(arena: Callable[..., Any], brought: Path, tmp_pat
     assert goes_compiled(timings(arena, tmp_path / "cup.db"))
 
 
-def test_a_ladder_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+def test_searches_of_a_ladder_are_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """Its worker plays match after match."""
     pytest.importorskip("fastapi")
     house = "{agent: alpha-beta, depth: 6, isolation: none}, {agent: random, isolation: none}"
@@ -326,7 +326,7 @@ def arena_agents():
 """
 
 
-def test_a_duel_is_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
+def test_searches_of_a_duel_are_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """Each version has its own process and compiler, which write nothing into the cache."""
     (tmp_path / "old.py").write_text(DEEP.format(line="version = 1"))
     (tmp_path / "deep.py").write_text(DEEP.format(line="version = 2"))

@@ -377,7 +377,7 @@ def test_new_puzzles_compile(twice: Twice, game: Any, heuristic: Any) -> None:
 
 @pytest.mark.usefixtures("compiler")
 def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> None:
-    """These are heuristics of games without chance that search engines play by actions. Gomoku compiles on a smaller board."""
+    """The list covers games without chance with searches that can be compiled. Gomoku compiles on a smaller board."""
     page = (Path(__file__).parents[3] / "docs/explanation/compiled.md").read_text()
     table = page.split("| game | heuristics |")[1].split("\n\n")[0]
     listed = set()

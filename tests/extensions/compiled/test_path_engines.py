@@ -212,7 +212,7 @@ def test_compiled_solvers_obey_a_depth_limit(twice: Twice, depth: int) -> None:
     assert outcome.found is None or isinstance(outcome.found, tuple) or len(outcome.found.actions) <= depth
 
 
-def test_the_15_puzzle_as_a_match(same: Callable[..., arena.Record]) -> None:
+def test_the_15_puzzle_is_solved_in_a_match(same: Callable[..., arena.Record]) -> None:
     """The whole record of the referee is compared. Korf's own count of nodes leaves out moves straight back."""
     game = SlidingTiles(rows=4, columns=4, goal="blank-first")
     record = same(game, IdaStar(), position=KORF_79)

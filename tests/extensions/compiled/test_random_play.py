@@ -84,7 +84,7 @@ def test_random_play_agrees_with_a_plain_loop(name: str) -> None:
     assert all(one.returns is not None for one in same(game, matches, None))
 
 
-def test_plain_play_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_play_gives_the_same_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     fast, plain = random.Random(3), random.Random(3)
     played = playouts(ConnectFour(), (0, 0, 0), fast, 10)
     assert played[0].actions is None

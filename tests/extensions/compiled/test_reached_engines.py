@@ -196,7 +196,7 @@ class JugsRules(Grid):
 
 @pytest.mark.parametrize("agent", [DepthFirst(), DepthFirst(depth=8)], ids=named)
 def test_a_grid_of_a_plugin_with_repeated_states_agrees(twice: Twice, agent: Any) -> None:
-    """The solution takes six pourings and one emptying of the small jug."""
+    """The solution takes six steps and then empties the small jug."""
     found = compare_under_limits(twice, agent, Jugs(), "0 0", 10_000).found
     assert 7 <= len(found.actions) <= (agent.depth or 16)
 

@@ -207,7 +207,9 @@ class CountedOutcomes(Outcomes):
 
 
 def test_the_state_of_a_long_test_reads_each_result_once() -> None:
-    """The state is requested after every few of 400 pairs. It equals a state computed at once, but never starts again."""
+    """The state is requested after every few of 400 pairs. It equals a state computed from scratch, but reads only the new
+    results.
+    """
     test: Any = {"sprt": {"elo0": 0, "elo1": 5}}
     format_, told, draw = HeadToHead(test=test), CountedOutcomes(), random.Random(1)
     for number in range(400):

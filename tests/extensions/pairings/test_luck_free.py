@@ -128,9 +128,7 @@ def test_the_coefficient_of_a_pair_depends_only_on_earlier_pairs() -> None:
 
 @pytest.mark.process
 def test_the_board_and_the_comparison_show_the_decision_of_the_test(tmp_path: Path) -> None:
-    """Of the decided pairs 8 of 10 are won, so p = 0.11 without the correction for luck. With the correction, the
-    test decides.
-    """
+    """Eight of ten decided pairs are won, so p = 0.11 without the correction for luck. With the correction, the test decides."""
     agents = [{"agent": "hold-at", "at": at, "label": f"h{at}"} for at in (20, 12)]
     spec = {
         "game": {"name": "pig", "target": 50},

@@ -36,12 +36,14 @@ testing framework.
 
 
 @pytest.mark.parametrize(("counts", "bounds", "llr", "elo"), PUBLISHED)
-def test_published_matches(counts: tuple[int, ...], bounds: tuple[float, float], llr: float, elo: float) -> None:
+def test_ratio_and_elo_agree_with_published_matches(
+    counts: tuple[int, ...], bounds: tuple[float, float], llr: float, elo: float
+) -> None:
     assert log_likelihood_ratio(counts, Sprt(*bounds)) == pytest.approx(llr, abs=0.01)
     assert EloEstimate.of_pairs(counts).elo == pytest.approx(elo, abs=0.01)
 
 
-def test_a_published_margin() -> None:
+def test_the_margin_agrees_with_a_published_one() -> None:
     """The published interval is 11.84 plus or minus 4.83."""
     assert EloEstimate.of_pairs((24, 609, 1406, 767, 42)).margin == pytest.approx(4.83, abs=0.01)
 

@@ -51,8 +51,8 @@ SIZES = st.integers(2, 12) | st.integers(2, 40)
 
 @pytest.mark.parametrize("examples", [25, pytest.param(1000, marks=pytest.mark.proof)])
 def test_the_rules_hold_for_random_histories(examples: int) -> None:
-    """Each agent plays once, the bye goes to an agent with the fewest, repeats occur only if unavoidable, and seats differ by
-    at most two.
+    """Each agent plays once, the bye goes to an agent with the fewest byes, repeats occur only if unavoidable, and seats differ
+    by at most two.
     """
     histories = given(st.randoms(use_true_random=False), SIZES, st.integers(1, 9))
     settings(max_examples=examples, deadline=None, derandomize=True)(histories(_check_history))()

@@ -44,7 +44,7 @@ def test_boards_fit_and_name_the_columns_left_out(terminal: Open, store: Path, c
     assert ("95 % interval" in text.split("Columns left out")[0]) == (columns >= 60)
 
 
-def test_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, piped: Piped, store: Path) -> None:
+def test_the_variable_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, piped: Piped, store: Path) -> None:
     """No column is left out if all fit. A pipe gets the whole table, whatever the value of COLUMNS."""
     whole = piped("leaderboard", str(store), COLUMNS="60").stdout
     assert max(map(len, whole.split("\n"))) > 120
@@ -61,7 +61,7 @@ def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, piped: 
 
 
 @pytest.mark.parametrize("words", [("list", "heuristics"), ("matrix",), ("compare",)])
-def test_other_tables_fit_too(terminal: Open, store: Path, words: tuple[str, ...]) -> None:
+def test_other_tables_fit_a_narrow_terminal(terminal: Open, store: Path, words: tuple[str, ...]) -> None:
     asked = [*words, *([str(store)] if words == ("compare",) else [])]
     seen = shown(terminal, *asked, columns=60)
     assert max(map(len, seen.split("\n"))) <= 60

@@ -119,7 +119,7 @@ def test_alpha_beta_never_loses_at_tic_tac_toe(terminal: Open, seat: int, seed: 
 
 
 def test_undo_goes_back_to_the_last_decision_of_the_person(terminal: Open, agents: str) -> None:
-    """The agent is created again after an undo: the counter plays the n-th free cell at its n-th move of the game so far."""
+    """The agent is created again after an undo. The counter plays the n-th free cell at its n-th move since its creation."""
     game = terminal("play", "tic-tac-toe", "human", "counter", "--plugin", agents)
     game.until("human> ")
     game.type("undo")
@@ -142,10 +142,9 @@ def test_undo_goes_back_to_the_last_decision_of_the_person(terminal: Open, agent
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_an_agent_created_again_replays_the_moves_so_far(piped: Piped, agents: str, isolation: str) -> None:
-    """The new counter plays on from there. Its next move is its first, so it chooses the first free cell.
-
-    The agent may run in this process or in another one.
+def test_an_agent_created_again_continues_from_the_position(piped: Piped, agents: str, isolation: str) -> None:
+    """After an undo a new counter continues. Its next move is its first, so it chooses the first free cell. The agent may run
+    in this process or in another one.
     """
     word = f"counter:isolation={isolation}"
     done = piped("play", "tic-tac-toe", "human", word, "--plugin", agents, typed="5\n9\nundo\n2\n3\n")
@@ -156,7 +155,7 @@ def test_an_agent_created_again_replays_the_moves_so_far(piped: Piped, agents: s
 
 
 def test_ctrl_d_leaves_with_0_and_ctrl_c_with_130(terminal: Open) -> None:
-    """A word is printed in both cases, and no traceback."""
+    """The output ends with a message and has no traceback."""
     game = terminal("play", "connect-four")
     game.until("human> ")
     game.press("\x04")

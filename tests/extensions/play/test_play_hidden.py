@@ -46,7 +46,7 @@ def test_the_opponents_card_is_hidden_until_the_end(play: Play) -> None:
 
 
 def test_two_persons_share_the_screen_in_turns(play: Play) -> None:
-    """Each person sees only one card, after the screen has been cleared for the other one."""
+    """Each person sees only one card. The screen is cleared between their turns."""
     out = play("cards", "human", "human", typed="\nraise\n\ncall\n")
     first, second = out.split("--------------------")[1:]
     assert "human (seat 1), it is your turn" in first

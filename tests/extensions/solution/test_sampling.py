@@ -29,8 +29,8 @@ def test_the_interval_contains_the_exploitability_of_the_policy() -> None:
 
 
 def test_the_estimate_is_not_biased_upwards() -> None:
-    """An equilibrium of Kuhn (1950), mixed with a twentieth of random play, loses 0.0168. If all samples are used at once, it
-    is 0.036.
+    """An equilibrium of Kuhn (1950), mixed with a twentieth of random play, loses 0.0168. An estimate from all samples at once
+    would be 0.036.
     """
     game = KuhnPoker()
     form = sequence_form(game, game.initial(random.Random()))

@@ -35,7 +35,7 @@ def state_of(won: int, split: int, lost: int) -> SprtState:
     ],
 )
 def test_a_result_that_is_not_better_explains_the_state_of_the_test(won: int, split: int, lost: int, said: str) -> None:
-    """An interval above 0 is no contradiction, because the test needs more evidence than the interval. By Wald, A (1945), the
+    """An interval above 0 is not a contradiction, because the test needs more evidence than the interval. By Wald (1945), the
     test accepts at a log-likelihood ratio of log(0.95 / 0.05) = 2.94.
     """
     state = state_of(won, split, lost)

@@ -46,7 +46,7 @@ def test_the_hardest_eight_puzzle_takes_31_moves(server: Any) -> None:
     assert view["frames"][-1]["state"] == "1 2 3 / 4 5 6 / 7 8 ."
 
 
-def test_two_requests_with_a_seed_have_the_same_search(server: Any) -> None:
+def test_requests_with_the_same_seed_give_the_same_search(server: Any) -> None:
     asked = {"game": {"name": "n-queens", "parameters": {"n": 12}}, "state": "-", "agent": {"agent": "hill-climb"}, "seed": 5}
     one, two = [server.ask("/api/solve", asked).json["view"] for _ in range(2)]
     assert [frame["state"] for frame in one["frames"]] == [frame["state"] for frame in two["frames"]]

@@ -189,9 +189,7 @@ def test_a_complete_shard_is_finished(tmp_path: Path) -> None:
 
 
 def test_the_length_of_a_sequential_test_is_forecast(tmp_path: Path) -> None:
-    """After pairs with equal results, the same number of pairs per ratio is expected up to the bound, which is the logarithm of
-    19 (Wald).
-    """
+    """If eight equal pairs give a ratio of 1, the bound, which is ln 19 (Wald), is expected after 8 ln 19 pairs."""
     path = tmp_path / "duel.db"
     values = {"agents": ["random", "greedy"], "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 2}}}, "rounds": 8}
     run({"game": "tic-tac-toe", **values}, store=path)

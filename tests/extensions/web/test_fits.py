@@ -91,7 +91,7 @@ def test_the_position_field_has_a_label(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_a_copy_of_a_store_is_marked_as_one(visit: Any) -> None:
+def test_a_copy_of_a_store_is_marked_as_a_copy(visit: Any) -> None:
     """The copy contains the same run under the same name, and is listed below the store."""
     page = visit.go("/")
     page.wait_for_selector("tbody tr")

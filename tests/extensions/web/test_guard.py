@@ -111,7 +111,7 @@ def test_a_path_cannot_leave_the_folder_of_the_server(server: Any, path: str) ->
 
 @pytest.fixture(scope="module")
 def open_server(serve: Any, place: Path) -> Any:
-    """Run a server on all interfaces, whose address has a token."""
+    """Run a server on all interfaces. Its address has a token."""
     with serve(place, "cup.db", "--host", "0.0.0.0") as running:
         yield running
 

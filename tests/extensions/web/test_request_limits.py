@@ -49,7 +49,7 @@ def guarded() -> Guard:
 
 
 def test_known_clients_with_one_address_have_separate_limits() -> None:
-    """An unknown token does not avoid the limit of its address."""
+    """An unknown token does not circumvent the limit of its address."""
     guard = guarded()
     for token in ("a", "b"):
         found = [ask(guard, "/api/none", authorization=f"Bearer {token}")[0] for _ in range(3)]

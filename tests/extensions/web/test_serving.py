@@ -37,7 +37,7 @@ def test_the_first_line_is_the_address_and_a_signal_ends_with_0(serve: Any, plac
 
 
 def test_plugins_are_loaded_before_the_first_request(serve: Any, place: Path) -> None:
-    """So the first page of a match does not have to wait for the plugins."""
+    """The first page of a match does not have to wait for the plugins."""
     with serve(place, "cup.db") as server:
         tasks = Path(f"/proc/{server.process.pid}/task")
         eventually(lambda: "".join([(task / "children").read_text() for task in tasks.iterdir()]))

@@ -50,9 +50,7 @@ def test_default_limits_of_a_page_never_replace_an_action(tmp_path: Path) -> Non
 
 
 def test_moves_one_by_one_and_all_at_once_reach_the_same_positions(ask: Any) -> None:
-    """So a move that is repeated after an undo has the same outcomes of chance, and a saved address leads to the
-    same position.
-    """
+    """A move that is repeated after an undo has the same outcomes of chance, and a saved address leads to the same position."""
     played = ["roll", "roll", "roll", "hold", "roll", "hold", "roll"]
     frames = [ask("position", game=PIG, seed=2)["frame"]]
     while len(frames) <= len(played):

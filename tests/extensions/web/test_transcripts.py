@@ -132,7 +132,7 @@ def test_replay_shows_a_transcript_in_the_terminal(played: Path, arena: Arena) -
 
 
 def test_pages_draw_transcripts(played: Path, browser: Any, visiting: Any) -> None:
-    """The pages are those of a match and of an agent. A filter by outcome and a search reduce the list."""
+    """The pages show a match and an agent. A filter by outcome and a search reduce the list."""
     pytest.importorskip("fastapi")
     with served(played.parent, "cup.db") as server:
         visit = visiting(browser, server.address, 1280)

@@ -147,7 +147,7 @@ def test_failures_have_commands_that_replay_them(page: Page, arena: "Arena") -> 
 
 
 def test_two_reports_of_one_store_are_equal(played: Path, arena: "Arena") -> None:
-    """The files are equal byte for byte, even if hashes of the processes differ."""
+    """The files are equal byte for byte, even if the processes use different hash seeds."""
     for name, variables in (("one", {}), ("again", {"PYTHONHASHSEED": "7"})):
         assert arena("report", "small.db", "-o", f"{name}.html", **variables).returncode == 0
     assert (played / "one.html").read_bytes() == (played / "again.html").read_bytes()

@@ -59,7 +59,7 @@ def test_the_evidence_agrees_with_the_records(found: Findings, played: Path) -> 
 
 @pytest.mark.unit
 def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
-    """The last of twenty points has all matches, so its ratings are the ratings of the table. The points increase."""
+    """The last of twenty points has all matches, so its ratings are the ratings of the table. The numbers of matches increase."""
     points = rating_points(versus.sheet, tuple(versus.scored))
     assert len(points) == 20
     assert [point.played for point in points] == sorted({point.played for point in points})
@@ -115,7 +115,7 @@ def test_plots_by_seconds_show_entries_with_comparable_times(puzzle: Evidence) -
 
 @pytest.mark.unit
 def test_solved_by_budget_agrees_with_a_count(puzzle: Evidence) -> None:
-    """Each budget of the table counts the attempts that were solved within it."""
+    """The share at each budget of the table counts the attempts that were solved within it."""
     plot = next(plot for plot in plots_of(puzzle) if plot.name == "budget-nodes")
     for label, *shares in plot.rows:
         own = [match for match in puzzle.scored if puzzle.sheet.labels[match.seats[0]] == label]
@@ -156,7 +156,7 @@ def test_no_share_is_shown_above_the_limit_of_an_agent(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_the_last_budget_is_the_largest_limit_if_all_are_limited(tmp_path: Path) -> None:
-    """There are only the three limited solvers, and no power of ten above the largest limit."""
+    """Only three limited solvers play, so the budgets do not continue to the next power of ten."""
     run({**LIMITED, "agents": LIMITED["agents"][1:]}, store=tmp_path / "limited.db")  # type: ignore[index]
     (evidence,) = read(tmp_path / "limited.db").boards
     plot = next(plot for plot in plots_of(evidence) if plot.name == "budget-nodes")
