@@ -76,7 +76,7 @@ def test_a_killed_contest_continues(tmp_path: Path, arena: Arena) -> None:
     same.
     """
     slow = AGENT.format(wise=True).replace("        return search", "        time.sleep(0.0015)\n        return search")
-    # The slow agent prevents that all matches reach the store at once.
+    # Slow decisions keep the matches from reaching the store all at once.
     (tmp_path / "good.py").write_text(f"import time\n{slow}")
     words: tuple[str, ...] = (
         "duel",
