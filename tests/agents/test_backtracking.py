@@ -1,4 +1,4 @@
-"""Backtracking: the placements of 4 to 10 queens that Wirth's program needs, a recursive twin, and sudokus on one board."""
+"""Test backtracking against counts from Wirth's program, a recursive twin and a known Sudoku."""
 
 import random
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from arena_agents.backtracking import Backtracking
 from arena_games.sudoku import Sudoku
 
 PLACED = {4: 8, 5: 5, 6: 31, 7: 9, 8: 113, 9: 41, 10: 102}
-"""Queens that a program places, column by column, until it finds the first solution: N. Wirth's program, counted by many."""
+"""The number of queens that N. Wirth's program places, column by column, until it finds the first solution."""
 AL_ESCARGOT = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 
 
 class Queens(Puzzle):
-    """Queens in any order of the columns; the rows by column, 0 without a queen."""
+    """N queens whose columns may be filled in any order. A state has the row of each column, or 0 if it has no queen yet."""
 
     name = "any-queens"
     path_matters: ClassVar[bool] = False
@@ -49,8 +49,8 @@ class Queens(Puzzle):
         return all(state)
 
 
-def count(puzzle: Queens, state: tuple[int, ...], *, most_constrained: bool, checking: bool) -> tuple[bool, int]:
-    """A recursive twin: whether there is a solution below a state, and the number of values tried."""
+def count_by_recursion(puzzle: Queens, state: tuple[int, ...], *, most_constrained: bool, checking: bool) -> tuple[bool, int]:
+    """Return whether a solution can be reached from a state, and how many values a recursive search tries."""
     if puzzle.is_goal(state):
         return True, 0
     left = puzzle.variables(state)
@@ -59,7 +59,9 @@ def count(puzzle: Queens, state: tuple[int, ...], *, most_constrained: bool, che
     sizes = [len(values) for values in left]
     tried = 0
     for value in left[sizes.index(min(sizes)) if most_constrained else 0]:
-        found, below = count(puzzle, puzzle.result(state, value), most_constrained=most_constrained, checking=checking)
+        found, below = count_by_recursion(
+            puzzle, puzzle.result(state, value), most_constrained=most_constrained, checking=checking
+        )
         tried += 1 + below
         if found:
             return True, tried
@@ -67,7 +69,7 @@ def count(puzzle: Queens, state: tuple[int, ...], *, most_constrained: bool, che
 
 
 @pytest.mark.parametrize(("n", "placed"), PLACED.items())
-def test_plain_backtracking_places_as_many_queens_as_wirths_program(n: int, placed: int) -> None:
+def test_plain_backtracking_generates_as_many_nodes_as_wirths_program(n: int, placed: int) -> None:
     record = play(Queens(n=n), Backtracking(order="first", forward_checking=False))
     assert record.solved
     assert record.decisions[0].nodes == placed
@@ -76,13 +78,13 @@ def test_plain_backtracking_places_as_many_queens_as_wirths_program(n: int, plac
 @pytest.mark.parametrize("order", ["first", "most-constrained"])
 @pytest.mark.parametrize("checking", [True, False])
 @pytest.mark.parametrize("n", [3, 4, 6, 7, 8, 12])
-def test_a_twin_tries_as_many_values(order: Any, checking: bool, n: int) -> None:
+def test_nodes_equal_the_values_tried_by_a_recursive_twin(order: Any, checking: bool, n: int) -> None:
     record = play(Queens(n=n), Backtracking(order=order, forward_checking=checking))
-    found, tried = count(Queens(n=n), (0,) * n, most_constrained=order == "most-constrained", checking=checking)
+    found, tried = count_by_recursion(Queens(n=n), (0,) * n, most_constrained=order == "most-constrained", checking=checking)
     assert (record.solved, record.decisions[0].nodes) == (found, tried)
 
 
-def test_orders_of_cells_are_compared_on_one_board() -> None:
+def test_a_sweep_compares_two_variable_orders() -> None:
     spec = {
         "game": {"name": "sudoku", "box": 2},
         "rounds": 3,
@@ -94,8 +96,8 @@ def test_orders_of_cells_are_compared_on_one_board() -> None:
     assert solved == {"backtracking(order=most-constrained)": 1.0, "backtracking(order=first)": 1.0}
 
 
-def test_a_hard_sudoku_is_solved_from_any_order_of_cells() -> None:
-    """Each cell is one variable, and its values are the digits that no peer has."""
+def test_backtracking_solves_a_hard_sudoku() -> None:
+    """Each empty cell is a variable. Its values are the digits that occur in none of its peers."""
     game = Sudoku()
     variables = game.variables(game.parse_state(AL_ESCARGOT))
     assert len(variables) == AL_ESCARGOT.count(".")

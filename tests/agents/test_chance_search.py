@@ -1,4 +1,4 @@
-"""Searches through chance: expectimax against a twin, Star2 against expectimax, and the agents for which chance is free."""
+"""Test searches of games with chance: Expectimax against a expected_returns, Star2 against Expectimax, Lookahead and Greedy."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,12 +21,12 @@ from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
 from tests.conftest import Decided
 
 STEP = 2.0**-44
-"""The discount per ply, which only decides between equal returns."""
+"""The discount per ply. It only decides between equal returns."""
 HEURISTICS: Mapping[str, Any] = {"pig": Race, "2048": Snake}
 
 
 class Chances(Game):
-    """A tree drawn from `seed`: at each node chance or one of the seats has two or three branches, for six plies."""
+    """A random tree of six plies. At each node, chance or one of the seats has two or three branches."""
 
     name = "chances"
     min_return = -4.0
@@ -63,7 +63,7 @@ class Chances(Game):
 
 @pytest.fixture(scope="module")
 def decide() -> Any:
-    """An agent's decision, as the referee would ask for it, with the heuristic of pig or of 2048."""
+    """Return a function that asks an agent for a decision as the referee does, with a heuristic for Pig and 2048."""
 
     def decide(agent: Agent, game: Game, state: Any, limits: Mapping[str, Any] | None = None, seed: str = "seat") -> Decided:
         bounds, meter = Limits(**(limits or {})), Meter()
@@ -78,22 +78,24 @@ def decide() -> Any:
     return decide
 
 
-def twin(game: Game, state: Any, decisions: int, deep: int = 0) -> Sequence[float]:
-    """What each seat gets, on the scale from -1 to 1, where all look so many decisions ahead and beyond them all is worth 0."""
+def expected_returns(game: Game, state: Any, decisions: int, deep: int = 0) -> Sequence[float]:
+    """Return the value for each seat, scaled to -1 to 1, of a full search. States beyond the number of decisions count as 0."""
     if game.is_terminal(state):
         return [value / game.max_return * (1 - deep * STEP) for value in game.returns(state)]
     if game.to_move(state) == CHANCE:
-        after = [(odds, twin(game, game.result(state, one), decisions, deep)) for one, odds in game.chance_outcomes(state)]
+        after = [
+            (odds, expected_returns(game, game.result(state, one), decisions, deep)) for one, odds in game.chance_outcomes(state)
+        ]
         return [sum(odds * values[seat] for odds, values in after) for seat in range(game.players)]
     if deep == decisions:
         return [0.0] * game.players
     mover = game.to_move(state)
-    after_each = [twin(game, game.result(state, action), decisions, deep + 1) for action in game.actions(state)]
+    after_each = [expected_returns(game, game.result(state, action), decisions, deep + 1) for action in game.actions(state)]
     return max(after_each, key=lambda values: values[mover])
 
 
-def met(game: Game, count: int, plies: int = 60) -> Iterator[Any]:
-    """Positions of random play in which a seat has to decide."""
+def draw_positions(game: Game, count: int, plies: int = 60) -> Iterator[Any]:
+    """Yield positions from random play in which a seat has to decide."""
     rng = random.Random(count)
     while count:
         state = game.initial(rng)
@@ -107,12 +109,12 @@ def met(game: Game, count: int, plies: int = 60) -> Iterator[Any]:
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 6])
 @pytest.mark.parametrize("seats", [1, 2, 3])
-def test_expectimax_has_the_value_of_a_twin(seats: int, depth: int, decide: Any) -> None:
-    """For one seat, two against each other, and three for themselves; seats may move twice running, and chance too."""
+def test_expectimax_finds_the_value_of_a_full_search(seats: int, depth: int, decide: Any) -> None:
+    """The trees have one seat, two opponents or three seats. A seat or chance may move twice in a row."""
     for seed in range(6):
         game = Chances(seed=seed, seats=seats)
         decided = decide(Expectimax(depth=depth), game, ())
-        best = [twin(game, game.result((), action), depth, 1)[0] for action in game.actions(())]
+        best = [expected_returns(game, game.result((), action), depth, 1)[0] for action in game.actions(())]
         assert decided.value == pytest.approx(max(best), abs=1e-12)
         assert best[decided.action] == pytest.approx(max(best), abs=1e-12)
 
@@ -123,9 +125,9 @@ def test_expectimax_has_the_value_of_a_twin(seats: int, depth: int, decide: Any)
     + [(Chances(seed=seed), depth, 1) for seed in range(12) for depth in (2, 6)],
     ids=lambda given: getattr(given, "name", str(given)),
 )
-def test_star2_has_the_values_of_expectimax_with_no_more_nodes(game: Game, depth: int, count: int, decide: Any) -> None:
-    """The same action and value everywhere, and of what it generates never more."""
-    for state in met(game, count) if count > 1 else [()]:
+def test_star2_agrees_with_expectimax_with_no_more_nodes(game: Game, depth: int, count: int, decide: Any) -> None:
+    """Star2 chooses the same action and value as Expectimax on each position, and never generates more nodes."""
+    for state in draw_positions(game, count) if count > 1 else [()]:
         full, pruned = (decide(agent, game, state) for agent in (Expectimax(depth=depth), Star2(depth=depth)))
         assert (pruned.action, pruned.value) == (full.action, pytest.approx(full.value, abs=1e-12))
         assert pruned.nodes <= full.nodes
@@ -133,8 +135,8 @@ def test_star2_has_the_values_of_expectimax_with_no_more_nodes(game: Game, depth
 
 
 def test_star2_prunes(decide: Any) -> None:
-    """Over all positions together at least a tenth of the nodes of Pig at depth 4, a quarter of those of random trees."""
-    pig = list(met(Pig(target=20), 12))
+    """In total, Star2 saves a tenth of the nodes of Pig at depth 4 and a quarter of the nodes of random trees at depth 6."""
+    pig = list(draw_positions(Pig(target=20), 12))
     trees = [Chances(seed=seed) for seed in range(12)]
 
     def nodes(kind: Any) -> tuple[int, int]:
@@ -148,18 +150,18 @@ def test_star2_prunes(decide: Any) -> None:
     assert pruned[1] < 0.75 * full[1]
 
 
-def test_without_chance_expectimax_is_minimax(decide: Any, open_positions: list[Any]) -> None:
-    """Of tic-tac-toe: action, value and nodes."""
+def test_expectimax_equals_minimax_on_a_game_without_chance(decide: Any, open_positions: list[Any]) -> None:
+    """On tic-tac-toe, Expectimax has the action, value and nodes of Minimax, and Star2 has its value."""
     for state in open_positions[::97]:
         expected = decide(Minimax(depth=3), TicTacToe(), state)
         assert decide(Expectimax(depth=3), TicTacToe(), state)[:3] == expected[:3]
         assert decide(Star2(depth=3), TicTacToe(), state).value == expected.value
 
 
-def test_chance_is_free_for_lookahead_and_greedy(decide: Any) -> None:
-    """Lookahead plays an action of expectimax's value at the same depth with the same nodes; greedy that of depth 1."""
+def test_lookahead_and_greedy_choose_as_expectimax_does(decide: Any) -> None:
+    """Lookahead plays the action of Expectimax at the same depth with the same nodes. Greedy plays the action of depth 1."""
     game = Pig(target=20)
-    for state in met(game, 40):
+    for state in draw_positions(game, 40):
         for depth in (1, 2, 3):
             full = decide(Expectimax(depth=depth), game, state)
             ahead = decide(Lookahead(depth=depth), game, state)
@@ -167,20 +169,20 @@ def test_chance_is_free_for_lookahead_and_greedy(decide: Any) -> None:
         assert decide(Greedy(), game, state).action == decide(Expectimax(depth=1), game, state).action
 
 
-def test_greedy_does_not_average_what_the_heuristic_does_not_see(decide: Any) -> None:
-    """The pips of backgammon are the same after all 21 throws: the action is that of the average, for a fifth of the nodes."""
+def test_greedy_skips_averaging_if_the_heuristic_ignores_chance(decide: Any) -> None:
+    """The pip count of backgammon does not depend on the 21 throws, so Greedy finds the same action with a fifth of the nodes."""
     game, spent, full = Backgammon(), 0, 0
-    for state in met(game, 12):
+    for state in draw_positions(game, 12):
         averaged, decided = decide(Expectimax(depth=1), game, state), decide(Greedy(), game, state)
         assert decided.action == averaged.action
         spent, full = spent + decided.nodes, full + averaged.nodes
     assert spent < full / 5
 
 
-def test_a_score_without_an_upper_bound_is_searched_too(decide: Any) -> None:
-    """2048, one seat: the value is a score, no less than the one so far, and a budget is deepened to the depth."""
+def test_expectimax_searches_a_score_without_an_upper_bound(decide: Any) -> None:
+    """In 2048, the value is at least the current score. With a large budget, iterative deepening reaches the depth limit."""
     game = TwentyFortyEight(rows=2, columns=2)
-    for state in met(game, 5, plies=10):
+    for state in draw_positions(game, 5, plies=10):
         full = decide(Expectimax(depth=2), game, state)
         assert full.value >= state[1]
         deepened = decide(Expectimax(depth=2), game, state, limits={"nodes": 10**6})
@@ -188,8 +190,8 @@ def test_a_score_without_an_upper_bound_is_searched_too(decide: Any) -> None:
 
 
 @pytest.mark.parametrize("agent", [Expectimax(depth=3), Star2(depth=3)], ids=lambda agent: agent.name)
-def test_a_node_budget_is_kept_and_deepens(agent: Any, decide: Any) -> None:
-    """With room enough the decision is that without a budget; with little it is that of a smaller depth."""
+def test_a_node_budget_deepens_up_to_the_depth_of_the_agent(agent: Any, decide: Any) -> None:
+    """With a large budget, the decision equals the decision without a budget. A search of depth 1 needs fewer than 20 nodes."""
     game = Pig(target=20)
     state = game.parse_state("9:7 +3 a")
     assert decide(agent, game, state, limits={"nodes": 10**6})[:2] == decide(agent, game, state)[:2]

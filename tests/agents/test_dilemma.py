@@ -1,4 +1,4 @@
-"""The prisoner's dilemma and its classics against the Axelrod library, noise against its arithmetic."""
+"""Test the prisoner's dilemma and its classic strategies against the Axelrod library, and noise against arithmetic."""
 
 import json
 import random
@@ -18,9 +18,9 @@ from arena_games.tic_tac_toe import TicTacToe
 from tests.games.game_tree import check_resample, check_state, exploitability, random_match, states_of, value
 
 AXELROD = json.loads((Path(__file__).parent / "axelrod_4_14.json").read_text("utf-8"))
-"""The points of each strategy against each, in 200 turns, as the library has them, with the lines that made them."""
+"""The points of each strategy against each other one in 200 turns, from the Axelrod library. The file has the code, too."""
 Strategy = Callable[[str, str], str]
-"""What is done after what a player and the other have done."""
+"""A function from the own history and the opponent's history to an action."""
 RETALIATORS: dict[str, Strategy] = {
     "TitFor2Tats": lambda own, other: "D" if other[-2:] == "DD" else "C",
     "SuspiciousTitForTat": lambda own, other: other[-1:] or "D",
@@ -39,8 +39,8 @@ CLASSICS: dict[str, Agent] = {
 }
 
 
-def chosen(name: str, game: PrisonersDilemma, seen: Any) -> str:
-    """What a strategy does at an observation; the agents are asked as agents, and draw no random number."""
+def choose(name: str, game: PrisonersDilemma, seen: Any) -> str:
+    """Return the action of a strategy for an observation. None of the strategies draws a random number."""
     if name in CLASSICS:
         choice: str = CLASSICS[name].choose(game, seen, None)  # type: ignore[arg-type]
         return choice
@@ -48,8 +48,8 @@ def chosen(name: str, game: PrisonersDilemma, seen: Any) -> str:
     return RETALIATORS[name](game.history(seen, seat), game.history(seen, 1 - seat))
 
 
-def test_all_payoffs_are_those_of_the_axelrod_library() -> None:
-    """132 of them: both of twelve strategies, each against every other."""
+def test_payoffs_agree_with_the_axelrod_library() -> None:
+    """Twelve strategies play each other, which gives 132 payoffs."""
     game, names = PrisonersDilemma(), AXELROD["strategies"]
     assert set(names) == {*CLASSICS, *RETALIATORS}
     pairs = list(combinations(names, 2))
@@ -58,13 +58,13 @@ def test_all_payoffs_are_those_of_the_axelrod_library() -> None:
         state = game.initial(random.Random())
         while not game.is_terminal(state):
             seat = game.to_move(state)
-            state = game.result(state, chosen(pair[seat], game, game.observation(state, seat)))
+            state = game.result(state, choose(pair[seat], game, game.observation(state, seat)))
         for seat in (0, 1):
             assert round(game.returns(state)[seat] * 200, 9) == AXELROD["totals"][pair[seat]][names.index(pair[1 - seat])], pair
 
 
-def test_a_match_of_the_referee_says_the_same() -> None:
-    """Grim against tit for tat that is suspicious of nothing, and against one that always defects."""
+def test_a_match_agrees_with_the_axelrod_library() -> None:
+    """Grim plays against tit-for-tat and against a player that always defects."""
     names = AXELROD["strategies"]
     for other in ("TitForTat", "Defector"):
         record = play(PrisonersDilemma(), [Grim(), CLASSICS[other]])
@@ -72,15 +72,14 @@ def test_a_match_of_the_referee_says_the_same() -> None:
         assert round(record.returns[0] * 200, 9) == AXELROD["totals"]["Grudger"][names.index(other)]
 
 
-def test_a_long_match_is_not_cut_short_by_the_usual_limit_of_moves() -> None:
-    """A thousand decisions are 500 turns; tit for tat loses the first of all that follow."""
+def test_the_default_move_limit_does_not_end_a_long_match() -> None:
+    """600 turns are 1,200 decisions, above the usual limit of 1,000 moves. Tit-for-tat loses only the first turn."""
     record = play(PrisonersDilemma(turns=600), [TitForTat(), Always(action="D")])
     assert (record.termination, len(record.decisions)) == ("normal", 1200)
     assert record.returns == pytest.approx((599 / 600, 604 / 600))
 
 
-def test_generosity_forgives_a_third_of_defections() -> None:
-    """And nothing but defections; the stream of the seat is what it is drawn from."""
+def test_generous_tit_for_tat_forgives_a_third_of_defections() -> None:
     game, rng = PrisonersDilemma(), random.Random(6)
     agent = GenerousTitForTat()
     search: Any = type("Asked", (), {"rng": rng})()
@@ -92,7 +91,7 @@ def test_generosity_forgives_a_third_of_defections() -> None:
     assert GenerousTitForTat(generosity=0).policy(game, state) == (0, 1)
 
 
-def test_the_classics_play_nothing_else() -> None:
+def test_the_strategies_refuse_other_games() -> None:
     for agent in (*CLASSICS.values(), GenerousTitForTat()):
         assert Abilities(type(agent)).find_refusal(PrisonersDilemma(noise=0.1)) is None
     with pytest.raises(Refused, match="tit-for-tat cannot play tic-tac-toe: it plays only prisoners-dilemma"):
@@ -100,8 +99,8 @@ def test_the_classics_play_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 1.0])
-def test_noise_turns_choices_as_often_as_it_says(noise: float) -> None:
-    """The mean of a turn in which both mean to cooperate: 3 where no choice or 5 where only the own one is turned, 1 for both."""
+def test_noise_flips_actions_with_its_probability(noise: float) -> None:
+    """Both players intend to cooperate. A turn pays 3 if no action is flipped, 5 if only the own one is, and 1 if both are."""
     game = PrisonersDilemma(turns=1, noise=noise)
     expected = 3 * (1 - noise) ** 2 + 5 * noise * (1 - noise) + noise**2
     assert value(game, lambda _, __: {"C": 1.0}, "") == pytest.approx(expected)
@@ -110,7 +109,7 @@ def test_noise_turns_choices_as_often_as_it_says(noise: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-def test_every_state_keeps_its_promises(noise: float) -> None:
+def test_every_state_satisfies_the_contract_of_games(noise: float) -> None:
     game, rng = PrisonersDilemma(turns=2, noise=noise), random.Random(2)
     for state in states_of(game):
         check_state(game, state)
@@ -118,8 +117,8 @@ def test_every_state_keeps_its_promises(noise: float) -> None:
             check_resample(game, state, rng)
 
 
-def test_what_is_meant_is_not_seen_while_noise_may_turn_it() -> None:
-    """Whatever the other has chosen, a seat sees the same until both choices are done; dice are named after the seat."""
+def test_an_observation_hides_the_opponents_pending_action() -> None:
+    """A seat sees the same observation for each pending action of the opponent. Each seat has a chance stream of its own."""
     game = PrisonersDilemma(noise=0.2)
     for seat, alike in ((0, ("CDcc", "CDcd")), (1, ("CDcd", "CDdd")), (1, ("CDCd", "CDDd"))):
         first, second = [game.observation(state, seat) for state in alike]
@@ -130,14 +129,14 @@ def test_what_is_meant_is_not_seen_while_noise_may_turn_it() -> None:
     assert [game.result("CDcd", "flipped"), game.result("CDDd", "kept")] == ["CDDd", "CDDD"]
 
 
-def test_defection_is_the_best_answer_in_one_turn() -> None:
-    """Against cooperation it brings 5 in the place of 3, against defection 1 in the place of 0."""
+def test_defection_is_the_best_response_in_one_turn() -> None:
+    """Against cooperation, defection gains 5 rather than 3; against defection, 1 rather than 0."""
     game = PrisonersDilemma(turns=1)
     assert exploitability(game, lambda _, __: {"C": 1.0}) == 5
     assert exploitability(game, lambda _, __: {"D": 1.0}) == 1
 
 
-def test_random_matches_end_after_all_turns_with_means_in_range() -> None:
+def test_random_matches_return_the_mean_payoff() -> None:
     game = PrisonersDilemma(turns=30, noise=0.1, payoffs=(4, 2, -1, 7))
     for seed in range(5):
         *_, (state, _) = random_match(game, seed)
@@ -149,12 +148,12 @@ def test_random_matches_end_after_all_turns_with_means_in_range() -> None:
     assert game.render(game.parse_state("CD CC")) == "turn 3 of 30\nCC   1.50\nDC   5.50"
 
 
-def test_payoffs_that_are_no_dilemma_are_refused() -> None:
+def test_payoffs_that_do_not_form_a_dilemma_are_refused() -> None:
     with pytest.raises(ValueError, match="payoffs: expected fourth > first"):
         PrisonersDilemma(payoffs=(3, 1, 0, 2))
 
 
 @pytest.mark.parametrize("text", ["", "C", "CX", "CC C", "CC CC CC", "cd", "CC ?d", "CC-CC"])
-def test_a_text_that_is_no_state_is_refused(text: str) -> None:
+def test_invalid_state_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected up to 2 turns of C and D, as in CC CD, or -"):
         PrisonersDilemma(turns=2).parse_state(text)

@@ -1,4 +1,4 @@
-"""Every built-in agent on every built-in game with chance, hidden information or choices at once: it plays, or it is refused."""
+"""Play each built-in agent on each built-in game with chance, hidden information or simultaneous moves, or see it refused."""
 
 import random
 import re
@@ -32,9 +32,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "grid-path": {"map": "maze"},
     "checkers": {"quiet": 4},
 }
-"""Parameters with which a match is short, and a tree small."""
+"""Parameters that keep matches short and game trees small."""
 LATE = {"backgammon": f"0.{'0.' * 21}1.1.1.12 0.{'0.' * 21}1.1.1.12 a"}
-"""A position near the end, where a match takes long from the start."""
+"""A position near the end, for games with long matches."""
 OPEN = {"random", "greedy", "lookahead", "mcts", "expectimax", "policy-table"}
 HIDDEN = {"random", "ismcts", "pimc", "policy-table"}
 SOLVED = HIDDEN | {"cfr-plus", "mccfr"}
@@ -50,7 +50,7 @@ PLAYERS = {
     "goofspiel": SOLVED,
     "hearts": HIDDEN,
 }
-"""Who knows how to play each: others would take what they see for all there is."""
+"""The agents that can play each game. Other agents would ignore chance or hidden information."""
 OPTIONS: dict[str, dict[str, object]] = {
     "lookahead": {"depth": 1},
     "expectimax": {"depth": 1},
@@ -63,8 +63,8 @@ OPTIONS: dict[str, dict[str, object]] = {
 }
 
 
-def policy_of(game: Game, folder: Path) -> str:
-    """A file with a policy for the first decision of a match."""
+def write_policy(game: Game, folder: Path) -> str:
+    """Write a policy file for the first decision of a match and return its path."""
     state = game.initial(random.Random(1))
     while game.to_move(state) == CHANCE:
         state = game.result(state, game.actions(state)[0])
@@ -74,36 +74,36 @@ def policy_of(game: Game, folder: Path) -> str:
     return str(file)
 
 
-def made(name: str, policy: str) -> Agent:
-    """An agent with options with which it is quick."""
+def make_agent(name: str, policy: str) -> Agent:
+    """Return an agent with options that make it fast."""
     options = {"file": policy, "missing": "uniform"} if name == "policy-table" else OPTIONS.get(name, {})
     return REGISTRY.agents[name](**options)
 
 
-def test_the_table_has_every_game_on_which_an_agent_may_be_refused() -> None:
-    """Those whose rules have chance or something hidden."""
+def test_the_table_has_every_game_that_may_refuse_an_agent() -> None:
+    """An agent may be refused if the rules have chance, hidden information or simultaneous moves."""
     assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if Traits.of(kind()) & set(Traits.COPED)}
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_who_copes_plays_to_the_end_and_others_are_refused(name: str, tmp_path: Path) -> None:
-    """Each of them against itself, to an end by the rules; every other is told why it cannot."""
+def test_agents_play_to_the_end_or_are_refused(name: str, tmp_path: Path) -> None:
+    """An agent that can play the game ends a match against itself normally. All other agents are refused with a reason."""
     game = REGISTRY.games[name](**SMALL.get(name, {}))
-    policy = policy_of(game, tmp_path)
+    policy = write_policy(game, tmp_path)
     for agent, kind in AGENTS.items():
-        told = Abilities(kind).find_refusal(game)
+        refusal = Abilities(kind).find_refusal(game)
         if agent not in PLAYERS[name]:
-            assert told is not None, agent
-            assert re.fullmatch(rf"{agent} cannot play {name}: \w.*\w", told)
+            assert refusal is not None, agent
+            assert re.fullmatch(rf"{agent} cannot play {name}: \w.*\w", refusal)
             continue
-        assert told is None
-        record = play(game, [made(agent, policy) for _ in range(game.players)], seed=1, position=LATE.get(name))
+        assert refusal is None
+        record = play(game, [make_agent(agent, policy) for _ in range(game.players)], seed=1, position=LATE.get(name))
         assert record.termination == "normal", (agent, record.message)
         assert len(record.returns) == game.players
         assert all(game.min_return <= got <= game.max_return for got in record.returns)
 
 
-def test_the_options_are_real() -> None:
-    """No agent that got lost from the registry is named."""
+def test_names_and_options_of_the_tables_exist() -> None:
+    """The tables name only registered agents and existing parameters of games."""
     assert set(OPTIONS) | set().union(*PLAYERS.values()) <= set(REGISTRY.agents)
     assert all(settings(REGISTRY.games[name](**SMALL[name])).items() >= SMALL[name].items() for name in SMALL)

@@ -1,4 +1,4 @@
-"""Searches of games for two: node counts and values known from outside, over all positions of tic-tac-toe."""
+"""Test searches of two-player games: node counts and values known from elsewhere, over all positions of tic-tac-toe."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -17,15 +17,15 @@ STEP = 1e-6
 
 @pytest.fixture(scope="module")
 def perfect() -> Callable[[Any], float]:
-    """The value of every position to whoever moves, a win in n plies worth 1 - n * 1e-6: a twin with a memory."""
+    """Return a function for the exact value of a position for the player to move. A win in n plies is worth 1 - n * 1e-6."""
     game = TicTacToe()
     known: dict[Any, tuple[int, int]] = {}
 
     def outcome(state: Any) -> tuple[int, int]:
-        """(result to the mover, plies to the end): sooner wins, later losses."""
+        """Return the result for the player to move and the plies to the end, with early wins and late losses preferred."""
         if state not in known:
             if game.is_terminal(state):
-                known[state] = (0, 0) if not any(game.returns(state)) else (-1, 0)  # who made the line has just moved
+                known[state] = (0, 0) if not any(game.returns(state)) else (-1, 0)  # the opponent has just made the line
             else:
                 replies = [outcome(game.result(state, action)) for action in game.actions(state)]
                 known[state] = max(((-result, plies + 1) for result, plies in replies), key=lambda r: (r[0], -r[0] * r[1]))
@@ -35,7 +35,7 @@ def perfect() -> Callable[[Any], float]:
 
 
 def value_after(perfect: Callable[[Any], float], game: Game, state: Any, action: Any) -> float:
-    """What an action is worth by the twin, seen from the root."""
+    """Return the exact value of an action for the player who chooses it."""
     value = perfect(game.result(state, action))
     if value == 0:
         return 0.0
@@ -43,8 +43,8 @@ def value_after(perfect: Callable[[Any], float], game: Game, state: Any, action:
     return -1 * (1 if value > 0 else -1) * (1 - plies * STEP)
 
 
-def test_minimax_visits_exactly_the_nodes_of_the_game_tree(decide: Decide) -> None:
-    """549,945 nodes from the empty board, and perfect play is a draw."""
+def test_minimax_visits_each_node_of_the_game_tree_once(decide: Decide) -> None:
+    """The game tree of tic-tac-toe has 549,945 nodes below the empty board, and perfect play is a draw."""
     decided = decide(Minimax(), TicTacToe(), (0, 0))
     assert decided.nodes == 549_945
     assert decided.value == 0
@@ -54,7 +54,7 @@ def test_minimax_visits_exactly_the_nodes_of_the_game_tree(decide: Decide) -> No
 def test_perfect_agents_find_the_value_of_a_position(
     agent: type[Agent], decide: Decide, open_positions: list[Any], perfect: Callable[[Any], float]
 ) -> None:
-    """Over every fourth reachable position of tic-tac-toe. Minimax decides only those with six empty cells or fewer."""
+    """The test uses every fourth reachable position of tic-tac-toe; for Minimax, only positions with at most six empty cells."""
     game = TicTacToe()
     for state in open_positions[::4]:
         if agent is Minimax and len(game.actions(state)) > 6:
@@ -64,10 +64,10 @@ def test_perfect_agents_find_the_value_of_a_position(
         assert value_after(perfect, game, state, decided.action) == pytest.approx(perfect(state), abs=1e-12)
 
 
-def test_deepening_stops_by_itself_with_the_right_value(
+def test_deepening_stops_when_the_value_is_exact(
     decide: Decide, open_positions: list[Any], perfect: Callable[[Any], float]
 ) -> None:
-    """Under a budget that never runs out and with no depth limit, decisions end with the perfect value and action."""
+    """With a budget that never runs out and no depth limit, a decision ends with the exact value and an optimal action."""
     game = TicTacToe()
     for state in open_positions[::5]:
         decided = decide(AlphaBeta(), game, state, limits={"nodes": 10**9})
@@ -77,7 +77,7 @@ def test_deepening_stops_by_itself_with_the_right_value(
 
 @pytest.fixture(scope="module")
 def type_a_twin() -> Callable[[Any], tuple[float, int]]:
-    """Type A at depth 2 written out for tic-tac-toe on strings: value to the mover, and nodes."""
+    """Return a second implementation of Type A at depth 2, for tic-tac-toe on strings. It gives the value and the nodes."""
     lanes = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 
     def look(cells: str, ply: int) -> tuple[float, int]:
@@ -101,10 +101,10 @@ def type_a_twin() -> Callable[[Any], tuple[float, int]]:
 
 
 @pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.proof)])
-def test_type_a_and_type_a_plus_over_every_position(
+def test_type_a_plus_finds_type_a_values_with_fewer_nodes(
     step: int, decide: Decide, open_positions: list[Any], type_a_twin: Callable[[Any], tuple[float, int]]
 ) -> None:
-    """Equal values in all 4,520 positions, the known total of nodes for Type A, and Plus with less than a fifth, never more."""
+    """Type A generates 956,751 nodes over the 4,520 positions. Type A Plus generates less than a fifth, and never more on any."""
     game = TicTacToe()
     assert len(open_positions) == 4520
     total = plus_total = 0
@@ -120,8 +120,8 @@ def test_type_a_and_type_a_plus_over_every_position(
     assert plus_total < total / 5
 
 
-def test_type_a_plus_plays_an_action_of_type_a_value(decide: Decide, open_positions: list[Any]) -> None:
-    """The action itself, searched on by Type A, is worth what Type A found for its own."""
+def test_type_a_plus_plays_an_action_that_is_best_for_type_a(decide: Decide, open_positions: list[Any]) -> None:
+    """The value of each action is computed by Type A from the next position, at depth 1."""
     game = TicTacToe()
     for state in open_positions[::40]:
         seat = game.to_move(state)
@@ -138,7 +138,7 @@ def test_type_a_plus_plays_an_action_of_type_a_value(decide: Decide, open_positi
 
 
 class TwoTurns(Game):
-    """Seats take one number each from a row, from either end; a taken 3 gives its taker another turn. More points win."""
+    """The seats take numbers from either end of a row. A 3 gives the same seat another turn. The larger sum wins."""
 
     name = "two-turns"
 
@@ -168,7 +168,7 @@ class TwoTurns(Game):
 
 
 def best_by_brute_force(game: Game, state: Any, seat: int) -> float:
-    """The value to one seat, without any sign that flips."""
+    """Return the value for one seat by brute force, without negating values between plies."""
     if game.is_terminal(state):
         return game.returns(state)[seat]
     values = [best_by_brute_force(game, game.result(state, action), seat) for action in game.actions(state)]
@@ -176,8 +176,8 @@ def best_by_brute_force(game: Game, state: Any, seat: int) -> float:
 
 
 @pytest.mark.parametrize("agent", [Minimax, AlphaBeta, TypeA, TypeAPlus, Lookahead])
-def test_a_seat_may_have_several_turns_running(agent: Callable[..., Agent], decide: Decide) -> None:
-    """Values follow `to_move`, not the parity of the depth: on rows drawn at random, against brute force."""
+def test_a_seat_may_move_several_times_in_a_row(agent: Callable[..., Agent], decide: Decide) -> None:
+    """Values must follow `to_move` and not the parity of the depth. The rows are random; brute force has the true values."""
     rng = random.Random(11)
     for _ in range(60):
         game = TwoTurns(row=[rng.randint(1, 3) for _ in range(rng.randint(1, 9))])
@@ -187,8 +187,8 @@ def test_a_seat_may_have_several_turns_running(agent: Callable[..., Agent], deci
         assert best_by_brute_force(game, game.result(state, action), 0) == best_by_brute_force(game, state, 0)
 
 
-def test_type_a_searches_on_while_a_state_is_not_quiet(decide: Decide) -> None:
-    """At depth 1 the empty board needs its 9 successors; a fork is seen through to the win, since threats lead there."""
+def test_type_a_extends_the_search_while_a_state_is_not_quiet(decide: Decide) -> None:
+    """At depth 1, the empty board needs its 9 successors. A fork is a threat, so it is searched to the win three plies later."""
     game = TicTacToe()
     assert decide(TypeA(depth=1), game, (0, 0)).nodes == 9
     forced = decide(TypeA(depth=1), game, game.parse_state("xo./.x./..o"))
@@ -196,7 +196,7 @@ def test_type_a_searches_on_while_a_state_is_not_quiet(decide: Decide) -> None:
 
 
 class Crowd(Game):
-    """Three seats in turn take 1 or 2 from a heap; who takes the last wins, the others share the loss."""
+    """Three seats take 1 or 2 from a heap in turn. The seat that takes the last one wins 1, and the others lose 0.5 each."""
 
     name = "crowd"
     players = 3
@@ -219,22 +219,22 @@ class Crowd(Game):
         return [1.0 if seat == winner else -0.5 for seat in range(3)]
 
 
-def test_lookahead_plays_games_for_three(decide: Decide) -> None:
-    """With 1 or 2 left whoever moves takes the last; looking to the end it does."""
+def test_lookahead_plays_three_player_games(decide: Decide) -> None:
+    """If 1 or 2 are left, the best action is to take them all."""
     for heap in (1, 2):
         assert decide(Lookahead(depth=5), Crowd(), (heap, 1)).action == heap
 
 
 def test_lookahead_includes_replies(decide: Decide) -> None:
-    """At depth 1 it may let the opponent win at once, at depth 2 never: o must block at 3."""
+    """At depth 2, Lookahead must see that o has to block cell 3."""
     game = TicTacToe()
     state = game.parse_state("xx./.o./...")
     assert game.to_move(state) == 1
     assert all(decide(Lookahead(depth=2), game, state, seed=f"{n}").action == 3 for n in range(20))
 
 
-class Untold(TicTacToe):
-    """Tic-tac-toe that does not tell its threats."""
+class WithoutThreats(TicTacToe):
+    """Tic-tac-toe without the optional method `threats` and without a heuristic."""
 
     name = "untold"
     default_heuristic: ClassVar[str | None] = None
@@ -244,19 +244,18 @@ class Untold(TicTacToe):
 
 
 @pytest.mark.parametrize("agent", [AlphaBeta, TypeAPlus])
-def test_games_without_threats_are_searched_all_the_same(
+def test_values_are_exact_without_the_optional_methods_of_a_game(
     agent: Callable[..., Agent], decide: Decide, open_positions: list[Any], perfect: Callable[[Any], float]
 ) -> None:
-    """Values are perfect where a game leaves the optional methods out."""
-    game = Untold()
+    game = WithoutThreats()
     for state in open_positions[::25]:
         made = agent() if agent is AlphaBeta else agent(depth=9)
         assert decide(made, game, state).value == pytest.approx(perfect(state), abs=1e-12)
 
 
 @pytest.mark.parametrize("agent", ["minimax", "alpha-beta", "type-a", "type-a-plus"])
-def test_a_node_budget_is_kept_and_the_best_so_far_is_played(agent: str) -> None:
-    """No decision generates more states than allowed; who deepens from one ply never has to fall back to chance."""
+def test_an_exhausted_node_budget_ends_with_the_best_action_so_far(agent: str) -> None:
+    """No decision exceeds the budget. Agents that deepen from one ply always report an action in time."""
     record = play("tic-tac-toe", [agent, agent], limits=Limits(nodes=40))
     assert record.termination == "normal"
     assert max(decision.nodes for decision in record.decisions) == 40
@@ -265,15 +264,15 @@ def test_a_node_budget_is_kept_and_the_best_so_far_is_played(agent: str) -> None
 
 
 def test_a_depth_limit_bounds_every_search() -> None:
-    """`limits.depth` is obeyed with and without a budget."""
+    """The depth limit holds with and without a node budget."""
     for limits in ({"depth": 2}, {"depth": 2, "nodes": 10_000}):
         record = play("tic-tac-toe", ["minimax", "alpha-beta"], limits=limits)
         assert record.decisions[0].depth == 2
         assert record.decisions[0].nodes <= 9 + 72 + 9
 
 
-def test_perfect_agents_never_lose_and_beat_nobody_perfect() -> None:
-    """Twenty games against random play without a loss, and a draw between themselves."""
+def test_perfect_agents_never_lose() -> None:
+    """Alpha-beta loses none of twenty games against random play, and draws against Type A."""
     for seed in range(10):
         assert play("tic-tac-toe", ["alpha-beta", "random"], seed=seed).returns[0] >= 0
         assert play("tic-tac-toe", ["random", "alpha-beta"], seed=seed).returns[1] >= 0

@@ -1,4 +1,4 @@
-"""Searches over possible states: what is certain in Kuhn poker, where perfect information misleads, and chance in mcts."""
+"""Test ISMCTS and PIMC on games with hidden information, and MCTS on games with chance."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from arena_games.leduc_poker import LeducPoker
 from arena_games.pig import Pig
 from arena_games.tic_tac_toe import TicTacToe
 from arena_games.twenty_forty_eight import TwentyFortyEight
-from tests.agents.test_chance_search import Chances, decide, twin
+from tests.agents.test_chance_search import Chances, decide, expected_returns
 
 __all__ = ["decide"]  # a fixture
 
@@ -28,15 +28,15 @@ BOTH = pytest.mark.parametrize("kind", [ISMCTS, PIMC], ids=lambda kind: kind.nam
     ("seen", "action", "chips"),
     [(("?J", "b"), "pass", -1), (("?K", "b"), "bet", 2), (("J?", "pb"), "pass", -1), (("K?", "pb"), "bet", 2)],
 )
-def test_what_is_certain_in_kuhn_poker_is_played(kind: Any, seen: Any, action: str, chips: int, decide: Decide) -> None:
-    """The jack folds to a bet, the king calls it, at their prices on the scale from -1 to 1."""
+def test_the_jack_folds_and_the_king_calls_in_kuhn_poker(kind: Any, seen: Any, action: str, chips: int, decide: Decide) -> None:
+    """The value of a decision is its certain gain in chips, scaled to -1 to 1."""
     decided = decide(kind(rollouts=300), KuhnPoker(), seen)
     assert decided.action == action
     assert decided.value == pytest.approx(chips / 2, abs=1e-5)
 
 
 class Guess(Game):
-    """Chance hides a coin. Seat 0 takes a sure 0.4, or it guesses: 1 where it is right, -1 where it is not."""
+    """Chance hides a coin. Seat 0 takes a sure 0.4, or guesses: a right guess is worth 1 and a wrong guess -1."""
 
     name = "guess"
 
@@ -70,8 +70,8 @@ class Guess(Game):
         return (rng.choice("ht"), *observation[1:])
 
 
-def test_who_takes_every_state_for_known_guesses_and_who_does_not_takes_what_is_sure(decide: Decide) -> None:
-    """Strategy fusion (Frank and Basin, 1998): the guess looks certain in every world, and is worth nothing."""
+def test_pimc_guesses_and_ismcts_takes_the_sure_return(decide: Decide) -> None:
+    """PIMC suffers from strategy fusion (Frank and Basin, 1998): the guess wins in every world, although it is worth 0."""
     for seed in range(5):
         assert decide(PIMC(), Guess(), ("?",), seed=f"{seed}").action == "guess"
         decided = decide(ISMCTS(), Guess(), ("?",), seed=f"{seed}")
@@ -80,7 +80,7 @@ def test_who_takes_every_state_for_known_guesses_and_who_does_not_takes_what_is_
 
 
 class Seen(TicTacToe):
-    """Tic-tac-toe in which there is nothing to be drawn."""
+    """Tic-tac-toe with a `resample` method that returns the observation, because the game hides nothing."""
 
     name = "seen"
 
@@ -89,8 +89,10 @@ class Seen(TicTacToe):
 
 
 @BOTH
-def test_with_nothing_hidden_a_win_is_found_and_a_threat_is_blocked(kind: Any, decide: Decide, open_positions: list[Any]) -> None:
-    """In positions of tic-tac-toe with one winning action, or with one that keeps the other seat from it."""
+def test_wins_are_taken_and_threats_are_blocked_if_nothing_is_hidden(
+    kind: Any, decide: Decide, open_positions: list[Any]
+) -> None:
+    """The positions of tic-tac-toe have one winning action, or one action that blocks the opponent."""
     game = Seen()
     for state in open_positions[::97]:
         seat = game.to_move(state)
@@ -101,8 +103,8 @@ def test_with_nothing_hidden_a_win_is_found_and_a_threat_is_blocked(kind: Any, d
 
 
 @BOTH
-def test_the_same_number_gives_the_same_decision_and_another_state_changes_nothing(kind: Any, decide: Decide) -> None:
-    """Equal decisions from equal streams, in Leduc poker after a call and a raise."""
+def test_equal_random_streams_give_equal_decisions(kind: Any, decide: Decide) -> None:
+    """The position is Leduc poker after a call and a raise."""
     game = LeducPoker()
     state = game.initial(random.Random(0))
     for action in ("J1", "Q2", "call", "raise"):
@@ -115,16 +117,15 @@ def test_the_same_number_gives_the_same_decision_and_another_state_changes_nothi
 
 @BOTH
 @pytest.mark.parametrize("nodes", [1, 50])
-def test_a_budget_ends_the_search_with_something_to_play(kind: Any, nodes: int, decide: Decide) -> None:
-    """The node limit is kept; where it ends, an action is reported."""
+def test_a_node_budget_ends_the_search(kind: Any, nodes: int, decide: Decide) -> None:
     with pytest.raises(BaseException, match="nodes") as raised:
         decide(kind(), KuhnPoker(), ("Q?", ""), limits={"nodes": nodes})
     assert type(raised.value).__name__ == "OutOfBudget"
 
 
 @BOTH
-def test_it_is_refused_where_nothing_can_be_drawn(kind: Any) -> None:
-    """It needs `resample`; mcts is refused on what is hidden."""
+def test_games_without_resample_are_refused(kind: Any) -> None:
+    """MCTS, in contrast, refuses games with hidden information."""
     assert (
         Abilities(kind).find_refusal(TicTacToe())
         == f"{kind.name} cannot play tic-tac-toe: needs resample; tic-tac-toe is two-player, zero-sum"
@@ -136,31 +137,30 @@ def test_it_is_refused_where_nothing_can_be_drawn(kind: Any) -> None:
 
 @pytest.mark.parametrize("options", [{"agent": "ismcts", "rollouts": 0}, {"agent": "pimc", "worlds": 0}])
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
-    """No simulation at all, and no world."""
     with pytest.raises(SpecError, match="expected at least 1"):
         run({"game": "tic-tac-toe", "agents": ["random", options]})
 
 
 @pytest.mark.parametrize("seats", [1, 2, 3])
 def test_mcts_proves_the_value_of_a_tree_with_chance(seats: int, decide: Decide) -> None:
-    """With simulations without end it ends by itself, with the value of a twin that knows the whole tree, and such an action."""
+    """The search ends by itself when the tree is proven. The value is the expectation over the whole tree."""
     for seed in range(2):
         game = Chances(seed=seed, seats=seats)
         decided = decide(MCTS(rollouts=10**6), game, ())
-        best = [twin(game, game.result((), action), 99, 1)[0] for action in game.actions(())]
+        best = [expected_returns(game, game.result((), action), 99, 1)[0] for action in game.actions(())]
         assert decided.value == pytest.approx(max(best), abs=1e-9)
         assert best[decided.action] == pytest.approx(max(best), abs=1e-9)
 
 
-def test_mcts_comes_near_the_value_of_a_race_that_never_has_to_end(decide: Decide) -> None:
-    """Pig to 10 at nine each: who is to roll wins with p = 5/6 + (1 - p) / 6, which is 6/7."""
+def test_mcts_approximates_the_value_of_a_game_of_unlimited_length(decide: Decide) -> None:
+    """In Pig to 10 at 9:9, the player to roll wins with p = 5/6 + (1 - p) / 6, so p = 6/7."""
     game = Pig(target=10)
     decided = decide(MCTS(rollouts=3000), game, game.parse_state("9:9 +0 a"))
     assert (decided.action, decided.value) == ("roll", pytest.approx(2 * 6 / 7 - 1, abs=0.05))
 
 
-def test_mcts_draws_chance_by_its_probabilities(decide: Decide) -> None:
-    """A lottery that is won once in ten times is worth -0.8, and less than a certain loss of half."""
+def test_mcts_samples_chance_by_its_probabilities(decide: Decide) -> None:
+    """A lottery won once in ten times is worth -0.8, which is less than a certain loss of 0.5."""
 
     class Lottery(Guess):
         name = "lottery"
@@ -185,8 +185,8 @@ def test_mcts_draws_chance_by_its_probabilities(decide: Decide) -> None:
     assert (decided.action, decided.value) == ("none", pytest.approx(-0.5, abs=1e-5))
 
 
-def test_mcts_plays_for_a_score_without_an_upper_bound(decide: Decide) -> None:
-    """2048 on two by two: values are scores, scaled within the tree, so that it still looks at every action."""
+def test_mcts_plays_a_game_without_an_upper_bound_of_returns(decide: Decide) -> None:
+    """The values of 2048 are scores. The tree scales them, so that exploration still tries each action."""
     game = TwentyFortyEight(rows=2, columns=2)
     state = game.initial(random.Random(0))
     while game.to_move(state) == CHANCE:
@@ -196,7 +196,7 @@ def test_mcts_plays_for_a_score_without_an_upper_bound(decide: Decide) -> None:
     assert 0 <= decided.value < 1000
 
 
-def test_games_with_hidden_cards_have_rivals_for_new_agents(registry: Registry) -> None:
-    """`arena try` and `arena check` need two agents for a match; `random` alone is one."""
+def test_games_with_hidden_cards_have_two_default_opponents(registry: Registry) -> None:
+    """`arena try` and `arena check` need another opponent besides `random`."""
     for name in ("kuhn-poker", "leduc-poker", "hearts", "goofspiel"):
         assert {"random", "ismcts"} <= set(registry.list_references(registry.games[name]()))

@@ -1,4 +1,4 @@
-"""Hold at 20 wins against itself as often as published."""
+"""Test that hold-at-20 wins against itself as often as published."""
 
 import pytest
 
@@ -8,15 +8,15 @@ from arena_games.pig import Pig
 from arena_games.tic_tac_toe import TicTacToe
 
 PUBLISHED = 0.534698
-"""The share of matches to 100 that whoever begins wins, where both hold at 20 or with enough."""
+"""The share of matches to 100 that the first player wins if both hold at 20 or as soon as they have enough to win."""
 
 
-def turn(game: Pig, agent: HoldAt, own: int, other: int) -> dict[int, float]:
-    """The probabilities of what a turn brings, 0 for a 1 that was rolled, by asking the agent after every roll."""
+def turn_outcomes(game: Pig, agent: HoldAt, own: int, other: int) -> dict[int, float]:
+    """Return the probability of each score of a turn, 0 if a 1 is rolled. The agent is asked after every roll."""
     ends: dict[int, float] = {}
     waiting = {0: 1.0}
     while waiting:
-        gathered = min(waiting)  # no way leads back to it, so each sum of points is looked at once
+        gathered = min(waiting)  # turn totals only grow, so each total is visited once
         share = waiting.pop(gathered)
         state = (0, False, gathered, own, other)
         if agent.policy(game, state) == (0.0, 1.0):
@@ -31,10 +31,10 @@ def turn(game: Pig, agent: HoldAt, own: int, other: int) -> dict[int, float]:
 
 
 def test_hold_at_20_against_itself_wins_as_often_as_published() -> None:
-    """By exact expectation: what a turn brings depends on the own score alone, and two states may lead to each other."""
+    """The expectation is exact. Two scores of 0 return to the same state, so each pair of equations is solved together."""
     game, agent = Pig(), HoldAt()
-    turns = [turn(game, agent, own, 0) for own in range(100)]
-    wins: dict[tuple[int, int], float] = {}  # of who is to move; none where the other has 100
+    turns = [turn_outcomes(game, agent, own, 0) for own in range(100)]
+    wins: dict[tuple[int, int], float] = {}  # for the player to move, by both scores
     for total in range(198, -1, -1):
         for own in range(max(0, total - 99), min(99, total) + 1):
             other = total - own
@@ -51,7 +51,7 @@ def test_hold_at_20_against_itself_wins_as_often_as_published() -> None:
     assert wins[0, 0] == pytest.approx(PUBLISHED, abs=1e-6)
 
 
-def test_it_holds_with_enough_to_win_and_plays_nothing_but_pig() -> None:
+def test_it_holds_with_enough_to_win_and_plays_only_pig() -> None:
     game = Pig(target=50)
     states = [(0, False, 10, 40, 0), (0, False, 9, 40, 0), (1, False, 14, 0, 30), (1, False, 15, 0, 30)]
     asked = [HoldAt(at=15).choose(game, state, None) for state in states]  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Local searches: shares on 8 queens against the textbook, climbs against a twin that counts pairs, laws of chance."""
+"""Test local searches: success rates on 8 queens against the textbook, climbs against a twin, and laws of chance."""
 
 import random
 from collections import Counter
@@ -23,16 +23,16 @@ from arena_games.n_queens import NQueens
 
 LOCAL: list[Callable[..., Agent]] = [HillClimb, MinConflicts, Annealing, Beam, Genetic]
 SIGMAS = 4.0
-"""A share outside this many standard errors comes once in 16,000 correct samples; the seeds are fixed."""
+"""Tolerance in standard errors. A correct share differs by more once in 16,000 samples; the seeds are fixed."""
 
 
 def attacks(rows: Sequence[int]) -> int:
-    """Pairs of queens on one row or diagonal, counted pair by pair."""
+    """Return the number of pairs of queens that share a row or a diagonal."""
     return sum(rows[a] == rows[b] or abs(rows[a] - rows[b]) == b - a for a, b in combinations(range(len(rows)), 2))
 
 
 class Board:
-    """A view of queens that counts all pairs anew at every question."""
+    """A local view of queens that counts all pairs anew for every value."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         self._rows = tuple(rows)
@@ -62,7 +62,7 @@ class Board:
 
 
 class Unlisted:
-    """The same view, but it cannot list its moves."""
+    """The same view without a list of its moves."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         board = Board(rows)
@@ -75,7 +75,7 @@ class Unlisted:
 
 
 class Queens(Puzzle):
-    """Queens with nothing but the rules; what local search may use is added below."""
+    """Queens with only the rules. Subclasses add the methods that local searches use."""
 
     name = "queens"
     path_matters: ClassVar[bool] = False
@@ -118,11 +118,11 @@ class Sampling(Drawn):
 
 
 class Mixed(Neighboring, Sampling):
-    """A view that cannot list its moves, and neighbors that can."""
+    """Queens with a view that cannot list its moves, and with neighbors."""
 
 
 class Fixed(Queens):
-    """A view, and no state to be drawn at random."""
+    """Queens with a view and without a random state."""
 
     def local(self, state: Any) -> Any:
         return Board(state)
@@ -147,7 +147,7 @@ class Solved(NamedTuple):
 
 
 def solve(agent: Agent, puzzle: Puzzle, seed: int = 0, *, limits: Mapping[str, Any] | None = None, blind: bool = False) -> Solved:
-    """Let a solver solve once, as the referee would; the answer is the last report where the budget runs out."""
+    """Let a solver solve once, as the referee does. If the budget runs out, the answer is the last report."""
     meter, bounds = Meter(), Limits(**(limits or {}))
     meter.begin(bounds.nodes, bounds.seconds)
     view = counting_view(puzzle, meter)
@@ -170,8 +170,8 @@ def solve(agent: Agent, puzzle: Puzzle, seed: int = 0, *, limits: Mapping[str, A
     return Solved(answer, puzzle.is_goal(answer.state), start.state() if drawn else None, meter.nodes, reports)
 
 
-def shares(agent: Agent, puzzle: Puzzle, climbs: int) -> tuple[float, float, float]:
-    """The share solved, and the mean numbers of moves of those that were and those that were not."""
+def measure(agent: Agent, puzzle: Puzzle, climbs: int) -> tuple[float, float, float]:
+    """Return the solved share, and the mean number of moves of successes and of failures."""
     steps: dict[bool, list[int]] = {True: [], False: []}
     for seed in range(climbs):
         solved = solve(agent, puzzle, seed)
@@ -188,19 +188,19 @@ def error(share: float, climbs: int) -> float:
 
 
 def test_strict_climbing_solves_14_percent_of_8_queens() -> None:
-    """14 %, in 4 moves to solve and 3 to fail on average (Russell and Norvig, section 4.1.1; 14.009 % of 100,000 in the seed)."""
-    share, solving, failing = shares(HillClimb(), NQueens(), 1000)
+    """Russell and Norvig, section 4.1.1: 14 % are solved, in 4 moves on average, and the others fail after 3 moves."""
+    share, solving, failing = measure(HillClimb(), NQueens(), 1000)
     assert abs(share - 0.14) <= SIGMAS * error(0.14, 1000)
     assert solving == pytest.approx(4, abs=0.3)
     assert failing == pytest.approx(3, abs=0.3)
 
 
 @pytest.mark.parametrize("tries", [100, pytest.param(10_000, marks=pytest.mark.proof)])
-def test_sideways_moves_to_the_first_best_successor_solve_a_third(
+def test_sideways_moves_to_the_first_best_successor_solve_34_percent(
     tries: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """33 to 35 % by a twin (31 % in the seed); who fails goes to and fro until the 100 sideways moves are used up."""
-    share, _, failing = shares(HillClimb(sideways=100, choice="first"), NQueens(), tries)
+    """A twin solves 33 to 35 %. A failing climb oscillates until its 100 sideways moves are used up."""
+    share, _, failing = measure(HillClimb(sideways=100, choice="first"), NQueens(), tries)
     record_property("solved", f"{share:.1%} of {tries:,}")
     assert 0.33 - SIGMAS * error(0.33, tries) <= share <= 0.35 + SIGMAS * error(0.35, tries)
     assert (100 if tries > 1000 else 97) <= failing <= 103
@@ -208,8 +208,8 @@ def test_sideways_moves_to_the_first_best_successor_solve_a_third(
 
 @pytest.mark.parametrize("tries", [300, pytest.param(20_000, marks=pytest.mark.proof)])
 def test_sideways_moves_at_random_solve_94_percent(tries: int, record_property: Callable[[str, object], None]) -> None:
-    """94 %, with about 21 moves to solve and 64 to fail (Russell and Norvig, section 4.1.1)."""
-    share, solving, failing = shares(HillClimb(sideways=100), NQueens(), tries)
+    """Russell and Norvig, section 4.1.1: 94 % are solved, in about 21 moves, and the others fail after 64 moves."""
+    share, solving, failing = measure(HillClimb(sideways=100), NQueens(), tries)
     record_property("solved", f"{share:.1%} of {tries:,}, after {solving:.1f} moves; the others fail after {failing:.1f}")
     assert abs(share - 0.94) <= SIGMAS * error(0.94, tries)
     assert solving == pytest.approx(20, abs=3)
@@ -217,15 +217,15 @@ def test_sideways_moves_at_random_solve_94_percent(tries: int, record_property: 
 
 
 @pytest.mark.parametrize("agent", [HillClimb(restarts=200), HillClimb(sideways=100, restarts=20)], ids=["strict", "sideways"])
-def test_restarts_solve_all(agent: Agent) -> None:
-    """All of 100; strict climbing needs about 7 climbs, so 6 failures of 3 moves and a success of 4 (section 4.1.1)."""
-    share, solving, _ = shares(agent, NQueens(), 100)
+def test_restarts_solve_all_boards(agent: Agent) -> None:
+    """Strict climbing needs about 7 climbs: 6 failures of 3 moves and a success of 4 (Russell and Norvig, section 4.1.1)."""
+    share, solving, _ = measure(agent, NQueens(), 100)
     assert share == 1
     assert solving == pytest.approx(22, abs=5)
 
 
 def twin_climb(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], int]:
-    """Steepest ascent to the first best successor, with sideways moves in a row up to `allowed`."""
+    """Climb to the first best successor, with at most `allowed` sideways moves in a row. Return the last state and the moves."""
     steps = sideways = 0
     while attacks(rows) > 0:
         board = Board(rows)
@@ -242,8 +242,8 @@ def twin_climb(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], in
 
 @pytest.mark.parametrize("kind", [Viewed, Neighboring, Mixed])
 @pytest.mark.parametrize("sideways", [0, 1, 4])
-def test_climbs_to_the_first_best_successor_are_those_of_a_twin(kind: type[Queens], sideways: int) -> None:
-    """The same last state after the same number of moves from 30 starts, by views and by neighbors alike."""
+def test_climbs_to_the_first_best_successor_match_a_twin(kind: type[Queens], sideways: int) -> None:
+    """From 30 starts, the last state and the number of moves are the same, for views and for neighbors."""
     puzzle = kind(n=6)
     for seed in range(30):
         solved = solve(HillClimb(sideways=sideways, choice="first"), puzzle, seed)
@@ -251,7 +251,7 @@ def test_climbs_to_the_first_best_successor_are_those_of_a_twin(kind: type[Queen
 
 
 def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
-    """Over all 3,125 starts, ties with equal chance: the share solved agrees with a table of exact chances."""
+    """The exact chance is computed over all 3,125 starts, with ties broken uniformly."""
     chances: dict[tuple[int, ...], float] = {}
 
     def chance(rows: tuple[int, ...]) -> float:
@@ -266,14 +266,14 @@ def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
         return chances[rows]
 
     exact = sum(map(chance, product(range(5), repeat=5))) / 5**5
-    share, _, _ = shares(HillClimb(), NQueens(n=5), 1000)
+    share, _, _ = measure(HillClimb(), NQueens(n=5), 1000)
     assert 0.1 < exact < 0.9
     assert abs(share - exact) <= SIGMAS * error(exact, 1000)
 
 
 @pytest.mark.parametrize("ascent", ["first-choice", "stochastic"])
-def test_climbing_to_any_better_successor_has_the_exact_chance_on_5_queens(ascent: Any) -> None:
-    """Both ways take each better successor with the same probability (Russell and Norvig, section 4.1.1)."""
+def test_first_choice_and_stochastic_climbing_have_the_exact_chance_on_5_queens(ascent: Any) -> None:
+    """Both variants take each better successor with the same probability (Russell and Norvig, section 4.1.1)."""
     chances: dict[tuple[int, ...], float] = {}
 
     def chance(rows: tuple[int, ...]) -> float:
@@ -284,34 +284,34 @@ def test_climbing_to_any_better_successor_has_the_exact_chance_on_5_queens(ascen
         return chances[rows]
 
     exact = sum(map(chance, product(range(5), repeat=5))) / 5**5
-    share, _, _ = shares(HillClimb(ascent=ascent), NQueens(n=5), 1000)
+    share, _, _ = measure(HillClimb(ascent=ascent), NQueens(n=5), 1000)
     assert 0.1 < exact < 0.9
     assert abs(share - exact) <= SIGMAS * error(exact, 1000)
 
 
 def test_first_choice_generates_fewer_successors_in_each_move() -> None:
-    """Stochastic climbing looks at all 56 successors before each move; first-choice climbing stops at a better one."""
+    """Stochastic climbing evaluates all 56 successors before each move. First-choice climbing stops at the first better one."""
     for seed in range(10):
         stochastic, first = [solve(HillClimb(ascent=ascent), NQueens(), seed) for ascent in ("stochastic", "first-choice")]
         assert stochastic.nodes == 56 * ((stochastic.answer.steps or 0) + (not stochastic.goal))
         assert first.nodes < 56 * ((first.answer.steps or 0) + (not first.goal))
 
 
-def test_every_delta_is_a_node_and_nothing_else() -> None:
-    """A climb that makes k moves and fails has looked at all 56 successors k + 1 times; one that solves, k times."""
+def test_nodes_count_the_evaluated_successors() -> None:
+    """A failing climb of k moves evaluates all 56 successors k + 1 times, and a successful climb k times."""
     for seed in range(30):
         solved = solve(HillClimb(), NQueens(), seed)
         assert solved.nodes == 56 * ((solved.answer.steps or 0) + (not solved.goal))
 
 
-def test_a_view_that_cannot_list_its_moves_is_sampled() -> None:
-    """Most 5 queens are still solved, and each look takes a hundred proposals."""
+def test_moves_are_sampled_if_a_view_cannot_list_them() -> None:
+    """Each step evaluates a hundred proposals. All boards of 5 queens are still solved."""
     found = [solve(HillClimb(sideways=20, restarts=5), Sampling(), seed) for seed in range(20)]
     assert all(solved.goal for solved in found)
-    assert all(solved.nodes % 100 in range(6) for solved in found)  # restarts draw a state each
+    assert all(solved.nodes % 100 in range(6) for solved in found)  # each restart draws a state
 
 
-# The others
+# Other local searches
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,6 @@ def test_a_view_that_cannot_list_its_moves_is_sampled() -> None:
     ids=lambda value: getattr(value, "name", value),
 )
 def test_the_defaults_solve_queens(agent: Agent, n: int, boards: int) -> None:
-    """All boards, on 8 columns and on larger ones."""
     assert all(solve(agent, NQueens(n=n), seed).goal for seed in range(boards))
 
 
@@ -335,20 +334,20 @@ def test_the_defaults_solve_queens(agent: Agent, n: int, boards: int) -> None:
 @pytest.mark.parametrize(
     "agent", [HillClimb(sideways=10, restarts=20), MinConflicts(patience=200), Annealing(), Beam(width=3)], ids=lambda a: a.name
 )
-def test_whatever_a_puzzle_offers_is_enough(agent: Agent, kind: type[Queens]) -> None:
-    """Views with and without a list, neighbors with the heuristic, and a start that cannot be drawn: 5 queens are solved."""
+def test_any_of_the_optional_methods_of_a_puzzle_is_enough(agent: Agent, kind: type[Queens]) -> None:
+    """The puzzles have a view with or without a list of moves, neighbors and a heuristic, or no random state."""
     assert all(solve(agent, kind(), seed).goal for seed in range(5))
 
 
 def test_min_conflicts_solves_a_hundred_thousand_queens() -> None:
-    """By the view's proposals, in a time that grows about as the board does: a few looks a queen."""
+    """The number of nodes grows linearly with the board: fewer than five for each queen."""
     record = play(NQueens(n=100_000), ["min-conflicts"])
     assert record.solved
     assert record.decisions[0].nodes < 5 * 100_000
 
 
 class Slope(Puzzle):
-    """Every move costs 1 more, for ever."""
+    """A puzzle without a goal, in which every move raises the cost by 1."""
 
     name = "slope"
     path_matters: ClassVar[bool] = False
@@ -387,8 +386,8 @@ class Climb:
 
 
 @pytest.mark.parametrize(("start", "end"), [(1.0, 1.0), (0.4, 0.4), (3.0, 0.2)])
-def test_annealing_takes_worse_moves_with_the_chance_of_metropolis(start: float, end: float) -> None:
-    """Moves that cost 1 more are taken as often as the sum of e^(-1/T) over a geometric schedule says; the best is kept."""
+def test_annealing_accepts_worse_moves_by_the_metropolis_rule(start: float, end: float) -> None:
+    """Over a geometric schedule, the expected number of accepted moves is the sum of e^(-1/T). The answer is the best state."""
     steps = 4000
     chances = [exp(-1 / (start * (end / start) ** (k / (steps - 1)))) for k in range(steps)]
     solved = solve(Annealing(start=start, end=end, steps=steps), Slope(), 1, blind=True)
@@ -398,22 +397,21 @@ def test_annealing_takes_worse_moves_with_the_chance_of_metropolis(start: float,
     assert solved.answer.state == 1
 
 
-def test_annealing_refuses_to_heat_up() -> None:
-    """A schedule that ends hotter than it starts is a fault of the options."""
+def test_annealing_refuses_a_schedule_that_heats_up() -> None:
     with pytest.raises(ValueError, match="end: expected at most the value of start, 1, got 2"):
         Annealing(start=1.0, end=2.0)
 
 
-def test_a_wider_beam_solves_more_on_its_first_plateau() -> None:
-    """Without sideways moves a beam of one is a strict climb: 14 % on 8 queens; a beam of ten solves several times as many."""
-    one, _, _ = shares(Beam(width=1, sideways=0), NQueens(), 500)
-    ten, _, _ = shares(Beam(width=10, sideways=0), NQueens(), 60)
+def test_a_wider_beam_solves_more_boards() -> None:
+    """Without sideways moves, a beam of width 1 is a strict climb, which solves 14 % of 8 queens."""
+    one, _, _ = measure(Beam(width=1, sideways=0), NQueens(), 500)
+    ten, _, _ = measure(Beam(width=10, sideways=0), NQueens(), 60)
     assert abs(one - 0.14) <= SIGMAS * error(0.14, 500)
     assert ten > 2 * one
 
 
-def test_a_beam_holds_no_state_twice() -> None:
-    """On 3 queens, which have no solution, a beam that may go sideways for ever ends after all 27 states."""
+def test_a_beam_never_revisits_a_state() -> None:
+    """3 queens have no solution and 27 states, so even a beam with unlimited sideways moves ends."""
     solved = solve(Beam(width=2, sideways=10**9), Viewed(n=3))
     assert not solved.goal
     assert (solved.answer.steps or 0) <= 27
@@ -421,20 +419,20 @@ def test_a_beam_holds_no_state_twice() -> None:
 
 
 def test_the_genetic_algorithm_solves_8_queens() -> None:
-    """By its defaults, on at least 7 of 8 boards."""
+    """The default options solve at least 7 of 8 boards."""
     assert sum(solve(Genetic(), NQueens(), seed).goal for seed in range(8)) >= 7
 
 
 @pytest.mark.parametrize(("mutation", "each"), [(0.0, 1), (1.0, 2)])
-def test_a_generation_generates_one_child_a_place_and_its_mutations(mutation: float, each: int) -> None:
-    """On 3 queens, without a solution: 9 states beside the start, then 10 crossovers a generation, and as many mutations."""
+def test_the_nodes_of_a_generation_are_crossovers_and_mutations(mutation: float, each: int) -> None:
+    """3 queens have no solution. Nodes are 9 random states besides the start, and 10 crossovers and mutations a generation."""
     solved = solve(Genetic(population=10, mutation=mutation, generations=7), Breeding(n=3))
     assert solved.answer.steps == 7
     assert solved.nodes == 9 + 7 * 10 * each
 
 
 class Stock(Puzzle):
-    """States are (cost, number), the cost 1 to 4; a child is its first parent, who is written down."""
+    """A puzzle that records the parents of each crossover. A state is (cost, number), with costs from 1 to 4."""
 
     name = "stock"
     path_matters: ClassVar[bool] = False
@@ -472,8 +470,8 @@ class Stock(Puzzle):
     ("roulette", [3 / 6, 2 / 6, 1 / 6, 0]),
     ("tournament", [1 - (3 / 4) ** 3, (3 / 4) ** 3 - (2 / 4) ** 3, (2 / 4) ** 3 - (1 / 4) ** 3, (1 / 4) ** 3]),
 ])  # fmt: skip
-def test_parents_are_selected_with_the_chances_that_are_promised(selection: Any, chances: list[float]) -> None:
-    """Costs 1 to 4 in equal parts: in proportion to what the dearest costs more, or the best of three."""
+def test_parents_are_selected_with_the_documented_probabilities(selection: Any, chances: list[float]) -> None:
+    """Costs 1 to 4 are equally frequent. Roulette weighs a state by the distance to the highest cost; a tournament has three."""
     stock = Stock()
     solve(Genetic(population=6000, mutation=0.0, generations=1, selection=selection), stock, blind=True)
     counted = Counter(cost for cost, _ in stock.parents)
@@ -482,12 +480,12 @@ def test_parents_are_selected_with_the_chances_that_are_promised(selection: Any,
         assert abs(counted[cost] / 12_000 - chance) <= 0.03
 
 
-# What holds for all
+# All local searches
 
 
 @pytest.mark.parametrize("agent", LOCAL)
-def test_all_start_from_the_board_of_the_round(agent: Callable[..., Agent]) -> None:
-    """With a budget of one node nobody gets further than one move away from it, and nobody answers with a worse board."""
+def test_searches_start_from_the_board_of_the_round(agent: Callable[..., Agent]) -> None:
+    """With a budget of one node, an answer is at most one move away from the start, and never worse."""
     for seed in range(5):
         solved = solve(agent(), NQueens(), seed, limits={"nodes": 1})
         moved = sum(map(ne, solved.answer.state, solved.start))
@@ -498,8 +496,8 @@ def test_all_start_from_the_board_of_the_round(agent: Callable[..., Agent]) -> N
 
 
 @pytest.mark.parametrize("agent", LOCAL)
-def test_a_node_budget_is_kept_and_the_best_state_so_far_is_the_answer(agent: Callable[..., Agent], registry: Registry) -> None:
-    """On 30 queens with 3,000 nodes: nobody passes the limit, all answer, and better than they began."""
+def test_an_exhausted_node_budget_ends_with_the_best_state_so_far(agent: Callable[..., Agent], registry: Registry) -> None:
+    """On 30 queens, each search keeps to its 3,000 nodes, and its answer is better than the start."""
     puzzle = NQueens(n=30)
     for seed in range(3):
         solved = solve(agent(), puzzle, seed, limits={"nodes": 3000})
@@ -515,7 +513,7 @@ def test_a_node_budget_is_kept_and_the_best_state_so_far_is_the_answer(agent: Ca
 
 @pytest.mark.parametrize("agent", LOCAL)
 def test_reports_never_get_worse(agent: Callable[..., Agent]) -> None:
-    """Each report is at least as good as the one before, tells the true value, and the last one is the answer."""
+    """Each report has the true value and is at least as good as the report before. The last report is the answer."""
     for seed in range(5):
         solved = solve(agent(), NQueens(), seed)
         values = [value for _, value in solved.reports]
@@ -527,8 +525,8 @@ def test_reports_never_get_worse(agent: Callable[..., Agent]) -> None:
 @pytest.mark.filterwarnings("ignore:. queens have no solution")
 @pytest.mark.parametrize("agent", LOCAL)
 @pytest.mark.parametrize("n", [2, 3])
-def test_queens_without_a_solution_end_unsolved(agent: Callable[..., Agent], n: int) -> None:
-    """2 and 3 queens: the search ends by itself, with one attacking pair, which is the least there is."""
+def test_searches_end_on_queens_without_a_solution(agent: Callable[..., Agent], n: int) -> None:
+    """On 2 and 3 queens, the best state has one attacking pair."""
     record = play(NQueens(n=n), [agent()])
     assert (record.termination, record.solved) == ("normal", False)
     assert record.answer is not None
@@ -537,19 +535,18 @@ def test_queens_without_a_solution_end_unsolved(agent: Callable[..., Agent], n: 
 
 @pytest.mark.parametrize("agent", LOCAL)
 def test_one_queen_is_solved_without_a_move(agent: Callable[..., Agent]) -> None:
-    """The only board is the solution."""
     record = play(NQueens(n=1), [agent()])
     assert (record.solved, record.moves) == (True, 0)
 
 
 @pytest.mark.parametrize("agent", LOCAL)
-def test_local_searches_pass_the_check(agent: type[Agent]) -> None:
-    """The same seed gives the same answer, a budget of one node is survived, and the global generator is left alone."""
+def test_local_searches_pass_the_agent_check(agent: type[Agent]) -> None:
+    """The check covers equal seeds, a budget of one node, and the global random generator."""
     assert check_agent(agent, NQueens(), matches=2)
 
 
 @pytest.mark.parametrize("agent", LOCAL)
-def test_puzzles_where_the_path_matters_are_refused(agent: Any) -> None:
-    """Refused before anything runs, with the reason: an answer without a path would not count."""
+def test_puzzles_that_ask_for_a_path_are_refused(agent: Any) -> None:
+    """A local search finds a state and no path, so its answer would not count."""
     with pytest.raises(Refused, match=f"{agent.name} cannot play sliding-tiles: needs solution-only"):
         play("sliding-tiles", [agent.name])

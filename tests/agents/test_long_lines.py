@@ -1,4 +1,4 @@
-"""Searches of games in which states recur, and of games with long forced lines."""
+"""Test searches of games with recurring states and of games with long forced lines."""
 
 from collections.abc import Sequence
 from random import Random
@@ -14,7 +14,7 @@ from arena_agents.full_width import Minimax
 
 
 class Ring(Game):
-    """A token on seven cells in a ring. A move takes it one or two cells on, and nobody ever wins."""
+    """A token moves one or two cells around a ring of seven cells. The game never ends."""
 
     name = "ring"
     players = 2
@@ -40,7 +40,7 @@ class Ring(Game):
 
 
 class Corridor(Game):
-    """The first move chooses a side; then 3,000 moves are forced. The right side wins for the first seat."""
+    """The first move chooses a side, and 3,000 forced moves follow. The right side wins for the first seat."""
 
     name = "corridor"
     players = 2
@@ -78,27 +78,27 @@ def arena_games():
     "agent", [Minimax(), AlphaBeta(), AlphaBeta(table=True)], ids=lambda one: f"{one.name}-{vars(one)['depth']}"
 )
 def test_a_forced_line_of_3_000_plies_is_searched(agent: Agent) -> None:
-    """The match ends after its first move."""
+    """The match has a limit of one move, so only the first decision is played."""
     record = arena.play(Corridor(), [agent, "random"], limits={"moves": 1})
     assert record.actions == ("1",)
 
 
 @pytest.mark.parametrize("agent", [Minimax(), AlphaBeta()], ids=lambda one: one.name)
-def test_an_endless_line_is_booked_with_advice(agent: Agent) -> None:
+def test_an_endless_line_ends_with_an_error_that_suggests_a_limit(agent: Agent) -> None:
     record = arena.play(Ring(), [agent, "random"])
     assert record.termination == "exception"
     assert "RecursionError" in (record.message or "")
     assert "set a depth or a budget of nodes" in (record.message or "")
 
 
-def test_an_endless_line_is_foretold(tmp_path: Any) -> None:
-    """For each search to the end of the game, and not for one with a depth."""
+def test_a_warning_says_that_a_line_may_never_end(tmp_path: Any) -> None:
+    """The warning comes for each search without a limit, and not for an agent with a depth."""
     file = tmp_path / "ring.py"
     file.write_text(PLUGIN)
     agents = ["random", "minimax", "alpha-beta", {"agent": "alpha-beta", "depth": 4, "label": "four"}]
-    told = list(limit_warnings(load_spec({"game": "ring", "rounds": 1, "agents": agents}, plugins=[str(file)])))
+    warnings = list(limit_warnings(load_spec({"game": "ring", "rounds": 1, "agents": agents}, plugins=[str(file)])))
     advice = "but its states recur, so a line may never end; write limits: {nodes: 100000} or limits: {depth: 4}"
-    assert [one.partition(": ")[2] for one in told] == [
+    assert [one.partition(": ")[2] for one in warnings] == [
         f"agents[{seat}]: {name} has no limit and searches ring to the end, {advice}"
         for seat, name in ((1, "minimax"), (2, "alpha-beta"))
     ]

@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search: forced wins and blocks, proven values against brute force, games for three, budgets."""
+"""Test Monte Carlo tree search: forced wins and blocks, proven values against brute force, games for three, budgets."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -22,16 +22,16 @@ Decide = Callable[..., Any]
 STEP = 1e-6
 
 
-def best_for_everyone(game: Game, state: Any) -> Sequence[float]:
-    """What everybody gets when each seat plays for its own returns; the first of equal actions."""
+def best_returns(game: Game, state: Any) -> Sequence[float]:
+    """Return the returns of all seats if each seat maximizes its own. Of equal actions, the first is played."""
     if game.is_terminal(state):
         return game.returns(state)
     mover = game.to_move(state)
-    return max((best_for_everyone(game, game.result(state, a)) for a in game.actions(state)), key=lambda r: r[mover])
+    return max((best_returns(game, game.result(state, a)) for a in game.actions(state)), key=lambda r: r[mover])
 
 
-def test_a_win_with_the_next_action_is_always_taken(decide: Decide, open_positions: list[Any]) -> None:
-    """In all positions of tic-tac-toe that have one, with no more simulations than it takes to try every action."""
+def test_a_winning_action_is_always_taken(decide: Decide, open_positions: list[Any]) -> None:
+    """The test uses each tic-tac-toe position with a winning action. Nine simulations are enough to try every action."""
     game = TicTacToe()
     winning = [state for state in open_positions if game.threats(state, game.to_move(state))]
     assert len(winning) > 1000
@@ -42,42 +42,42 @@ def test_a_win_with_the_next_action_is_always_taken(decide: Decide, open_positio
             assert decided.value == pytest.approx(1 - STEP)
 
 
-def test_a_threat_is_blocked(decide: Decide, open_positions: list[Any]) -> None:
-    """Where the other seat would win next, and can be kept from it in one way alone, that is what is played."""
+def test_a_single_threat_is_blocked(decide: Decide, open_positions: list[Any]) -> None:
+    """The positions are those in which the opponent threatens to win in exactly one cell and a block avoids the loss."""
     game = TicTacToe()
     threatened = [
         (state, threats[0])
         for state in open_positions
         if not game.threats(state, game.to_move(state))
         and len(threats := game.threats(state, 1 - game.to_move(state))) == 1
-        and best_for_everyone(game, state)[game.to_move(state)] >= 0
+        and best_returns(game, state)[game.to_move(state)] >= 0
     ]
     assert len(threatened) > 500
     for state, block in threatened[::3]:
         assert decide(MCTS(rollouts=200), game, state).action == block
 
 
-def test_a_tree_seen_whole_has_the_value_of_perfect_play(decide: Decide, open_positions: list[Any]) -> None:
-    """With five cells left and simulations without end, the search ends by itself, with the right result and action."""
+def test_a_fully_explored_tree_has_the_exact_value(decide: Decide, open_positions: list[Any]) -> None:
+    """With at most five empty cells, the search ends by itself, with the exact value and an optimal action."""
     game = TicTacToe()
     for state in [state for state in open_positions if len(game.actions(state)) in (2, 3, 4, 5)][::9]:
         seat = game.to_move(state)
-        exact = best_for_everyone(game, state)[seat]
+        exact = best_returns(game, state)[seat]
         decided = decide(MCTS(rollouts=10**9), game, state)
         assert decided.value == pytest.approx(exact, abs=1e-5)
-        assert best_for_everyone(game, game.result(state, decided.action))[seat] == exact
+        assert best_returns(game, game.result(state, decided.action))[seat] == exact
 
 
-def test_a_lost_position_is_known_to_be_lost(decide: Decide) -> None:
-    """Three threats cannot all be blocked: by proof the loss comes in two plies, whatever is played."""
+def test_a_lost_position_is_proven_to_be_lost(decide: Decide) -> None:
+    """Three threats cannot all be blocked, so every action loses in two plies."""
     game = TicTacToe()
     state = game.parse_state("x.x/..o/xo.")
     assert set(game.threats(state, 0)) == {2, 4, 5}
     assert decide(MCTS(), game, state).value == pytest.approx(-(1 - 2 * STEP), abs=1e-12)
 
 
-def test_it_never_loses_to_random_play() -> None:
-    """Forty games of tic-tac-toe with 500 simulations a move, from both seats, most of them won; four of connect four won."""
+def test_mcts_never_loses_to_random_play() -> None:
+    """It loses none of forty games of tic-tac-toe and wins most of them. It wins all four games of Connect Four."""
     results = []
     for seed in range(20):
         results.append(play("tic-tac-toe", [MCTS(rollouts=500), "random"], seed=seed).returns[0])
@@ -89,8 +89,8 @@ def test_it_never_loses_to_random_play() -> None:
         assert play("connect-four", ["random", MCTS(rollouts=200)], seed=seed).returns == (-1, 1)
 
 
-def test_more_simulations_play_better() -> None:
-    """Connect four on 5 x 5: 100 simulations a move have more wins than losses in twelve games against 4, from both seats."""
+def test_more_simulations_play_stronger() -> None:
+    """In twelve games of Connect Four on 5x5, 100 simulations win more often than they lose against 4 simulations."""
     score = 0.0
     for seed in range(6):
         score += play(ConnectFour(rows=5, columns=5), [MCTS(rollouts=100), MCTS(rollouts=4)], seed=seed).returns[0]
@@ -99,7 +99,7 @@ def test_more_simulations_play_better() -> None:
 
 
 class Heap(Game):
-    """Any number of seats take 1 to 3 from a heap in turn; who takes the last wins, and everybody else loses differently."""
+    """Any number of seats take 1 to 3 from a heap in turn. The seat that takes the last one wins; the other returns differ."""
 
     name = "heap"
     zero_sum = False
@@ -128,18 +128,18 @@ class Heap(Game):
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("heap", [2, 4, 5, 6, 7, 8, 9])
-def test_any_number_of_seats_play_for_their_own_returns(seats: int, heap: int, decide: Decide) -> None:
-    """Every seat gets different returns, so there is one best play: that of brute force, by proof, from every seat."""
+def test_each_seat_maximizes_its_own_returns(seats: int, heap: int, decide: Decide) -> None:
+    """All returns differ, so the best play is unique. Brute force finds it, and the search proves it for every seat."""
     game = Heap(seats=seats)
     for seat in range(seats):
         decided = decide(MCTS(rollouts=10**6), game, (heap, seat))
-        exact = best_for_everyone(game, (heap, seat))[seat]
+        exact = best_returns(game, (heap, seat))[seat]
         assert decided.value == pytest.approx(exact, abs=1e-4)
-        assert best_for_everyone(game, game.result((heap, seat), decided.action))[seat] == exact
+        assert best_returns(game, game.result((heap, seat), decided.action))[seat] == exact
 
 
 class TwoTurns(Game):
-    """Seats take numbers from either end of a row; a taken 3 gives its taker another turn. More points win."""
+    """The seats take numbers from either end of a row. A 3 gives the same seat another turn. The larger sum wins."""
 
     name = "two-turns"
 
@@ -166,20 +166,20 @@ class TwoTurns(Game):
         return (float(sign), float(-sign))
 
 
-def test_a_seat_may_have_several_turns_running(decide: Decide) -> None:
-    """Returns go to who moved, not to every other ply: on rows drawn at random, against brute force."""
+def test_a_seat_may_move_several_times_in_a_row(decide: Decide) -> None:
+    """Returns must be credited to the seat that moved and not to alternate plies. Brute force has the true values."""
     rng = random.Random(5)
     for _ in range(40):
         game = TwoTurns(row=[rng.randint(1, 3) for _ in range(rng.randint(2, 8))])
         state = game.initial(rng)
         action = decide(MCTS(rollouts=10**6), game, state).action
-        assert best_for_everyone(game, game.result(state, action))[0] == best_for_everyone(game, state)[0]
+        assert best_returns(game, game.result(state, action))[0] == best_returns(game, state)[0]
 
 
 class Offer(Game):
-    """The first seat may be safe, for 0.2. If it is not, the second may end it as `ends` says, or go on for 40 plies.
+    """The first seat may take a safe 0.2. Otherwise, the second seat may end the game as in `ends`, or go on for 40 plies.
 
-    Going on is wide, and ends with the win of the first seat, whoever plays how.
+    The continuation has many branches, and the first seat wins each of them.
     """
 
     name = "offer"
@@ -210,23 +210,23 @@ class Offer(Game):
         return (1.0, -1.0) if state[1] == "on" else self.ends[int(state[1])]
 
 
-def test_a_proven_reply_counts_though_no_simulation_goes_there_any_more(decide: Decide) -> None:
-    """The reply that ends it at -0.5 is proven at once; what follows from going on does not make the offer look better."""
+def test_a_proven_reply_counts_even_if_it_is_not_simulated_again(decide: Decide) -> None:
+    """The reply worth -0.5 is proven at once. Later simulations of the other reply must not raise the value of the offer."""
     game = Offer(ends=[(-0.5, 0.5)])
     for seed in range(20):
         decided = decide(MCTS(rollouts=200), game, (), seed=f"{seed}")
         assert (decided.action, decided.value) == ("safe", pytest.approx(0.2, abs=1e-5))
 
 
-def test_a_seat_that_does_not_care_does_one_thing_or_the_other(decide: Decide) -> None:
-    """Two replies are worth 0 to who makes them, and 0.5 or -0.5 to the first seat: one is assumed, for value and action."""
+def test_an_indifferent_seat_plays_either_reply(decide: Decide) -> None:
+    """Both replies are worth 0 to the second seat, and 0.5 or -0.5 to the first. Action and value assume the same reply."""
     game = Offer(ends=[(0.5, 0.0, -0.5), (-0.5, 0.0, 0.5)])
     found = {decide(MCTS(), game, (), seed=f"{seed}")[:2] for seed in range(20)}
     assert {(action, round(value, 4)) for action, value in found} == {("safe", 0.2), ("offer", 0.5)}
 
 
 class Endless(Game):
-    """Two seats go round for ever; only the action of 7 times running at the right places ends it."""
+    """A game for two seats that never ends."""
 
     name = "endless"
 
@@ -251,7 +251,7 @@ class Endless(Game):
 
 
 def test_games_without_an_end_are_cut_off(decide: Decide) -> None:
-    """A simulation ends by itself; with a depth limit no state beyond it is generated, and the search ends there."""
+    """A simulation is cut off at a maximum length. With a depth limit, no state beyond it is generated."""
     assert decide(MCTS(rollouts=3), Endless(), 0).action in (1, 2)
     decided = decide(MCTS(rollouts=10**9), Endless(), 0, limits={"depth": 6})
     assert decided.action in (1, 2)
@@ -260,8 +260,8 @@ def test_games_without_an_end_are_cut_off(decide: Decide) -> None:
     assert decide(MCTS(rollouts=10**9), game, (0, 0), limits={"depth": 2}).nodes <= 9 * 2 + 72
 
 
-def test_with_a_depth_of_one_it_plays_what_the_heuristic_likes_best(decide: Decide, open_positions: list[Any]) -> None:
-    """Then it is the greedy agent: the value of the best successor, by the heuristic, the 4,520 positions sampled."""
+def test_a_depth_limit_of_one_is_a_greedy_choice(decide: Decide, open_positions: list[Any]) -> None:
+    """With depth 1, each successor is evaluated once by the heuristic, unless an action wins."""
     game = TicTacToe()
     for state in open_positions[::50]:
         if len(game.actions(state)) > 1:
@@ -273,8 +273,8 @@ def test_with_a_depth_of_one_it_plays_what_the_heuristic_likes_best(decide: Deci
                 assert decided.nodes == len(game.actions(state))
 
 
-def test_one_simulation_is_one_game_to_its_end(decide: Decide) -> None:
-    """From the empty board a simulation generates between 5 and 9 states; a thousand are the default, or a proof before."""
+def test_one_simulation_plays_a_game_to_its_end(decide: Decide) -> None:
+    """From the empty board, a simulation generates between 5 and 9 states. The default is 1,000 simulations."""
     for seed in range(50):
         assert 5 <= decide(MCTS(rollouts=1), TicTacToe(), (0, 0), seed=f"{seed}").nodes <= 9
     by_default, by_number = decide(MCTS(), TicTacToe(), (0, 0)), decide(MCTS(rollouts=DEFAULT_ROLLOUTS), TicTacToe(), (0, 0))
@@ -282,16 +282,16 @@ def test_one_simulation_is_one_game_to_its_end(decide: Decide) -> None:
     assert by_default == by_number
 
 
-def test_an_only_action_is_played_without_a_search(decide: Decide) -> None:
-    """The last empty cell needs no simulation."""
+def test_a_single_legal_action_is_played_without_a_search(decide: Decide) -> None:
+    """The position has one empty cell."""
     game = TicTacToe()
     decided = decide(MCTS(), game, game.parse_state("xox/xo./oxo"))
     assert (decided.action, decided.nodes) == (6, 0)
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 17, 400])
-def test_a_node_budget_is_kept_and_something_is_reported(nodes: int) -> None:
-    """No decision generates more than it may; already one node is enough to say something, so chance never decides."""
+def test_an_exhausted_node_budget_ends_with_a_reported_action(nodes: int) -> None:
+    """No decision exceeds its budget. One node is enough to report an action, so the referee never draws one at random."""
     record = play("connect-four", ["mcts", "mcts"], limits={"nodes": nodes, "moves": 8})
     assert record.fallbacks == 0
     assert all(decision.nodes <= nodes for decision in record.decisions)
@@ -299,8 +299,8 @@ def test_a_node_budget_is_kept_and_something_is_reported(nodes: int) -> None:
 
 
 @pytest.mark.usefixtures("long_margin")
-def test_a_time_budget_is_kept() -> None:
-    """Without a number of simulations it takes the time that there is, and then ends."""
+def test_a_time_budget_is_used_up() -> None:
+    """Without a limit of simulations, a decision takes the whole time budget."""
     record = play("connect-four", ["mcts", "random"], limits={"seconds": 0.05, "moves": 2})
     assert record.termination == "move-limit"
     assert record.decisions[0].seconds >= 0.05
@@ -317,8 +317,8 @@ def tree() -> Callable[[Game, float], GameTree]:
     return make
 
 
-def test_every_node_counts_what_went_through_it(tree: Callable[[Game, float], GameTree]) -> None:
-    """Visits add up: those of the children to those of their parent, less the one that made it; totals stay within them."""
+def test_visits_of_children_add_up_to_the_visits_of_their_parent(tree: Callable[[Game, float], GameTree]) -> None:
+    """A node other than the root has one visit more, from the simulation that created it. Totals never exceed visits."""
     grown = tree(ConnectFour(), 1.4)
     for _ in range(2000):
         grown.simulate()
@@ -337,7 +337,7 @@ def test_every_node_counts_what_went_through_it(tree: Callable[[Game, float], Ga
 
 
 def test_the_next_child_is_the_one_with_the_highest_upper_confidence_bound(tree: Callable[[Game, float], GameTree]) -> None:
-    """UCB1 by its formula, computed before every simulation: the mean to the mover plus c sqrt(ln N / n)."""
+    """The bound is UCB1, computed before every simulation: the mean return of the mover plus c sqrt(ln N / n)."""
     c = 0.7
     grown = tree(ConnectFour(), c)
     root = grown._root
@@ -353,7 +353,7 @@ def test_the_next_child_is_the_one_with_the_highest_upper_confidence_bound(tree:
 
 
 class Corridor(Puzzle):
-    """Walk along a line from 0 to 4; a step to the left of 0 is a dead end."""
+    """A walk along a line from 0 to 4. A step to the left of 0 is a dead end."""
 
     name = "corridor"
 
@@ -370,20 +370,19 @@ class Corridor(Puzzle):
         return bool(state == 4)
 
 
-def test_puzzles_are_played_too() -> None:
-    """It walks to the goal, away from the dead end, and places 8 queens one by one."""
+def test_mcts_solves_puzzles() -> None:
+    """It avoids the dead end of the corridor, and places 8 queens one by one."""
     assert play(Corridor(), ["mcts"]).solved
     assert play(NQueens(), ["mcts"]).solved
 
 
 @pytest.mark.parametrize("game", [TicTacToe(), ConnectFour(), Heap(), Corridor(), NQueens(n=5)], ids=lambda game: game.name)
-def test_it_passes_the_check(game: Game) -> None:
-    """Legal actions, the same from the same seed, also with a budget of one node."""
+def test_the_search_passes_the_agent_check(game: Game) -> None:
+    """The check covers legal actions, equal seeds, and a budget of one node."""
     assert check_agent(MCTS(rollouts=50), game, matches=3)
 
 
 @pytest.mark.parametrize("options", [{"rollouts": 0}, {"exploration": -1}])
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
-    """No simulation at all, and a bonus that is none."""
     with pytest.raises(SpecError):
         run({"game": "tic-tac-toe", "agents": ["random", {"agent": "mcts", **options}]})

@@ -1,4 +1,4 @@
-"""A search whose tree is known but for what chance hardly ever does."""
+"""Test MCTS on a tree that is explored completely except for a very rare chance outcome."""
 
 import random
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ State = tuple[str, ...]
 
 
 class Seldom(Game):
-    """Either action leads to chance, which nearly always does the same."""
+    """Each action leads to a chance node, whose second outcome has a probability of 1e-12."""
 
     name = "seldom"
     players = 1
@@ -34,8 +34,8 @@ class Seldom(Game):
         return (0.5 if state[0] == "right" else -0.5,)
 
 
-def test_a_decision_ends_where_its_budget_is_of_no_use() -> None:
-    """Both actions, each played on once, and what chance does after each: six states of a thousand that it may see."""
+def test_a_decision_ends_before_its_budget_if_more_nodes_are_useless() -> None:
+    """Of a budget of 1,000, the search generates six states: both actions with the outcomes that it draws."""
     record = play(Seldom(), "mcts", limits={"nodes": 1000})
     assert (record.termination, record.returns) == ("normal", (0.5,))
     assert record.decisions[0].nodes == 6

@@ -1,4 +1,4 @@
-"""Searches for paths in small graphs: against Bellman-Ford and Dijkstra, and counts done by hand."""
+"""Test path searches in small graphs against Bellman-Ford, Dijkstra and counts by hand."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -35,16 +35,16 @@ CHEAPEST = [UniformCost, AStar, IdaStar]
 SHORTEST = [BreadthFirst, IterativeDeepening]
 INFINITY = float("inf")
 GRAPHS = 20
-"""Random graphs that a test tries."""
+"""The number of random graphs in a test."""
 LONG = 1_000_000
-"""Moves that are enough for every path here."""
+"""A limit of moves that is enough for every path here."""
 
 Edges = Mapping[int, Sequence[tuple[int, float]]]
-"""For every state its successors with the cost of the step; an action is the place in the list."""
+"""For every state, its successors with the cost of the step. An action is the index of a successor."""
 
 
 class Graph(Puzzle):
-    """A graph with costs on its edges: from `start` to one of `goals`."""
+    """Find a path from `start` to one of `goals` in a graph with costs on its edges."""
 
     name = "graph"
     default_heuristic: ClassVar[str | None] = None
@@ -71,7 +71,7 @@ class Graph(Puzzle):
 
 
 class Maze(Graph):
-    """The same graph with every step at the default cost."""
+    """The same graph with the default cost for each step."""
 
     name = "maze"
     step_cost = Puzzle.step_cost
@@ -79,18 +79,18 @@ class Maze(Graph):
 
 @heuristic("given", game="graph")
 def given(game: Graph, state: int, player: int = 0) -> float:
-    """The estimate that the graph was made with."""
+    """Return the estimate that the graph was made with, or 0."""
     return game.estimates[state] if game.estimates else 0.0
 
 
 @heuristic("given", game="maze")
 def given_in_maze(game: Maze, state: int, player: int = 0) -> float:
-    """The same for mazes."""
+    """Return the same for a maze."""
     return given(game, state)
 
 
 def solve(agent: Agent, game: Game, position: str | None = None, **limits: Any) -> Record:
-    """Play one match with as many moves as it takes; graphs bring their own estimates."""
+    """Play one match without an effective limit of moves. Graphs use their own estimates as the heuristic."""
     chosen = {"graph": given, "maze": given_in_maze}.get(game.name)
     return play(game, [agent], position=position, limits=Limits(**{"moves": LONG, **limits}), heuristics=chosen and [chosen])
 
@@ -100,7 +100,7 @@ def nodes(record: Record) -> int:
 
 
 def cheapest(edges: Edges, goals: Sequence[int]) -> list[float]:
-    """The lowest cost from every state to a goal: Bellman-Ford, relaxing every edge until nothing changes."""
+    """Return the lowest cost from every state to a goal by Bellman-Ford: relax every edge until nothing changes."""
     costs = [0.0 if state in goals else INFINITY for state in range(len(edges))]
     for _ in edges:
         for state in edges:
@@ -109,7 +109,7 @@ def cheapest(edges: Edges, goals: Sequence[int]) -> list[float]:
 
 
 def random_graph(rng: random.Random, states: int = 30) -> tuple[dict[int, list[tuple[int, float]]], list[int]]:
-    """A directed graph with loops, dead ends, unreachable parts, and costs of which some are 0 and some are halves."""
+    """Return edges and two goals of a random directed graph with loops, dead ends, unreachable parts and costs of 0 or more."""
     draw = [0, 0.5, 1, 1, 2, 3.5, 7, 20]
     edges = {
         state: [(rng.randrange(states), rng.choice(draw)) for _ in range(rng.choice([0, 1, 2, 3, 4]))] for state in range(states)
@@ -119,14 +119,14 @@ def random_graph(rng: random.Random, states: int = 30) -> tuple[dict[int, list[t
 
 @pytest.mark.parametrize("weight", [0.9, -1.0, INFINITY, float("nan")])
 @pytest.mark.parametrize("agent", ["a-star", "ida-star"])
-def test_weights_below_one_are_faults(agent: str, weight: float) -> None:
-    """A spec with a weight that promises nothing is refused before anything runs."""
+def test_weights_below_one_are_refused(agent: str, weight: float) -> None:
+    """A weight must be a finite number of at least 1, because it bounds the cost."""
     with pytest.raises(SpecError, match="weight"):
         run({"game": "sliding-tiles", "agents": [{"agent": agent, "weight": weight}]})
 
 
 def test_a_star_and_ida_star_have_equal_costs_only_without_a_weight() -> None:
-    """Bellman-Ford has the lowest cost. Both find it without a weight. With weight 2, they find at most twice as much, and their
+    """Without a weight, both find the lowest cost of Bellman-Ford. With weight 2, they find at most twice that, and their
     costs may differ.
     """
     rng, differ = random.Random(7), 0
@@ -145,8 +145,8 @@ def test_a_star_and_ida_star_have_equal_costs_only_without_a_weight() -> None:
     assert differ
 
 
-def test_ties_go_to_the_larger_g() -> None:
-    """On an open grid from corner to corner every cell has the same f: A* walks straight to the goal.
+def test_a_star_breaks_ties_by_the_larger_g() -> None:
+    """On an open grid from corner to corner, every cell has the same f, so A* walks straight to the goal.
 
     It expands one cell of each of the 2 * 19 steps, and generates at most four neighbors of each.
     """
@@ -163,7 +163,7 @@ def test_ties_go_to_the_larger_g() -> None:
 
 
 def _estimates(kind: str, costs: Sequence[float], rng: random.Random) -> list[float]:
-    """Estimates of which none is too high; the consistent ones are a fixed share of the lowest cost."""
+    """Return admissible estimates. The consistent ones are a fixed share of the lowest cost."""
     shares = {"zero": lambda: 0.0, "consistent": lambda: 0.7, "inconsistent": lambda: rng.choice([0.0, 0.0, 1.0])}
     return [0.0 if cost == INFINITY else cost * shares[kind]() for cost in costs]
 
@@ -171,7 +171,7 @@ def _estimates(kind: str, costs: Sequence[float], rng: random.Random) -> list[fl
 @pytest.mark.parametrize("kind", ["zero", "consistent", "inconsistent"])
 @pytest.mark.parametrize("make", [*CHEAPEST, lambda: AStar(weight=1.5), lambda: IdaStar(weight=1.5)])
 def test_paths_in_random_graphs_are_cheapest(make: Callable[[], Agent], kind: str) -> None:
-    """In random directed graphs the cost is Bellman-Ford's, or within the weight of it; where there is no way, it gives up."""
+    """The cost is at most the weight times the lowest cost of Bellman-Ford. If no path exists, the search gives up."""
     rng = random.Random(11)
     weight = getattr(make(), "weight", 1.0)
     ended = set()
@@ -189,8 +189,8 @@ def test_paths_in_random_graphs_are_cheapest(make: Callable[[], Agent], kind: st
     assert ended == {"normal", "gave-up"}
 
 
-def test_the_estimates_called_inconsistent_are() -> None:
-    """Somewhere an estimate drops by more than the step costs."""
+def test_the_inconsistent_estimates_are_inconsistent() -> None:
+    """On at least one edge, the estimate drops by more than the step costs."""
     rng = random.Random(11)
     edges, goals = random_graph(rng)
     costs = cheapest(edges, goals)
@@ -199,12 +199,12 @@ def test_the_estimates_called_inconsistent_are() -> None:
 
 
 @pytest.mark.parametrize(("make", "count"), [(UniformCost, 5), (AStar, 7)])
-def test_a_cheaper_path_replaces_the_dearer_one_even_where_the_state_was_expanded(make: Callable[[], Agent], count: int) -> None:
-    """The textbook case against closed lists: B is expanded by way of its dear edge while the cheap way there looks bad.
+def test_a_cheaper_path_replaces_a_dearer_one_even_if_the_state_was_expanded(make: Callable[[], Agent], count: int) -> None:
+    """The textbook case against closed lists: B is expanded through its dear edge while the cheap path to it looks bad.
 
-    Start 0, A = 1, B = 2, C = 3, goal 4: 0-A 1, A-B 1, 0-B 3, B-C 1, C-4 5; the estimate of A is 6, just right, and those of
-    B and C are 0. The dear way costs 9, the cheap one 8. A* generates A B, C, 4, and again B, C, 4; uniform-cost A B, B, C,
-    4, since a path that has been replaced is not gone on from.
+    Start 0, A = 1, B = 2, C = 3, goal 4: 0-A 1, A-B 1, 0-B 3, B-C 1, C-4 5. The estimate of A is the exact distance, 6; the
+    estimates of B and C are 0. The dear path costs 9 and the cheap one 8. A* generates A, B, C, 4, and then B, C, 4 again.
+    Uniform-cost generates A, B, B, C, 4, because it never extends a replaced path.
     """
     edges = {0: [(1, 1), (2, 3)], 1: [(2, 1)], 2: [(3, 1)], 3: [(4, 5)], 4: []}
     record = solve(make(), Graph(edges=edges, goals=[4], estimates=[0, 6, 0, 0, 0]))
@@ -214,7 +214,7 @@ def test_a_cheaper_path_replaces_the_dearer_one_even_where_the_state_was_expande
 
 @pytest.mark.parametrize("make", SHORTEST)
 def test_paths_in_random_graphs_are_shortest(make: Callable[[], Agent]) -> None:
-    """Breadth first and iterative deepening count actions, whatever they cost."""
+    """Breadth-first search and iterative deepening count actions and ignore costs."""
     rng = random.Random(12)
     for _ in range(GRAPHS):
         edges, goals = random_graph(rng)
@@ -225,8 +225,8 @@ def test_paths_in_random_graphs_are_shortest(make: Callable[[], Agent]) -> None:
 
 
 @pytest.mark.parametrize("make", EVERY)
-def test_every_search_finds_a_way_where_there_is_one_and_else_gives_up(make: Callable[[], Agent]) -> None:
-    """Random directed graphs with loops and dead ends; the referee replays the path."""
+def test_every_search_finds_a_path_if_one_exists_or_gives_up(make: Callable[[], Agent]) -> None:
+    """The graphs are random and directed, with loops and dead ends. The referee replays each path."""
     rng = random.Random(13)
     for _ in range(GRAPHS):
         edges, goals = random_graph(rng)
@@ -237,8 +237,8 @@ def test_every_search_finds_a_way_where_there_is_one_and_else_gives_up(make: Cal
 
 
 @pytest.mark.parametrize("visited", [True, False])
-def test_depth_limits_miss_nothing_within_them(visited: bool) -> None:
-    """Depth first to n actions finds a goal exactly where one is within n, though it may meet states the long way first."""
+def test_depth_first_finds_every_goal_within_its_depth_limit(visited: bool) -> None:
+    """The search may reach a state on a longer path first, and must still find a goal within the limit on a shorter path."""
     rng = random.Random(14)
     for _ in range(GRAPHS):
         edges, goals = random_graph(rng, 15)
@@ -254,15 +254,15 @@ def test_depth_limits_miss_nothing_within_them(visited: bool) -> None:
 
 
 @pytest.mark.parametrize("make", [BreadthFirst, IterativeDeepening, IdaStar])
-def test_the_depth_limit_of_a_decision_is_kept(make: Callable[[], Agent]) -> None:
-    """A goal ten actions away is found with a limit of ten, and given up with nine."""
+def test_a_depth_limit_of_a_decision_is_kept(make: Callable[[], Agent]) -> None:
+    """A goal that is ten actions away is found with a limit of ten. With a limit of nine, the search gives up."""
     edges = {state: [(state - 1, 1), (state + 1, 1)] for state in range(1, 20)} | {0: [(1, 1)], 20: [(19, 1)]}
     assert solve(make(), Maze(edges=edges, goals=[10]), depth=10).moves == 10
     assert solve(make(), Maze(edges=edges, goals=[10]), depth=9).termination == "gave-up"
 
 
-def _tree() -> Maze:
-    """A tree of seven states, 0 over 1 and 2, 1 over 3 and 4, 2 over 5 and 6; the goal is 5."""
+def make_tree() -> Maze:
+    """Return a binary tree of seven states: 0 above 1 and 2, 1 above 3 and 4, 2 above 5 and 6. The goal is 5."""
     edges: Edges = {0: [(1, 1), (2, 1)], 1: [(3, 1), (4, 1)], 2: [(5, 1), (6, 1)], 3: [], 4: [], 5: [], 6: []}
     return Maze(edges=edges, goals=[5])
 
@@ -278,29 +278,29 @@ def _tree() -> Maze:
         (IdaStar, 13),  # bound 0: 1 2; bound 1: 1 3 4 2 5 6; bound 2: 1 3 4 2 5
     ],
 )
-def test_node_counts_on_a_tree_are_those_done_by_hand(make: Callable[[], Agent], count: int) -> None:
-    """A goal is recognised when it is generated, and states are generated when they are looked at."""
-    assert nodes(solve(make(), _tree())) == count
+def test_node_counts_on_a_tree_agree_with_counts_by_hand(make: Callable[[], Agent], count: int) -> None:
+    """The comments list the states in the order of their generation."""
+    assert nodes(solve(make(), make_tree())) == count
 
 
 @pytest.mark.parametrize(("visited", "count"), [(True, 5), (False, 6)])
-def test_visited_states_are_generated_but_not_gone_on_from(visited: bool, count: int) -> None:
-    """A diamond with a tail, 0 over 1 and 2, both over 3, 3 over 4, no goal: 1 3 4 2 3, and 4 again without the set."""
+def test_visited_states_are_generated_but_not_expanded(visited: bool, count: int) -> None:
+    """In a diamond with a tail and no goal, the search generates 1 3 4 2 3. Without a visited set, it generates 4 again."""
     diamond: Edges = {0: [(1, 1), (2, 1)], 1: [(3, 1)], 2: [(3, 1)], 3: [(4, 1)], 4: []}
     record = solve(DepthFirst(visited=visited), Maze(edges=diamond, goals=[5]))
     assert (record.termination, nodes(record)) == ("gave-up", count)
 
 
 def test_best_first_searches_recognise_a_goal_when_it_is_expanded() -> None:
-    """Before a state at cost 2 uniform-cost expands 0, 1 and 2, all the tree; with exact estimates A* expands 0 and 2."""
-    assert nodes(solve(UniformCost(), _tree())) == 6
-    exact = Maze(edges=_tree().edges, goals=[5], estimates=[2, 9, 1, 9, 9, 0, 9])
+    """Uniform-cost expands 0, 1 and 2 first and generates the whole tree. With exact estimates, A* expands only 0 and 2."""
+    assert nodes(solve(UniformCost(), make_tree())) == 6
+    exact = Maze(edges=make_tree().edges, goals=[5], estimates=[2, 9, 1, 9, 9, 0, 9])
     assert nodes(solve(AStar(), exact)) == 4
 
 
 @pytest.mark.parametrize("make", EVERY)
 def test_a_corridor_of_thousands_of_states_does_not_recurse(make: Callable[[], Agent]) -> None:
-    """Python's stack is 1,000 calls deep; the work of iterative deepening grows with the square, so its corridor is shorter."""
+    """Python's recursion limit is 1,000. Iterative deepening needs quadratic work, so its corridor is shorter."""
     length = 1_100 if make is IterativeDeepening else 5_000
     edges: Edges = {state: [(state + 1, 1)] if state < length else [] for state in range(length + 1)}
     estimates = [length - state for state in range(length + 1)]
@@ -310,38 +310,37 @@ def test_a_corridor_of_thousands_of_states_does_not_recurse(make: Callable[[], A
 
 
 @pytest.mark.parametrize("make", EVERY)
-def test_cycles_of_cost_nothing_end(make: Callable[[], Agent]) -> None:
-    """A ring of free steps with no way out is given up; with a goal behind it, left."""
+def test_searches_end_on_cycles_of_cost_0(make: Callable[[], Agent]) -> None:
+    """The search gives up if no goal can be reached from the cycle, and otherwise finds the goal at cost 0."""
     ring = {0: [(1, 0)], 1: [(2, 0)], 2: [(0, 0), (3, 0)], 3: [], 4: []}
     assert solve(make(), Graph(edges=ring, goals=[4])).termination == "gave-up"
     assert solve(make(), Graph(edges=ring, goals=[3])).cost == 0
 
 
 @pytest.mark.parametrize("make", [BestFirst, AStar, IdaStar])
-def test_what_the_heuristic_calls_hopeless_is_not_expanded(make: Callable[[], Agent]) -> None:
-    """Infinite estimates: the states behind them are never generated."""
+def test_states_with_infinite_estimates_are_not_expanded(make: Callable[[], Agent]) -> None:
     edges = {0: [(1, 1), (2, 1)], 1: [(1, 1), (3, 1)], 2: [(2, 1), (3, 1)], 3: []}
     record = solve(make(), Maze(edges=edges, goals=[3], estimates=[1, INFINITY, INFINITY, 0]))
     assert (record.termination, nodes(record)) == ("gave-up", 2)
 
 
 @pytest.mark.parametrize("make", EVERY)
-def test_a_solved_position_needs_nothing(make: Callable[[], Agent]) -> None:
-    """The agents themselves see that the start is a goal, whoever asks them."""
+def test_a_solved_position_has_an_empty_path(make: Callable[[], Agent]) -> None:
+    """The referee never asks for a solution of a goal, but other callers may."""
     agent = make()
-    path = agent.solve(Maze(edges={0: [(0, 1)]}, goals=[0]), 0, _search())
+    path = agent.solve(Maze(edges={0: [(0, 1)]}, goals=[0]), 0, make_search())
     assert path is not None
     assert path == type(path)(())
 
 
-def _search() -> Search:
+def make_search() -> Search:
     game = Maze(edges={0: []}, goals=[0])
     meter = Meter()
     return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), SharedStart(game, Stream("start")))
 
 
 class Digits(Puzzle):
-    """Write `length` digits of which no two neighbors differ by less than 2; only the number written counts."""
+    """Write `length` digits so that neighbors differ by at least 2. Only the resulting number counts."""
 
     name = "digits"
     path_matters = False
@@ -365,15 +364,15 @@ class Digits(Puzzle):
 
 
 @pytest.mark.parametrize("make", EVERY)
-def test_puzzles_where_only_the_solution_counts_are_solved_by_a_path(make: Callable[[], Agent]) -> None:
-    """The referee takes a path to a goal for an answer."""
+def test_a_path_solves_puzzles_that_ask_only_for_a_solution(make: Callable[[], Agent]) -> None:
+    """The referee accepts a path to a goal as the answer."""
     record = play(Digits(length=6), [make()])
     assert (record.solved, record.moves) == (True, 6)
 
 
 @pytest.mark.parametrize("make", EVERY)
-def test_the_conformance_kit_passes(make: Callable[[], Agent]) -> None:
-    """On a small board of tiles, and where only the solution counts."""
+def test_the_conformance_checks_pass(make: Callable[[], Agent]) -> None:
+    """The checks use small sliding tiles and a puzzle that asks only for a solution."""
     assert check_agent(make(), SlidingTiles(rows=2, columns=3), matches=2)
     assert check_agent(make(), Digits(), matches=2)
 
@@ -390,15 +389,15 @@ def test_the_conformance_kit_passes(make: Callable[[], Agent]) -> None:
         ("ida-star", {"weight": 1.0}),
     ],
 )
-def test_names_and_defaults_are_those_of_the_contract(name: str, options: dict[str, Any], registry: Registry) -> None:
-    """The words of specs."""
+def test_names_and_default_options_are_stable(name: str, options: dict[str, Any], registry: Registry) -> None:
+    """Tournament files use these names and options."""
     made = registry.agent(name)()
     assert settings(made) == options
     assert made.needs == {"single-player"}
 
 
 def test_uniform_cost_agrees_with_dijkstra_on_every_state() -> None:
-    """One graph of 60 states, every state the goal in its turn."""
+    """In one random graph of 60 states, each state is the goal in turn."""
     rng = random.Random(15)
     edges, _ = random_graph(rng, 60)
     costs, frontier = {0: 0.0}, [(0.0, 0)]

@@ -1,4 +1,4 @@
-"""A policy from a file plays as it says, and a file that cannot be right is refused with its line."""
+"""Test policies from files: their play, and the errors of invalid files with their lines."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.tic_tac_toe import TicTacToe
 from tests.games.game_tree import exploitability, value
 
-# H. W. Kuhn's equilibrium with alpha = 1/5: how often each card bets first, and answers a bet.
+# H. W. Kuhn's equilibrium with alpha = 1/5: the probability of an opening bet and of calling a bet, by card.
 OPENS = {"J?": 0.2, "Q?": 0.0, "K?": 0.6}
 CALLS_AFTER_PASS = {"J?": 0.0, "Q?": 0.2 + 1 / 3, "K?": 1.0}
 AFTER_A_PASS = {"?J": 1 / 3, "?Q": 0.0, "?K": 1.0}
@@ -26,7 +26,7 @@ EQUILIBRIUM = {
 }
 
 
-def written(tmp_path: Path, text: str) -> str:
+def write_policy(tmp_path: Path, text: str) -> str:
     file = tmp_path / "policy.txt"
     file.write_text(text, "utf-8")
     return str(file)
@@ -38,10 +38,10 @@ def as_policy(game: Game, agent: PolicyTable) -> Any:
 
 @pytest.fixture(params=["text", "npz"])
 def equilibrium(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The file of an equilibrium of Kuhn poker, in both forms."""
+    """Return the path of a file with an equilibrium of Kuhn poker, in each format."""
     if request.param == "text":
         lines = [f"{seen}\tbet={share}" + f" pass={1 - share}" * (share < 1) for seen, share in EQUILIBRIUM.items()]
-        return written(tmp_path, "\n".join(lines) + "\n")
+        return write_policy(tmp_path, "\n".join(lines) + "\n")
     file = tmp_path / "policy.npz"
     rows = [[1 - share, share] for share in EQUILIBRIUM.values()]
     np.savez(file, observations=list(EQUILIBRIUM), actions=["pass", "bet"], probabilities=rows)
@@ -49,7 +49,7 @@ def equilibrium(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_an_equilibrium_from_a_file_cannot_be_exploited(equilibrium: str) -> None:
-    """And is worth -1/18 to whoever begins."""
+    """The value for the first player is -1/18."""
     game, agent = KuhnPoker(), PolicyTable(file=equilibrium)
     policy = as_policy(game, agent)
     assert exploitability(game, policy) == pytest.approx(0, abs=1e-12)
@@ -58,8 +58,8 @@ def test_an_equilibrium_from_a_file_cannot_be_exploited(equilibrium: str) -> Non
     assert record.termination == "normal"
 
 
-def test_actions_are_drawn_by_their_probabilities(equilibrium: str) -> None:
-    """Within four standard deviations; what is certain draws no random number."""
+def test_actions_are_sampled_by_their_probabilities(equilibrium: str) -> None:
+    """The tolerance is four standard deviations. A certain action draws no random number."""
     game, agent = KuhnPoker(), PolicyTable(file=equilibrium)
     search: Any = type("Asked", (), {"rng": random.Random(3)})()
     bets = sum(agent.choose(game, ("K?", ""), search) == "bet" for _ in range(2000))
@@ -69,24 +69,24 @@ def test_actions_are_drawn_by_their_probabilities(equilibrium: str) -> None:
     assert search.rng.getstate() == before
 
 
-def test_whoever_is_asked_second_has_lines_of_its_own(tmp_path: Path) -> None:
-    """In a game in which both choose at once, as the notation of its observation says."""
-    file = written(tmp_path, "-\trock=1\nchosen [null]: -\tpaper=1\n")
+def test_the_second_player_has_lines_of_its_own(tmp_path: Path) -> None:
+    """In a simultaneous game, the observation of the second player has a notation of its own."""
+    file = write_policy(tmp_path, "-\trock=1\nchosen [null]: -\tpaper=1\n")
     record = play(RockPaperScissors(), [PolicyTable(file=file), PolicyTable(file=file)])
     assert record.returns == (-1.0, 1.0)
 
 
-def test_actions_may_have_spaces_and_signs(tmp_path: Path) -> None:
+def test_actions_may_contain_spaces_and_equals_signs(tmp_path: Path) -> None:
     class Moves(TicTacToe):
         def format_action(self, state: Any, action: int) -> str:
             return f"{action}/{action} r=2"
 
-    agent = PolicyTable(file=written(tmp_path, ".../.../...\t5/5 r=2=0.25 1/1 r=2=0.5\t9/9 r=2=2.5e-1\n"))
+    agent = PolicyTable(file=write_policy(tmp_path, ".../.../...\t5/5 r=2=0.25 1/1 r=2=0.5\t9/9 r=2=2.5e-1\n"))
     assert agent.policy(Moves(), (0, 0)) == [0.5, 0, 0, 0, 0.25, 0, 0, 0, 0.25]
 
 
-def test_an_observation_that_is_missing_is_an_error_that_names_it(tmp_path: Path) -> None:
-    file = written(tmp_path, "J?:\tpass=1\n")
+def test_a_missing_observation_is_named_in_the_error(tmp_path: Path) -> None:
+    file = write_policy(tmp_path, "J?:\tpass=1\n")
     with pytest.raises(
         ArenaError, match=r"policy.txt has no line for 'K\?:'; add one, or set `missing: uniform`, which then plays at random"
     ):
@@ -94,10 +94,10 @@ def test_an_observation_that_is_missing_is_an_error_that_names_it(tmp_path: Path
     assert PolicyTable(file=file, missing="uniform").policy(KuhnPoker(), ("K?", "")) == [0.5, 0.5]
 
 
-def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     game = KuhnPoker()
-    assert PolicyTable(file=written(tmp_path, "J?:\tpass=1\n")).policy(game, ("J?", "")) == [1, 0]
-    assert PolicyTable(file=written(tmp_path, "J?:\tbet=1.0\n")).policy(game, ("J?", "")) == [0, 1]
+    assert PolicyTable(file=write_policy(tmp_path, "J?:\tpass=1\n")).policy(game, ("J?", "")) == [1, 0]
+    assert PolicyTable(file=write_policy(tmp_path, "J?:\tbet=1.0\n")).policy(game, ("J?", "")) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
         ("", "expected one observation or more, got none"),
     ],
 )
-def test_a_file_that_cannot_be_right_is_refused_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
+def test_an_invalid_file_is_refused_with_the_line(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        PolicyTable(file=written(tmp_path, text))
+        PolicyTable(file=write_policy(tmp_path, text))
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_a_file_that_cannot_be_right_is_refused_with_its_line(tmp_path: Path, te
         ("JQ:bb\tpass=1", "policy.txt:2: expected actions of none, got 'pass'"),
     ],
 )
-def test_a_line_that_does_not_fit_the_game_is_refused_before_it_is_needed(tmp_path: Path, line: str, reason: str) -> None:
-    agent = PolicyTable(file=written(tmp_path, f"J?:\tpass=1\n{line}\n"))
+def test_all_lines_are_checked_against_the_game_at_the_first_decision(tmp_path: Path, line: str, reason: str) -> None:
+    agent = PolicyTable(file=write_policy(tmp_path, f"J?:\tpass=1\n{line}\n"))
     with pytest.raises(ArenaError, match=reason):
         agent.policy(KuhnPoker(), ("J?", ""))
 
 
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_missing_or_binary_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nowhere\.txt cannot be read: No such file"):
         PolicyTable(file=str(tmp_path / "nowhere.txt"))
     binary = tmp_path / "policy.txt"
@@ -143,7 +143,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         PolicyTable(file=str(binary))
 
 
-def test_an_npz_file_without_the_arrays_or_with_pickles_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_npz_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "policy.npz"
     whole: dict[str, Any] = {"observations": ["J?:"], "actions": ["pass", "bet"], "probabilities": [[1.0, 0.0]]}
     faults: list[tuple[dict[str, Any], str]] = [

@@ -1,4 +1,4 @@
-"""Alpha-beta with a table of a fixed size, and by the order of the heuristic: values from outside, sizes as people write them."""
+"""Test alpha-beta with a table of limited size and with heuristic move order: values, replacement, and sizes in specs."""
 
 import random
 from collections.abc import Callable
@@ -21,25 +21,23 @@ Decide = Callable[..., Any]
 
 @pytest.mark.parametrize("table", [False, "128B", "1kB", "1MB"])
 @pytest.mark.parametrize("order", ["game", "heuristic"])
-def test_values_are_those_of_all_lines_in_positions_of_tic_tac_toe(
-    table: Any, order: Any, decide: Decide, open_positions: list[Any]
-) -> None:
-    """By the rules alone, wins sooner and losses later: also with one pair of rows, where hardly anything is remembered."""
+def test_values_agree_with_brute_force_on_tic_tac_toe(table: Any, order: Any, decide: Decide, open_positions: list[Any]) -> None:
+    """Early wins and late losses are preferred. A table of one pair of rows remembers hardly anything, and changes no value."""
     game = TicTacToe()
 
-    def worth(state: Any, ply: int) -> float:
+    def exact_value(state: Any, ply: int) -> float:
         if game.is_terminal(state):
             return game.returns(state)[game.to_move(state)] * (1 - ply * 1e-6)
-        return max(-worth(game.result(state, action), ply + 1) for action in game.actions(state))
+        return max(-exact_value(game.result(state, action), ply + 1) for action in game.actions(state))
 
     few = [state for state in open_positions if sum(map(int.bit_count, state)) > 3]
     for state in few[::120]:
         decided = decide(AlphaBeta(table=table, order=order), game, state)
-        assert decided.value == pytest.approx(worth(state, 0), abs=1e-12)
+        assert decided.value == pytest.approx(exact_value(state, 0), abs=1e-12)
 
 
-def test_more_room_takes_fewer_nodes_and_room_for_all_as_few_as_a_table_that_grows(decide: Decide) -> None:
-    """Six plies from the empty board of connect four; 10 MB hold 156,250 states, which is more than are met."""
+def test_a_larger_table_needs_fewer_nodes(decide: Decide) -> None:
+    """Connect Four is searched six plies deep. 10 MB have room for 156,250 states, which is more than the search meets."""
     game, empty = ConnectFour(), (0, 0, 0)
     small, large, growing, none = [
         decide(AlphaBeta(depth=6, table=table), game, empty) for table in ("10kB", "10MB", True, False)
@@ -48,15 +46,15 @@ def test_more_room_takes_fewer_nodes_and_room_for_all_as_few_as_a_table_that_gro
     assert {one.value for one in (small, large, growing)} == {none.value}
 
 
-def test_the_order_of_the_heuristic_finds_a_small_board_of_connect_four_drawn(decide: Decide) -> None:
-    """4x4 is a draw (J. Tromp, 2006)."""
+def test_a_small_board_of_connect_four_is_a_draw(decide: Decide) -> None:
+    """J. Tromp (2006) gives 4x4 as a draw."""
     decided = decide(AlphaBeta(table="1MB", order="heuristic"), ConnectFour(rows=4, columns=4), (0, 0, 0))
     assert decided.value == 0
 
 
 @pytest.mark.parametrize("game", [TicTacToe(), Othello(), KuhnPoker()], ids=lambda game: game.name)
-def test_of_a_pair_the_first_row_keeps_the_most_work_and_the_second_what_came_last(game: Any) -> None:
-    """TwoBig1 (D. Breuker, J. Uiterwijk, H. van den Herik, 1994), on one pair, for states of numbers and for others."""
+def test_the_first_row_keeps_the_largest_search_and_the_second_the_latest(game: Any) -> None:
+    """This is scheme TwoBig1 (D. Breuker, J. Uiterwijk, H. van den Herik, 1994). The states are integers and other objects."""
     table, rng = SizedTable(1, game), random.Random(0)
     state = game.initial(rng)
     states: list[Any] = []
@@ -71,7 +69,7 @@ def test_of_a_pair_the_first_row_keeps_the_most_work_and_the_second_what_came_la
     table.keep(*big, known=False)
     table.keep(*small, known=False)
     assert held() == [True, False, True]
-    table.keep(*bigger, known=False)  # takes the first row; what stood there takes the second
+    table.keep(*bigger, known=False)  # takes the first row and moves its old entry to the second
     assert held() == [True, True, False]
     table.keep(*small, known=False)
     assert held() == [False, True, True]
@@ -83,7 +81,7 @@ def test_of_a_pair_the_first_row_keeps_the_most_work_and_the_second_what_came_la
     ("written", "size"),
     [(128, 128), ("128", 128), ("1kB", 1_000), ("64MB", 64_000_000), ("64 mb", 64_000_000), ("0.5 MB", 500_000)],
 )
-def test_sizes(written: Any, size: int) -> None:
+def test_sizes_are_parsed_in_bytes(written: Any, size: int) -> None:
     assert size_of(written) == size
 
 
@@ -97,7 +95,7 @@ SIZE = "expected true, false, or a size of at least 128 bytes such as 64MB"
         ("MB", SIZE), ("9999999GB", "the memory of this machine"),
     ],
 )  # fmt: skip
-def test_bad_sizes_are_faults_of_the_spec(written: Any, fault: str) -> None:
+def test_invalid_sizes_are_refused(written: Any, fault: str) -> None:
     spec = {"game": "tic-tac-toe", "agents": [{"agent": "alpha-beta", "table": written}, "random"]}
     with pytest.raises(SpecError, match=rf"agents\[0\].table: .*{fault}"):
         load_spec(spec)
@@ -105,15 +103,15 @@ def test_bad_sizes_are_faults_of_the_spec(written: Any, fault: str) -> None:
         AlphaBeta(table=written)
 
 
-def identities(*entries: dict[str, Any]) -> list[str]:
+def list_identities(*entries: dict[str, Any]) -> list[str]:
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": [*entries, "random"]})
     return [seat.identity for seat in spec.boards[0].seats if seat.agent == "alpha-beta"]
 
 
-def test_ids_of_entries_that_were_there_before_are_what_they_were() -> None:
-    """Of a match and of entries, as of the time when there was neither a size nor an order; equal sizes are equal entries."""
+def test_new_options_keep_the_ids_of_old_entries() -> None:
+    """Ids of entries and matches predate sizes and orders, and must not change. Equal sizes give equal ids."""
     old = '"limits":{"depth":null,"memory_mb":null,"nodes":null,"seconds":null},"options":{"table":true}}'
-    plain, spoken, ordered = identities(
+    plain, spoken, ordered = list_identities(
         {"agent": "alpha-beta", "table": True, "label": "one"},
         {"agent": "alpha-beta", "table": True, "order": "game", "label": "two"},
         {"agent": "alpha-beta", "table": True, "order": "heuristic", "label": "three"},
@@ -121,7 +119,9 @@ def test_ids_of_entries_that_were_there_before_are_what_they_were() -> None:
     assert plain.endswith(old)
     assert spoken.endswith(old)
     assert '"order":"heuristic"' in ordered
-    sizes = identities(*[{"agent": "alpha-beta", "table": size, "label": str(size)} for size in ("64 MB", 64_000_000, "64000kB")])
+    sizes = list_identities(
+        *[{"agent": "alpha-beta", "table": size, "label": str(size)} for size in ("64 MB", 64_000_000, "64000kB")]
+    )
     assert all('"table":"64MB"' in one for one in sizes)
     record = arena.play("connect-four", [AlphaBeta(table=True, depth=2), AlphaBeta(depth=2)], limits={"moves": 2})
     assert record.id == "e67194ac455ebcb1973d93242cf2542f"

@@ -1,4 +1,4 @@
-"""CFR+ and external sampling: open_spiel's figures, games whose value is known, and the games that they refuse."""
+"""Test CFR+ and external-sampling MCCFR: figures of open_spiel, games of known value, and games that they refuse."""
 
 import random
 import subprocess
@@ -24,7 +24,7 @@ from arena_solution.sequence_form import sequence_form
 
 
 class Matching(Game):
-    """Both seats choose a coin without seeing the other's; seat 0 wins the stakes of the coin where they are the same."""
+    """Both seats choose a coin without seeing the other choice. Seat 0 wins the stake of the coin if the choices are equal."""
 
     name = "matching"
     max_return = 9.0
@@ -54,26 +54,26 @@ class Matching(Game):
 
 
 class Forgetful(Matching):
-    """The same, but it says of itself that it forgets."""
+    """The same game, declared as a game of imperfect recall."""
 
     perfect_recall = False
 
 
-def gap_of(agent: SolvedGame, game: Game) -> NashGap:
+def measure_gap(agent: SolvedGame, game: Game) -> NashGap:
     return nash_gap(sequence_form(game), lambda _, observation: agent.policy(game, observation))
 
 
-def test_a_hundred_iterations_on_kuhn_poker_give_what_open_spiel_gives() -> None:
-    """Value and exploitability of its CFRPlusSolver, to all digits; the value is near the -1/18 of the paper."""
-    gap = gap_of(CFRPlus(iterations=100), KuhnPoker())
+def test_a_hundred_iterations_on_kuhn_poker_agree_with_open_spiel() -> None:
+    """Value and exploitability come from open_spiel's CFRPlusSolver. The value is near the -1/18 of Kuhn's paper."""
+    gap = measure_gap(CFRPlus(iterations=100), KuhnPoker())
     assert gap.value[0] == pytest.approx(-0.055584006549, abs=1e-12)
     assert gap.exploitability == pytest.approx(0.001194404101, abs=1e-12)
     assert gap.value[0] == pytest.approx(-1 / 18, abs=1e-4)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 7])
-def test_the_policy_is_that_of_open_spiel_at_every_information_set(iterations: int, missing: Any) -> None:
-    """After few iterations, where a wrong schedule of updates or averages shows most."""
+def test_the_policy_agrees_with_open_spiel_at_every_information_set(iterations: int, missing: Any) -> None:
+    """A wrong schedule of updates or averages shows most after few iterations."""
     if find_spec("pyspiel") is None:
         missing("open-spiel", "its CFRPlusSolver is the twin: pip install open-spiel")
     game = import_module("pyspiel").load_game("kuhn_poker")
@@ -90,40 +90,40 @@ def test_the_policy_is_that_of_open_spiel_at_every_information_set(iterations: i
 @pytest.mark.parametrize(
     ("iterations", "most", "off"), [(100, 0.014, 1e-3), pytest.param(400, 0.0013, 2e-4, marks=pytest.mark.proof)]
 )
-def test_leduc_poker_comes_near_its_value(iterations: int, most: float, off: float) -> None:
-    """After 400 iterations below 0.0013 chips from an equilibrium, at -0.0856 for who acts first; after 100 ten times as far."""
-    gap = gap_of(CFRPlus(iterations=iterations), LeducPoker())
+def test_cfr_plus_approximates_the_value_of_leduc_poker(iterations: int, most: float, off: float) -> None:
+    """The value for the first player is -0.0856. Exploitability is below 0.0013 chips after 400 iterations."""
+    gap = measure_gap(CFRPlus(iterations=iterations), LeducPoker())
     assert gap.exploitability < most
     assert gap.value[0] == pytest.approx(-0.0856, abs=off)
 
 
-def test_liars_dice_comes_near_its_value() -> None:
-    """With a die of four sides each, 0.0623 for who bids first."""
-    gap = gap_of(CFRPlus(iterations=100), LiarsDice(sides=4))
+def test_cfr_plus_approximates_the_value_of_liars_dice() -> None:
+    """If each player has one die of four sides, the value for the first player is 0.0623."""
+    gap = measure_gap(CFRPlus(iterations=100), LiarsDice(sides=4))
     assert gap.value[0] == pytest.approx(0.0623, abs=gap.exploitability * 2)
     assert gap.exploitability < 0.005
 
 
 @pytest.mark.parametrize("agent", [CFRPlus(), MCCFR(iterations=3000)], ids=lambda agent: agent.name)
 @pytest.mark.parametrize("stakes", [(1.0, 1.0), (1.0, 1.0, 1.0), (3.0, 1.0), (9.0, 4.0, 1.0)], ids=str)
-def test_coins_that_nobody_sees_have_the_value_of_their_matrix(agent: SolvedGame, stakes: Sequence[float]) -> None:
-    """Seat 0 shows coin k in proportion to 1 / (1 + stake k), which gives the same whatever the other does."""
+def test_matching_coins_have_the_value_of_their_matrix(agent: SolvedGame, stakes: Sequence[float]) -> None:
+    """At equilibrium, seat 0 shows coin k in proportion to 1 / (1 + stake k), so that all replies are worth the same."""
     weights = [1 / (1 + stake) for stake in stakes]
-    gap = gap_of(agent, Matching(stakes=stakes))
+    gap = measure_gap(agent, Matching(stakes=stakes))
     assert gap.value[0] == pytest.approx(1 / sum(weights) - 1, abs=0.05)
     assert gap.exploitability < 0.05
     policy = agent.policy(Matching(stakes=stakes), ())
     assert policy == pytest.approx([weight / sum(weights) for weight in weights], abs=0.05)
 
 
-def test_sampling_comes_nearer_with_more_iterations() -> None:
-    """On Kuhn poker: below 0.1 after 100, 0.04 after 1,000; uniform play is 0.458 away."""
-    assert gap_of(MCCFR(iterations=100), KuhnPoker()).exploitability < 0.1
-    assert gap_of(MCCFR(iterations=1000), KuhnPoker()).exploitability < 0.04
+def test_mccfr_improves_with_more_iterations() -> None:
+    """For comparison, uniform play of Kuhn poker has an exploitability of 0.458."""
+    assert measure_gap(MCCFR(iterations=100), KuhnPoker()).exploitability < 0.1
+    assert measure_gap(MCCFR(iterations=1000), KuhnPoker()).exploitability < 0.04
 
 
-def test_a_game_without_hidden_information_is_solved_too() -> None:
-    """Tic-tac-toe from four stones, where several ways lead to one state: nothing can be won from the solution."""
+def test_cfr_plus_solves_a_game_of_perfect_information() -> None:
+    """Several paths lead to the same state of this endgame of tic-tac-toe."""
 
     class Ending(TicTacToe):
         name = "ending"
@@ -131,13 +131,13 @@ def test_a_game_without_hidden_information_is_solved_too() -> None:
         def initial(self, rng: random.Random) -> Any:
             return self.parse_state("x.o/.x./.o.")
 
-    gap = gap_of(CFRPlus(iterations=60), Ending())
+    gap = measure_gap(CFRPlus(iterations=60), Ending())
     assert gap.exploitability < 0.01
-    assert gap.value[0] == pytest.approx(1.0, abs=0.02)  # 3 and 7 both win on the column and the row of the centre
+    assert gap.value[0] == pytest.approx(1.0, abs=0.02)  # x completes the diagonal
 
 
-def test_a_process_solves_a_game_once_and_every_equal_game_has_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The object returned is the same for other instances; other iterations or parameters have their own."""
+def test_equal_games_share_one_solution_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal instances return the same object. Other iterations or parameters have solutions of their own."""
     first = CFRPlus(iterations=3).policy(KuhnPoker(), ("J?", ""))
     assert CFRPlus(iterations=3).policy(KuhnPoker(), ("J?", "")) is first
     assert CFRPlus(iterations=4).policy(KuhnPoker(), ("J?", "")) is not first
@@ -145,8 +145,8 @@ def test_a_process_solves_a_game_once_and_every_equal_game_has_the_solution(monk
     assert [len(CFRPlus(iterations=3).policy(game, ())) for game in (three, four)] == [3, 4]
 
 
-def test_a_decision_counts_no_nodes_and_draws_one_number(decide: Any) -> None:
-    """Whether the solution was there or not; the shares of the actions are those of the policy."""
+def test_a_decision_samples_the_policy_and_counts_no_nodes(decide: Any) -> None:
+    """The first decision computes the solution, and later ones reuse it."""
     agent, game = CFRPlus(iterations=11), KuhnPoker()
     decided = [decide(agent, game, ("K?", ""), seed=str(seed)) for seed in range(400)]
     assert {one.nodes for one in decided} == {0}
@@ -156,7 +156,7 @@ def test_a_decision_counts_no_nodes_and_draws_one_number(decide: Any) -> None:
 
 @pytest.mark.process
 def test_the_solution_is_the_same_in_every_process() -> None:
-    """Also by sampling, and with other hashes of texts."""
+    """The solution is sampled, and the other process has another hash seed."""
     code = (
         "from arena_agents.solved_game import MCCFR; from arena_games.kuhn_poker import KuhnPoker; "
         "print(MCCFR(iterations=50).policy(KuhnPoker(), ('Q?', 'pb')))"
@@ -175,21 +175,21 @@ def test_the_solution_is_the_same_in_every_process() -> None:
     ],
     ids=lambda given: getattr(given, "name", ""),
 )
-def test_what_cannot_be_solved_is_refused_in_words(agent: SolvedGame, game: Game, error: type[Exception], said: str) -> None:
-    """How large the game is, and what to use instead."""
+def test_unsolvable_games_are_refused_with_a_reason(agent: SolvedGame, game: Game, error: type[Exception], said: str) -> None:
+    """The message gives the reason and suggests other agents."""
     with pytest.raises(error, match=said):
         agent.policy(game, game.initial(random.Random(0)))
 
 
-def test_sampling_refuses_what_it_cannot_keep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit of information sets, which is lowered here."""
+def test_mccfr_refuses_games_with_too_many_information_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is lowered for the test."""
     monkeypatch.setattr("arena_agents.solved_game.MAX_INFORMATION_SETS", 100)
     with pytest.raises(GameTooLarge, match="leduc-poker has more than 100 information sets, the maximum for mccfr: mcts"):
         MCCFR(iterations=77).policy(LeducPoker(), LeducPoker().initial(random.Random(0)))
 
 
-def test_a_position_from_elsewhere_is_refused() -> None:
-    """A solution from the start knows nothing of it; sampling takes it for one where no walk has been."""
+def test_cfr_plus_refuses_an_unreachable_position() -> None:
+    """CFR+ solves the game from its start. MCCFR plays uniformly on any position that it has not visited."""
     agent: Agent = CFRPlus(iterations=3)
     with pytest.raises(ArenaError, match=r"cfr-plus has solved kuhn-poker from its start, and .* cannot be reached from there"):
         agent.policy(KuhnPoker(), ("A?", ""))

@@ -1,4 +1,7 @@
-"""The tile game: random, greedy and lookahead against exact chances by an absorbing Markov chain over all 181,440 states."""
+"""Compare solved shares of random, greedy and lookahead on the 8-puzzle with exact chances.
+
+The chances come from an absorbing Markov chain over all 181,440 states.
+"""
 
 from collections.abc import Callable
 from math import sqrt
@@ -8,21 +11,22 @@ import pytest
 from arena import run
 
 SIGMAS = 4.0
-"""A share outside this many standard errors of its exact chance comes once in 16,000 correct samples; the seed is fixed."""
+"""Tolerance in standard errors. A correct share differs by more once in 16,000 samples; the seed is fixed."""
 
 EXACT = {
     20: {"random": 0.0969, "greedy": 0.7478, "lookahead": 0.8820},
     50: {"random": 0.0225, "greedy": 0.2988, "lookahead": 0.5038},
     100: {"random": 0.0052, "greedy": 0.0749, "lookahead": 0.2165},
 }
-"""Chance of being solved within 1000 moves from n random moves, ties at random, replies of length two for lookahead."""
+"""The chance to solve a board of n random moves within 1,000 moves, with random ties; Lookahead looks two moves ahead."""
 
 
 @pytest.mark.parametrize(
     ("shuffle", "rounds"), [(20, 15), *[pytest.param(shuffle, 600, marks=pytest.mark.proof) for shuffle in EXACT]]
 )
-def test_shares_agree_with_the_exact_chances(shuffle: int, rounds: int, record_property: Callable[[str, object], None]) -> None:
-    """Each measured share lies within four standard errors of the exact chance."""
+def test_solved_shares_agree_with_exact_chances(
+    shuffle: int, rounds: int, record_property: Callable[[str, object], None]
+) -> None:
     results = run(
         {
             "game": {"name": "sliding-tiles", "shuffle": shuffle},

@@ -1,4 +1,4 @@
-"""Alpha-beta with a table finds what it finds without one, sooner wins included, with fewer nodes."""
+"""Test that alpha-beta with a table finds the values of alpha-beta without one, with fewer nodes."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ from arena_games.tic_tac_toe import TicTacToe
 
 Decide = Callable[..., Any]
 STEP = 1e-6
-"""The discount per ply of a win in reports."""
+"""The discount per ply of a win or loss."""
 TIE = 2.0**-44
 """The discount per ply of other returns."""
 
 
-def test_values_are_those_without_a_table_in_positions_of_tic_tac_toe(decide: Decide, open_positions: list[Any]) -> None:
-    """In every fifth one: the same value to the last digit, never with more nodes, and with at least a tenth fewer in all."""
+def test_a_table_keeps_all_values_of_tic_tac_toe(decide: Decide, open_positions: list[Any]) -> None:
+    """The test uses every fifth position. The table never needs more nodes, and saves a tenth of the nodes in total."""
     game = TicTacToe()
     total = remembered = 0
     for state in open_positions[::5]:
@@ -34,8 +34,8 @@ def test_values_are_those_without_a_table_in_positions_of_tic_tac_toe(decide: De
     assert remembered < 0.9 * total
 
 
-def test_deepening_with_a_table_has_the_value_of_perfect_play(decide: Decide, open_positions: list[Any]) -> None:
-    """Under a budget that never runs out: the value and an action of that value, with fewer nodes than deepening without."""
+def test_deepening_with_a_table_finds_the_exact_value(decide: Decide, open_positions: list[Any]) -> None:
+    """The budget never runs out. The action has the exact value, and deepening without a table needs more nodes."""
     game = TicTacToe()
     total = remembered = 0
     for state in open_positions[::30]:
@@ -57,8 +57,8 @@ def test_deepening_with_a_table_has_the_value_of_perfect_play(decide: Decide, op
     (TicTacToe(rows=4, columns=4, in_a_row=3), 4, (2, 3)),
     (Othello(), 10, (2, 3, 4)),
 ], ids=lambda value: getattr(value, "name", None))  # fmt: skip
-def test_values_to_a_depth_are_those_of_minimax(game: Game, plies: int, depths: Sequence[int], decide: Decide) -> None:
-    """From positions drawn by random play, with the heuristic at the horizon; by minimax, which has neither window nor table."""
+def test_values_to_a_depth_agree_with_minimax(game: Game, plies: int, depths: Sequence[int], decide: Decide) -> None:
+    """Positions come from random play, with a heuristic at the horizon. Minimax has neither a window nor a table."""
     rng = random.Random(8)
     for _ in range(3):
         state = game.initial(rng)
@@ -73,9 +73,9 @@ def test_values_to_a_depth_are_those_of_minimax(game: Game, plies: int, depths: 
 
 
 class Web(Game):
-    """A random graph without cycles, where a state is met after different numbers of moves and seats may move twice running.
+    """A random acyclic graph in which a state is reached after different numbers of moves and seats may move twice in a row.
 
-    Where a state has no action the first seat gets -1, -0.5, 0, 0.5 or 1.
+    If a state has no action, the first seat gets -1, -0.5, 0, 0.5 or 1.
     """
 
     name = "web"
@@ -110,7 +110,7 @@ class Web(Game):
 
 
 def brute_force(game: Game, state: Any, ply: int) -> float:
-    """The value to the first seat, without window, sign or memory. An earlier end decides between equal returns."""
+    """Return the value for the first seat by brute force. An earlier end decides between equal returns."""
     if game.is_terminal(state):
         worth = game.returns(state)[0]
         return worth * (1 - ply * (STEP if abs(worth) == 1 else TIE))
@@ -120,7 +120,7 @@ def brute_force(game: Game, state: Any, ply: int) -> float:
 
 @pytest.mark.parametrize("limits", [{}, {"nodes": 10**9}], ids=["once", "deepening"])
 def test_a_state_met_at_another_ply_keeps_its_distance_to_the_end(limits: dict[str, Any], decide: Decide) -> None:
-    """A hundred random graphs against brute force: values with their distances, and an action that has the value."""
+    """In a hundred random graphs, values with their distances and the chosen action agree with brute force."""
     for seed in range(100):
         game = Web(seed=seed)
         sign = 1 if game.to_move(0) == 0 else -1
@@ -130,8 +130,8 @@ def test_a_state_met_at_another_ply_keeps_its_distance_to_the_end(limits: dict[s
         assert sign * brute_force(game, decided.action, 1) == pytest.approx(exact, abs=1e-12)
 
 
-def test_a_win_is_played_sooner_rather_than_later(decide: Decide, open_positions: list[Any]) -> None:
-    """Played on from any position that is won or lost, the announced distance falls ply by ply to the end."""
+def test_the_announced_distance_to_the_end_falls_with_each_ply(decide: Decide, open_positions: list[Any]) -> None:
+    """Both sides play on from a won or lost position. The distance is part of the value."""
     game = TicTacToe()
     for start in open_positions[::40]:
         state, values = start, []
@@ -146,7 +146,7 @@ def test_a_win_is_played_sooner_rather_than_later(decide: Decide, open_positions
 
 
 class Lanes(Game):
-    """After a first choice each lane goes on by itself; the second one wins for who chose, the first one loses."""
+    """The first choice is a lane, and forced moves follow. The second lane wins for the first seat, and the first lane loses."""
 
     name = "lanes"
 
@@ -169,15 +169,15 @@ class Lanes(Game):
 
 
 @pytest.mark.parametrize("agent", [AlphaBeta(), AlphaBeta(table=True), Minimax()], ids=["plain", "table", "minimax"])
-def test_deepening_goes_on_while_there_is_anything_beyond_the_horizon(agent: Any, decide: Decide) -> None:
-    """Iterations that use equally many nodes for an equal value do not end it: only an exact value does."""
+def test_deepening_goes_on_while_states_are_beyond_the_horizon(agent: Any, decide: Decide) -> None:
+    """Two iterations with equal values and node counts do not end the search. Only an exact value does."""
     decided = decide(agent, Lanes(), (0, 0), limits={"nodes": 10_000})
     assert decided.action == 2
     assert decided.value == pytest.approx(1 - 12 * STEP)
 
 
 def test_a_table_saves_most_nodes_of_a_deep_search(decide: Decide) -> None:
-    """Connect four, seven plies from the empty board: less than a third of the nodes, for the same value."""
+    """Seven plies of Connect Four from the empty board need less than a third of the nodes."""
     game = ConnectFour()
     empty = game.initial(random.Random(0))
     plain, table = decide(AlphaBeta(depth=7), game, empty), decide(AlphaBeta(depth=7, table=True), game, empty)
@@ -187,7 +187,7 @@ def test_a_table_saves_most_nodes_of_a_deep_search(decide: Decide) -> None:
 
 @pytest.mark.parametrize("limits", [{"nodes": 300}, {"nodes": 300, "depth": 3}, {"depth": 3}])
 def test_limits_are_kept(limits: dict[str, int]) -> None:
-    """With a table as without: no more nodes, no deeper, and never a random move."""
+    """A search with a table keeps to its nodes and depth, and never needs a random fallback."""
     record = play("connect-four", [AlphaBeta(table=True), AlphaBeta(table=True)], limits={**limits, "moves": 10})
     assert record.fallbacks == 0
     for decision in record.decisions:
@@ -196,6 +196,6 @@ def test_limits_are_kept(limits: dict[str, int]) -> None:
         assert decision.depth <= limits.get("depth", 10**9)
 
 
-def test_it_passes_the_check() -> None:
-    """On every game for two."""
+def test_the_search_passes_the_agent_check() -> None:
+    """The check plays each two-player game."""
     assert check_agent(AlphaBeta(table=True, depth=2), matches=1)

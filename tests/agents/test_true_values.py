@@ -1,6 +1,6 @@
-"""Searches on random trees with returns of all kinds, compared with the true values of the actions by brute force.
+"""Compare searches on random trees with the true values of the actions by brute force.
 
-The trees have ranges of returns that are not from -1 to 1, seats that move several times in a row, and chance.
+The trees have ranges of returns other than -1 to 1, seats that move several times in a row, and chance.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +42,7 @@ class Leaf:
 
 
 class Inner:
-    """A node: the seat that moves, or CHANCE, and what follows each action."""
+    """A node with the seat that moves, or CHANCE, and a child for each action."""
 
     def __init__(self, mover: int, after: Sequence["Inner | Leaf"]) -> None:
         self.mover = mover
@@ -50,7 +50,7 @@ class Inner:
 
 
 class Tree(Game):
-    """A state is the path from the root, as a tuple of the places of actions."""
+    """A game on a tree. A state is the path from the root, as a tuple of the indices of actions."""
 
     name = "tree"
     players = 2
@@ -104,7 +104,7 @@ def grow(rng: Random, draw: Callable[[Random], float], depth: int, *, chance: bo
 
 
 def true_value(node: Inner | Leaf) -> Fraction:
-    """Return the value for the first seat, exactly."""
+    """Return the exact value for the first seat."""
     if isinstance(node, Leaf):
         return Fraction(node.worth)
     values = [true_value(child) for child in node.after]
@@ -188,8 +188,8 @@ PROOFS = [
 
 @pytest.mark.parametrize("kind", RANGES)
 @pytest.mark.parametrize(("agent", "chance"), PROOFS, ids=name_search)
-def test_a_value_that_is_reported_as_exact_is_the_true_value(agent: Agent, chance: bool, kind: str) -> None:
-    """Under budgets that end most searches too early, and with the heuristic of no game, whose values are 0."""
+def test_a_value_reported_as_exact_is_the_true_value(agent: Agent, chance: bool, kind: str) -> None:
+    """The budgets end most searches early. The game has no heuristic, so all estimates are 0."""
     proven = 0
     for game, values in trees(kind, chance=chance, number=30):
         for limits in (*BUDGETS, {"nodes": 2_000, "depth": 2}):
@@ -209,7 +209,7 @@ def test_a_search_of_the_whole_tree_is_exact(agent: Agent, limits: dict[str, int
 
 
 def test_a_mean_of_rollouts_is_no_win() -> None:
-    """In an unfinished game of othello, five rollouts prove nothing, even if all of them are won."""
+    """Five rollouts of an unfinished game of Othello prove nothing, even if all of them are won."""
     firsts = [
         arena.play("othello", [MCTS(rollouts=5), "random"], seed=seed, limits={"moves": 1}).decisions[0] for seed in range(60)
     ]
@@ -218,7 +218,7 @@ def test_a_mean_of_rollouts_is_no_win() -> None:
 
 
 def test_a_state_at_the_cutoff_proves_nothing() -> None:
-    """The heuristic of a game without one gives 0 at every state at depth 1, where each line is in fact won."""
+    """Without a heuristic, each state at depth 1 has the value 0, although each line is won."""
     won = Inner(0, [Leaf(1.0), Leaf(1.0)])
     game = Tree(Inner(0, [Inner(1, [won, won]), Inner(1, [won, won])]), -1.0, 1.0)
     agents: list[Agent] = [MCTS(), Minimax(), AlphaBeta(), TypeA(depth=3), TypeAPlus(depth=3)]
@@ -228,7 +228,7 @@ def test_a_state_at_the_cutoff_proves_nothing() -> None:
         ]  # fmt: skip
 
 
-def test_one_choice_between_an_end_worth_1_and_one_worth_3(decide: Decide) -> None:
+def test_the_larger_of_two_final_returns_is_chosen(decide: Decide) -> None:
     game = Tree(Inner(0, [Leaf(1.0), Leaf(3.0)]), -3.0, 3.0)
     deeper = Tree(Inner(0, [Inner(1, [Inner(0, [Leaf(1.0)]), Inner(0, [Leaf(3.0)])]), Leaf(2.0)]), -3.0, 3.0)
     for agent, limits in SEARCHES:
@@ -237,7 +237,7 @@ def test_one_choice_between_an_end_worth_1_and_one_worth_3(decide: Decide) -> No
 
 
 def test_plies_decide_between_equal_returns(decide: Decide) -> None:
-    """An early win, and a late loss; a larger return later is better than a smaller one at once."""
+    """An early win and a late loss are preferred. A larger return later is better than a smaller one at once."""
     early = Tree(Inner(0, [Inner(0, [Leaf(2.0)]), Leaf(2.0)]), -3.0, 3.0)
     late = Tree(Inner(0, [Leaf(-2.0), Inner(0, [Leaf(-2.0)])]), -3.0, 3.0)
     larger = Tree(Inner(0, [Leaf(2.0), Inner(0, [Leaf(2.0 + 1e-9)])]), -3.0, 3.0)

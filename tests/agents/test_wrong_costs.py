@@ -1,4 +1,4 @@
-"""Solvers on puzzles whose heuristic or step cost is not a number of at least 0."""
+"""Test searches with a heuristic or step cost that is negative, infinite or not a number."""
 
 from collections.abc import Callable, Sequence
 from math import inf, nan
@@ -18,7 +18,7 @@ from arena_agents.simple import Greedy, Random as RandomAgent
 
 
 class Walk(Puzzle):
-    """Whole numbers from 0 to 6; a step adds 1 or 2, and the goal is 6. Three steps are the fewest."""
+    """Walk from 0 to 6 by steps of 1 or 2. The shortest path has three steps."""
 
     name = "walk"
 
@@ -63,7 +63,7 @@ def name(agent: Any) -> str | None:
 
 @pytest.mark.parametrize("agent", INFORMED, ids=name)
 def test_a_negative_estimate_counts_as_0(agent: Agent) -> None:
-    """Without a lower bound, the bound of IDA* falls for ever. The cost is the one without a heuristic."""
+    """Otherwise the bound of IDA* would fall for ever. The path is the same as with an estimate of 0."""
     negative = arena.play(Walk(), [agent], heuristics=estimate(lambda _: -5.0))
     zero = arena.play(Walk(), [agent], heuristics=estimate(lambda _: 0.0))
     assert negative.solved
@@ -71,16 +71,16 @@ def test_a_negative_estimate_counts_as_0(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("agent", INFORMED[:5], ids=name)
-def test_infinity_is_a_dead_end(agent: Agent) -> None:
-    """Every way through 4 is closed, so the way through 3 and 5 is left: at least four steps."""
+def test_an_infinite_estimate_is_a_dead_end(agent: Agent) -> None:
+    """No path may pass through 4, so the path passes through 3 and 5 and has four steps."""
     record = arena.play(Walk(), [agent], heuristics=estimate(lambda place: inf if place == 4 else 0.0))
     assert record.solved
     assert len(record.actions) == 4
 
 
 @pytest.mark.parametrize("agent", INFORMED, ids=name)
-def test_an_estimate_that_is_not_a_number_is_refused(agent: Agent) -> None:
-    """The message has the state and the number."""
+def test_a_nan_estimate_is_refused(agent: Agent) -> None:
+    """The message names the state and the value."""
     record = arena.play(Walk(), [agent], heuristics=estimate(lambda place: nan if place == 2 else 1.0))
     assert not record.solved
     assert "the heuristic returned nan at (2,)" in (record.message or "")
@@ -88,7 +88,7 @@ def test_an_estimate_that_is_not_a_number_is_refused(agent: Agent) -> None:
 
 @pytest.mark.parametrize("cost", [-5.0, nan, inf])
 @pytest.mark.parametrize("agent", SOLVERS, ids=name)
-def test_a_wrong_step_cost_is_refused(agent: Agent, cost: float) -> None:
+def test_an_invalid_step_cost_is_refused(agent: Agent, cost: float) -> None:
     record = arena.play(CostlyWalk(cost), [agent], heuristics=estimate(lambda _: 0.0, "costly-walk"))
     assert not record.solved
     assert f"step_cost returned {cost} at (2,) for the action" in (record.message or "")
@@ -96,8 +96,8 @@ def test_a_wrong_step_cost_is_refused(agent: Agent, cost: float) -> None:
 
 @pytest.mark.parametrize("agent", INFORMED, ids=name)
 @pytest.mark.parametrize("given", ["9", None])
-def test_an_estimate_that_is_no_number_is_refused(agent: Agent, given: Any) -> None:
-    """The message has the state and the value, with quotes if it is text."""
+def test_an_estimate_of_the_wrong_type_is_refused(agent: Agent, given: Any) -> None:
+    """The message names the state and the value, with quotes if it is text."""
     record = arena.play(Walk(), [agent], heuristics=estimate(lambda _: given))
     assert not record.solved
     assert f"walk: the heuristic returned {given!r} at (" in (record.message or "")
@@ -109,8 +109,8 @@ SEARCHES = [Minimax(depth=2), AlphaBeta(depth=2), Lookahead(depth=1), MCTS(rollo
 
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
 @pytest.mark.parametrize("given", [nan, "9", None])
-def test_a_value_of_a_game_that_is_no_number_is_refused(agent: Agent, given: Any) -> None:
-    """The agent loses by an exception, as in a puzzle, because nan has no place in any order of values."""
+def test_an_invalid_heuristic_value_of_a_game_is_refused(agent: Agent, given: Any) -> None:
+    """The agent loses by an exception, as in a puzzle, because nan cannot be compared with other values."""
 
     @arena.heuristic("tried", game="tic-tac-toe")
     def tried(game: Any, state: Any, player: int = 0) -> Any:

@@ -75,7 +75,7 @@ def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason
         Breakthrough(rows=5, columns=3).parse_state(text)
 
 
-def test_the_conformance_kit_passes(registry: Registry) -> None:
+def test_the_conformance_checks_pass(registry: Registry) -> None:
     game = registry.game("breakthrough")(rows=5, columns=3)
     assert game.format_state(start(game)) == "bbb/bbb/.../www/www w"
     check_game(game, matches=2)

@@ -103,7 +103,7 @@ def test_positions_from_pdn_are_read() -> None:
     assert game.parse_state(game.format_state(state)) == state
 
 
-def test_the_conformance_kit_passes(registry: Registry) -> None:
+def test_the_conformance_checks_pass(registry: Registry) -> None:
     game = registry.game("checkers")(quiet=20)
     check_game(game, matches=1)
     for name in ("material", "advancement"):

@@ -217,7 +217,7 @@ def test_more_in_a_row_than_the_board_has_is_refused() -> None:
 
 
 @pytest.mark.parametrize("board", [{}, {"rows": 4, "columns": 5}, {"rows": 1, "columns": 5, "in_a_row": 3}, {"in_a_row": 1}])
-def test_the_conformance_kit_passes(board: dict[str, int], registry: Registry) -> None:
+def test_the_conformance_checks_pass(board: dict[str, int], registry: Registry) -> None:
     """The game and both heuristics, as they are registered."""
     game = registry.game("connect-four")(**board)
     assert game.default_heuristic == "open-lines"

@@ -143,7 +143,7 @@ def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason
 
 
 @pytest.mark.parametrize("settings", [{"rows": 2, "columns": 2}, {"rows": 1, "columns": 1}])
-def test_the_conformance_kit_passes(settings: dict[str, int], registry: Registry) -> None:
+def test_the_conformance_checks_pass(settings: dict[str, int], registry: Registry) -> None:
     game = registry.game("dots-and-boxes")(**settings)
     check_game(game, matches=2)
     check_heuristic("chains", game, matches=2)

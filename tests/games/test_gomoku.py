@@ -48,7 +48,7 @@ def test_threats_are_won_and_lost_as_they_say() -> None:
     assert len(seen) == 3
 
 
-def test_the_conformance_kit_passes(registry: Registry) -> None:
+def test_the_conformance_checks_pass(registry: Registry) -> None:
     game = registry.game("gomoku")(rows=4, columns=6, in_a_row=4)
     check_game(game, matches=2)
     check_heuristic("threats", game, matches=1)

@@ -33,7 +33,7 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any, cards: int, matches:
     assert {1.0, -1.0} <= set(ends)
 
 
-def test_every_state_keeps_its_promises() -> None:
+def test_every_state_satisfies_the_contract_of_games() -> None:
     """With three cards there are 3! orders of prizes and 3! of each seat's bids, and every way to stop on the way."""
     game, rng = Goofspiel(cards=3), random.Random(4)
     states = list(states_of(game))
@@ -95,6 +95,6 @@ def test_with_one_card_nothing_can_be_won_and_with_two_uniform_play_is_open_to_a
         ("3:1>2", "expected 1<2"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Goofspiel().parse_state(text)

@@ -153,7 +153,7 @@ def test_scenarios_and_weights_for_another_map_are_refused(tmp_path: Path) -> No
             GridPath(map=str(tmp_path / "tiny.map"), weights={mark: 2.0})
 
 
-def test_the_conformance_kit_passes(registry: Registry, tmp_path: Path) -> None:
+def test_the_conformance_checks_pass(registry: Registry, tmp_path: Path) -> None:
     (tmp_path / "tiny.map").write_text(TINY)
     game = registry.game("grid-path")(map=str(tmp_path / "tiny.map"), weights={"W": 2.0})
     check_game(game, matches=1)

@@ -85,7 +85,7 @@ def test_a_partition_that_does_not_fit_is_refused(partition: str, reason: str) -
 
 
 @pytest.mark.parametrize("settings", [{"discs": 3}, {"discs": 4, "pegs": 3, "start": "tower"}])
-def test_the_conformance_kit_passes(settings: dict[str, int], registry: Registry) -> None:
+def test_the_conformance_checks_pass(settings: dict[str, int], registry: Registry) -> None:
     game = registry.game("hanoi")(**settings)
     check_game(game, matches=1)
     check_heuristic("pattern-db", game, matches=1)

@@ -49,7 +49,7 @@ def test_who_takes_all_points_is_paid_as_in_open_spiel(pyspiel: Any) -> None:
     assert list(GAME.returns(state)) == theirs.returns() == [26, 0, 0, 0]
 
 
-def test_every_state_keeps_its_promises() -> None:
+def test_every_state_satisfies_the_contract_of_games() -> None:
     rng = random.Random(3)
     for seed in range(3):
         for state, action in random_match(GAME, seed):
@@ -124,6 +124,6 @@ def test_a_seat_sees_its_hand_and_what_was_played() -> None:
         ("?12|?13|?13|?13 / 0: 3C", "two of clubs"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         GAME.parse_state(text)

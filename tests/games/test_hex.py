@@ -267,7 +267,7 @@ def test_positions_that_cannot_be_are_refused() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 9])
-def test_the_conformance_kit_passes(size: int, registry: Registry) -> None:
+def test_the_conformance_checks_pass(size: int, registry: Registry) -> None:
     game: Game = registry.game("hex")(size=size)
     check_game(game, matches=1)
     for name in ("connection", "resistance") if size < 9 else ():

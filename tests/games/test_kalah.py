@@ -90,7 +90,7 @@ def test_a_text_that_is_no_position_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"pits": 2, "stones": 3}, {"pits": 1, "stones": 1}])
-def test_the_conformance_kit_passes(settings: dict[str, int], registry: Registry) -> None:
+def test_the_conformance_checks_pass(settings: dict[str, int], registry: Registry) -> None:
     game = registry.game("kalah")(**settings)
     check_game(game, matches=3)
     check_heuristic("store-difference", game, matches=2)

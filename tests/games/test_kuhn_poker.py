@@ -66,7 +66,7 @@ def test_every_hand_pays_what_the_rules_say() -> None:
     assert all(sum(game.returns(state)) == 0 for state in ends)
 
 
-def test_every_state_keeps_its_promises() -> None:
+def test_every_state_satisfies_the_contract_of_games() -> None:
     """1 state before the deal, 3 after the first card, and 9 for each of 6 deals: what Kuhn's tree has."""
     game, rng = KuhnPoker(), random.Random(1)
     states = list(states_of(game))
@@ -115,6 +115,6 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
         ("JQ:x", "a beginning of pp, bb"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         KuhnPoker().parse_state(text)

@@ -47,7 +47,7 @@ def test_every_hand_pays_what_a_count_of_the_chips_says() -> None:
     assert most == game.max_return == 13
 
 
-def test_every_state_keeps_its_promises() -> None:
+def test_every_state_satisfies_the_contract_of_games() -> None:
     """A round has 6 states that go on, 5 that end in calls and 4 in a fold; 30 deals, and 4 cards for each that is called."""
     game, rng = LeducPoker(), random.Random(2)
     states = list(states_of(game))
@@ -93,6 +93,6 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
         ("J1Q2:cf/", "a first round"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         LeducPoker().parse_state(text)

@@ -100,6 +100,6 @@ def test_dice_that_are_not_known_are_thrown_with_their_probabilities() -> None:
         ("12 34: 2x3 liar 2x4", "nothing after liar"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         LiarsDice(dice=2).parse_state(text)

@@ -56,7 +56,7 @@ def test_notation_is_heaps_and_the_seat() -> None:
         Nim(heaps=(0, 0))
 
 
-def test_the_conformance_kit_passes(registry: Registry) -> None:
+def test_the_conformance_checks_pass(registry: Registry) -> None:
     game = registry.game("nim")(heaps=(1, 2, 0, 3), misere=True)
     assert start(game) == (1, 2, 0, 3, 0)
     check_game(game, matches=3)

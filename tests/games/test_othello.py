@@ -252,7 +252,7 @@ def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
-def test_the_conformance_kit_passes(size: int, registry: Registry) -> None:
+def test_the_conformance_checks_pass(size: int, registry: Registry) -> None:
     """The game and both heuristics, as they are registered."""
     game = registry.game("othello")(size=size)
     assert game.default_heuristic == "corners-mobility"

@@ -106,7 +106,7 @@ def test_a_text_that_is_no_stack_is_refused_with_the_reason(text: str, reason: s
 
 
 @pytest.mark.parametrize("settings", [{"n": 4}, {"n": 3, "burnt": True}, {"n": 1}])
-def test_the_conformance_kit_passes(settings: dict[str, int], registry: Registry) -> None:
+def test_the_conformance_checks_pass(settings: dict[str, int], registry: Registry) -> None:
     game = registry.game("pancake")(**settings)
     check_game(game, matches=1)
     for name in ("gap", "top"):

@@ -165,6 +165,6 @@ def test_race_is_near_the_best_play_to_25() -> None:
         ("1:2 +3 a!", "with or without a ?"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Pig().parse_state(text)

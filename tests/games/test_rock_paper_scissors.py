@@ -46,6 +46,6 @@ def test_a_match_of_rounds_shows_what_was_played_before() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "rock", "rock-lizard", "rock-rock rock-rock rock-rock", "- rock-rock"])
-def test_a_text_that_is_no_state_is_refused(text: str) -> None:
+def test_invalid_state_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected up to 2 rounds such as rock-paper, or -"):
         RockPaperScissors(rounds=2).parse_state(text)

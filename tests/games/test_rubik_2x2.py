@@ -112,7 +112,7 @@ def test_a_single_twist_is_refused() -> None:
     assert puzzle.render(SOLVED) == "   UU\n   UU\nLL FF RR BB\nLL FF RR BB\n   DD\n   DD"
 
 
-def test_the_conformance_kit_passes(registry: Registry) -> None:
+def test_the_conformance_checks_pass(registry: Registry) -> None:
     game = registry.game("rubik-2x2")(shuffle=4)
     check_game(game, matches=1)
     check_heuristic("pattern-db", game, matches=1)

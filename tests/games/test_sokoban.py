@@ -251,7 +251,7 @@ def test_texts_that_cannot_be_are_refused_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"level": 1}, {"level": 10, "shuffle": 4}])
-def test_the_conformance_kit_passes(settings: dict[str, int], registry: Registry) -> None:
+def test_the_conformance_checks_pass(settings: dict[str, int], registry: Registry) -> None:
     game = registry.game("sokoban")(**settings)
     check_game(game, matches=1)
     for name in ("matching", "nearest-goal", "deadlock-squares") if "shuffle" not in settings else ():

@@ -105,7 +105,7 @@ def test_faults_are_refused_with_the_reason() -> None:
         TopSpinPatterns(TopSpin(n=30), tokens=8)
 
 
-def test_the_conformance_kit_passes(registry: Registry) -> None:
+def test_the_conformance_checks_pass(registry: Registry) -> None:
     game = registry.game("top-spin")(n=6, k=4, shuffle=4)
     check_game(game, matches=1)
     check_heuristic("pattern-db", game, matches=1)

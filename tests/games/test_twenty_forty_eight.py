@@ -148,7 +148,7 @@ def test_snake_is_the_score_and_halves_along_the_rows() -> None:
         ("4,2/8,2 0 +1", "that have room"),
     ],
 )
-def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         TwentyFortyEight(rows=2, columns=2).parse_state(text)
 
