@@ -1,4 +1,4 @@
-"""Backgammon against a twin that tries every sequence of moves of single checkers, against open_spiel, and in known positions."""
+"""Test backgammon against a twin that tries every sequence of single-checker moves, open_spiel and known positions."""
 
 import random
 from collections.abc import Iterator
@@ -10,21 +10,21 @@ from arena_games.backgammon import ROLLS, Backgammon, count, pip_count, pips
 from tests.games.game_tree import check_state, random_match, start
 
 Side = tuple[int, ...]
-"""The twin's checkers by point in their own view: off, 1 to 24, the bar."""
+"""The checkers of a side in the twin, by point in its own view: off, 1 to 24, the bar."""
 START = ".".join(["0"] + [{24: "2", 13: "5", 8: "3", 6: "5"}.get(point, "0") for point in range(24, -1, -1)])
 
 # D. Kleinman's table of the probability to win a race, by (D + 4)^2 / (S - 4), as quoted on rec.games.backgammon, February 2001.
 KLEINMAN = {0.5: 0.69, 0.7: 0.72, 1.0: 0.76, 1.2: 0.78, 1.4: 0.80, 2.0: 0.84}
 
 
-def sides(state: Any) -> tuple[Side, Side]:
-    """The checkers of both, as the twin has them."""
+def list_checkers(state: Any) -> tuple[Side, Side]:
+    """Return the checkers of both sides in the form of the twin."""
     x, o = [tuple([count(side, point) for point in range(26)]) for side in state[:2]]
     return x, o
 
 
 def single_moves(own: Side, other: Side, die: int) -> Iterator[tuple[Side, Side]]:
-    """Every move of one checker: from the bar first, never onto two of the other side, off only when all are at home."""
+    """Yield every move of one checker: from the bar first, never onto a made point, off only if all checkers are at home."""
     for point in range(1, 26):
         target = point - die
         if not own[point] or (own[25] and point != 25) or (target > 0 and other[25 - target] > 1):
@@ -40,7 +40,7 @@ def single_moves(own: Side, other: Side, die: int) -> Iterator[tuple[Side, Side]
 
 
 def sequences(own: Side, other: Side, dice: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Side, Side]]:
-    """Every way to play dice in this order until one of them cannot be played: the dice played, and the position."""
+    """Yield the dice played and the position for every play of the dice in this order, until a die cannot be played."""
     stuck = True
     for mine, theirs in single_moves(own, other, dice[0]) if dice else ():
         stuck = False
@@ -50,8 +50,8 @@ def sequences(own: Side, other: Side, dice: tuple[int, ...]) -> Iterator[tuple[t
         yield (), own, other
 
 
-def twin(own: Side, other: Side, roll: str) -> set[tuple[Side, Side]]:
-    """The positions after a legal play: as many dice as can be, the higher one if only one can."""
+def legal_positions(own: Side, other: Side, roll: str) -> set[tuple[Side, Side]]:
+    """Return the positions after each legal play: as many dice as possible, and the higher die if only one can be played."""
     high, low = map(int, roll.split("-"))
     orders = [(high,) * 4] if high == low else [(high, low), (low, high)]
     found = [way for order in orders for way in sequences(own, other, order)]
@@ -62,56 +62,58 @@ def twin(own: Side, other: Side, roll: str) -> set[tuple[Side, Side]]:
 
 
 def check_plays(game: Backgammon, state: Any) -> int:
-    """Compare the successors of a state with the twin's; one action for each."""
-    own, other = sides(state) if state[2] == 0 else sides(state)[::-1]
-    expected = twin(own, other, state[3])
+    """Compare the successors of a state with the twin, and return their number. Each has exactly one action."""
+    own, other = list_checkers(state) if state[2] == 0 else list_checkers(state)[::-1]
+    expected = legal_positions(own, other, state[3])
     actions = list(game.actions(state))
-    reached = [sides(game.result(state, action)) for action in actions]
+    reached = [list_checkers(game.result(state, action)) for action in actions]
     assert {pair if state[2] == 0 else pair[::-1] for pair in reached} == expected
     assert len(actions) == len(expected)
     return len(actions)
 
 
-def test_perft_by_rolls_is_that_of_the_twin() -> None:
-    """Every play of every roll from the standard start, and of every roll after each twentieth of them."""
+def test_plays_from_the_start_agree_with_a_twin() -> None:
+    """The test compares each play of each roll from the start, and of each roll after every twentieth of these plays."""
     game, answers, plays = Backgammon(), [], 0
     for roll in ROLLS:
         thrown = game.result(start(game), roll)
         plays += check_plays(game, thrown)
         answers += [game.result(thrown, action) for action in game.actions(thrown)]
-    assert plays == len(answers) == sum(len(twin(*sides(start(game)), roll)) for roll in ROLLS)
+    assert plays == len(answers) == sum(len(legal_positions(*list_checkers(start(game)), roll)) for roll in ROLLS)
     for state in answers[::20]:
         for roll in ROLLS:
             check_plays(game, game.result(state, roll))
 
 
 @pytest.mark.parametrize("seed", [0])
-def test_random_matches_have_the_plays_of_the_twin(seed: int) -> None:
-    """Bars, hits, blocks and bearing off, to the end of the match: each state of it keeps its promises, too."""
+def test_random_matches_agree_with_a_twin(seed: int) -> None:
+    """Whole matches include entering from the bar, hits, blocks and bearing off."""
     game, rng = Backgammon(), random.Random(seed)
     for state, _ in random_match(game, seed):
         check_state(game, state)
         if state[3]:
             check_plays(game, state)
             check_plays(game, (*state[:3], rng.choice(list(ROLLS))))
-        assert [sum(side) for side in sides(state)] == [15, 15]
+        assert [sum(side) for side in list_checkers(state)] == [15, 15]
 
 
 @pytest.mark.parametrize(
     ("own", "other", "roll", "actions"),
     [
         ({25: 1, 6: 14}, {6: 2, 3: 13}, "6-3", ["pass"]),  # both entry points are made
-        ({25: 1, 6: 14}, {6: 2, 2: 13}, "6-3", ["bar/22 22/16"]),  # the 6 cannot bear off: not all are at home
+        ({25: 1, 6: 14}, {6: 2, 2: 13}, "6-3", ["bar/22 22/16"]),  # the 6 cannot bear off, because a checker is outside home
         ({25: 2, 6: 13}, {1: 15}, "5-4", ["bar/20 bar/21"]),
         ({7: 1, 1: 14}, {20: 15}, "6-1", ["7/1 1/off"]),  # at home after either die; 7/6 6/off is the same
         ({2: 1, 0: 14}, {24: 15}, "6-5", ["2/off"]),
         ({6: 1, 2: 1, 0: 13}, {20: 15}, "5-4", ["6/1 2/off", "6/2 2/off"]),  # a higher checker must go first
-        ({20: 1, 0: 14}, {16: 2, 24: 13}, "6-5", ["20/14"]),  # either die could be played, not both: the higher one
+        ({20: 1, 0: 14}, {16: 2, 24: 13}, "6-5", ["20/14"]),  # one die can be played, so the higher one is
         ({20: 1, 0: 14}, {10: 2, 24: 13}, "5-1", ["20/19 19/14"]),  # only one order is open
         ({10: 1, 0: 14}, {21: 2, 24: 13}, "2-2", ["10/8 8/6"]),  # then it is blocked
     ],
 )
-def test_known_positions(own: dict[int, int], other: dict[int, int], roll: str, actions: list[str]) -> None:
+def test_known_positions_have_the_expected_actions(
+    own: dict[int, int], other: dict[int, int], roll: str, actions: list[str]
+) -> None:
     game = Backgammon()
     texts = [".".join([str(side.get(point, 0)) for point in range(25, -1, -1)]) for side in (own, other)]
     state = game.parse_state(f"{texts[0]} {texts[1]} a {roll}")
@@ -122,13 +124,13 @@ def test_known_positions(own: dict[int, int], other: dict[int, int], roll: str, 
 
 
 class Spiel:
-    """open_spiel's position, in the words of the twin."""
+    """A position of open_spiel in the form of the twin."""
 
     def __init__(self, state: Any) -> None:
         self.state = state
 
-    def sides(self) -> tuple[Side, Side]:
-        """Its points are from 24 to 1 of x, and the bar is 100."""
+    def list_checkers(self) -> tuple[Side, Side]:
+        """open_spiel numbers the points from 24 to 1 of x, and the bar is 100."""
         found = []
         for player in (0, 1):
             points = [self.state.board(player, 24 - point if player == 0 else point - 1) for point in range(1, 25)]
@@ -137,7 +139,7 @@ class Spiel:
         return found[0], found[1]
 
     def plays(self) -> dict[tuple[Side, Side], Any]:
-        """The positions after a turn, or after both turns of a double, which plays as many dice as can be; and its states."""
+        """Return open_spiel's states by position after plays of the most dice. A double takes two turns."""
         seat, found = self.state.current_player(), {}
         waiting = [(0, self.state)]
         while waiting:
@@ -150,7 +152,7 @@ class Spiel:
                 if after.current_player() == seat:
                     waiting.append((played, after))
                 else:
-                    found[Spiel(after).sides()] = (played, after)
+                    found[Spiel(after).list_checkers()] = (played, after)
         most = max(played for played, _ in found.values())
         return {position: after for position, (played, after) in found.items() if played == most}
 
@@ -162,12 +164,12 @@ class Spiel:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_random_matches_agree_with_open_spiel(seed: int, pyspiel: Any) -> None:
-    """A double is two turns there, which may play fewer dice than could be, and never comes first: those count that play most."""
+    """In open_spiel, a double is two turns and never comes first. Its plays of fewer dice than possible are left out."""
     game = Backgammon()
     theirs = Spiel(pyspiel.load_game("backgammon(scoring_type=winloss_scoring,max_player_turns=100000)").new_initial_state())
     unequal = [roll for roll in ROLLS if roll[0] != roll[2]]
     for state, action in random_match(game, seed, lambda state: unequal if state == start(game) else game.actions(state)):
-        assert sides(state) == theirs.sides()
+        assert list_checkers(state) == theirs.list_checkers()
         assert game.is_terminal(state) == theirs.state.is_terminal()
         if action is None:
             assert list(game.returns(state)) == theirs.state.returns()
@@ -175,21 +177,21 @@ def test_random_matches_agree_with_open_spiel(seed: int, pyspiel: Any) -> None:
         assert game.to_move(state) == theirs.state.current_player()
         if state[3]:
             plays = theirs.plays()
-            assert {sides(game.result(state, one)) for one in game.actions(state)} == set(plays)
-            theirs = Spiel(plays[sides(game.result(state, action))])
+            assert {list_checkers(game.result(state, one)) for one in game.actions(state)} == set(plays)
+            theirs = Spiel(plays[list_checkers(game.result(state, action))])
         else:
             theirs = Spiel(theirs.throw(action))
 
 
-def test_the_rolls_are_those_of_two_dice() -> None:
+def test_rolls_have_the_probabilities_of_two_dice() -> None:
     game = Backgammon()
     thrown = [f"{max(pair)}-{min(pair)}" for pair in ((one, two) for one in range(1, 7) for two in range(1, 7))]
     assert dict(game.chance_outcomes(start(game))) == {roll: thrown.count(roll) / 36 for roll in thrown}
     assert [game.chance_stream((*start(game)[:2], seat, "")) for seat in (0, 1)] == [0, 1]
 
 
-def test_the_standard_start_and_notation() -> None:
-    """Seat 0 begins with any roll; points are counted in the view of who moves, whichever seat that is."""
+def test_the_start_and_the_notation() -> None:
+    """Seat 0 begins with any roll. Points are counted in the view of the seat that moves."""
     game = Backgammon()
     assert game.format_state(start(game)) == f"{START} {START} a"
     state = game.parse_state(f"{START} {START} a 3-1")
@@ -215,14 +217,14 @@ def test_the_standard_start_and_notation() -> None:
 
 def test_a_hit_checker_goes_to_the_bar() -> None:
     game = Backgammon()
-    blots = ".".join(["0"] * 6 + ["1"] + ["0"] * 18 + ["14"])  # 19 of b, which is 6 of a
+    blots = ".".join(["0"] * 6 + ["1"] + ["0"] * 18 + ["14"])  # point 19 of b is point 6 of a
     home = ".".join(["0"] * 18 + ["1"] + ["0"] * 6 + ["14"])
     hit = game.result(game.parse_state(f"{home} {blots} a 1-1"), "7/6 6/5 5/4 4/3")
     assert game.format_state(hit).split()[1].startswith("1.0.0.")
 
 
-def test_pip_count_gives_the_probabilities_of_kleinman() -> None:
-    """Races with 100 pips for the side on roll; the value is twice the probability less one, but for a hundredth."""
+def test_pip_count_agrees_with_kleinmans_table() -> None:
+    """In races with 100 pips for the side on roll, the value is 0.99 (2p - 1) for the probability p of a win."""
     game = Backgammon()
     for metric, probability in KLEINMAN.items():
         lead = max((lead for lead in range(40)), key=lambda lead: -abs((lead + 4) ** 2 / (196 + lead) - metric))

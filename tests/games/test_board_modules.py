@@ -1,4 +1,4 @@
-"""The boards of games in which all choose at once, and of hearts, read every state and observation of random matches."""
+"""Test that board modules in JavaScript draw every state and observation of random matches."""
 
 import json
 import random
@@ -45,8 +45,8 @@ console.log(JSON.stringify(shown.map(({ text, actions }) => {
 """
 
 
-def shown(game: Game, folder: Path, texts: list[tuple[str, list[str]]]) -> list[list[Any]]:
-    """What the module of a game makes of states with their actions: the words, the shapes, and what can be clicked."""
+def draw_states(game: Game, folder: Path, texts: list[tuple[str, list[str]]]) -> list[list[Any]]:
+    """Return the description, the numbers of shapes and keys, and the clickable actions that the module gives for each state."""
     module = load_board_module(type(game))
     assert module.note is None
     (folder / "board.mjs").write_text(str(module.source), "utf-8")
@@ -86,7 +86,7 @@ def shown(game: Game, folder: Path, texts: list[tuple[str, list[str]]]) -> list[
     ids=lambda game: f"{game.name}-{len(settings(game))}",
 )
 def test_a_board_draws_every_state_and_offers_every_action(game: Game, tmp_path: Path) -> None:
-    """Each shape has a key of its own, and each action of a seat can be clicked, within the picture."""
+    """Each shape has a key of its own. Each action of a seat can be clicked within the picture."""
     asked: list[tuple[str, list[str]]] = []
     for state, _ in random_match(game, 3):
         seat = game.to_move(state)
@@ -96,31 +96,31 @@ def test_a_board_draws_every_state_and_offers_every_action(game: Game, tmp_path:
         asked += [
             (game.format_state(game.observation(state, each)), actions if each == seat else []) for each in range(game.players)
         ]
-    for (text, actions), (words, shapes, keys, inside, clicked) in zip(asked, shown(game, tmp_path, asked), strict=True):
+    for (text, actions), (words, shapes, keys, inside, clicked) in zip(asked, draw_states(game, tmp_path, asked), strict=True):
         assert words, text
         assert shapes == keys > 0, text
         assert (inside, sorted(clicked)) == (True, sorted(actions)), text
 
 
 @pytest.mark.usefixtures("node")
-def test_scores_on_boards_are_those_of_the_rules(tmp_path: Path) -> None:
-    """At the end of random matches: points of hearts, means of the dilemma, rounds won."""
+def test_scores_on_boards_agree_with_the_rules(tmp_path: Path) -> None:
+    """The scores are points in Hearts, mean payoffs in the prisoner's dilemma, and rounds won, at the end of random matches."""
     hearts, dilemma = Hearts(), PrisonersDilemma(turns=9)
     for seed in range(3):
         *_, (end, _) = random_match(hearts, seed)
-        ((words, *_),) = shown(hearts, tmp_path, [(hearts.format_state(end), [])])
+        ((words, *_),) = draw_states(hearts, tmp_path, [(hearts.format_state(end), [])])
         assert words.startswith(f"points {', '.join(map(str, end.points))};")
         *_, (played, _) = random_match(dilemma, seed)
-        ((words, *_),) = shown(dilemma, tmp_path, [(dilemma.format_state(played), [])])
+        ((words, *_),) = draw_states(dilemma, tmp_path, [(dilemma.format_state(played), [])])
         assert words.endswith("a {:.2f}, b {:.2f}".format(*dilemma.returns(played)))
     rounds = RockPaperScissors(rounds=7)
     *_, (last, _) = random_match(rounds, random.Random(1).randrange(9))
-    ((words, *_),) = shown(rounds, tmp_path, [(rounds.format_state(last), [])])
+    ((words, *_),) = draw_states(rounds, tmp_path, [(rounds.format_state(last), [])])
     assert words.endswith("a {:.0f}, b {:.0f}".format(*(7 * share for share in rounds.returns(last))))
 
 
 def test_tiles_at_home_have_no_colour() -> None:
-    """Colours mark the tiles that can be moved, so a tile at home is grey: its channels differ by at most a tenth."""
+    """Colours mark movable tiles. A tile at home is grey if its channels differ by at most a tenth."""
     source = str(load_board_module(SlidingTiles).source)
     rules = dict(re.findall(r"\.(tile-home|tile-number-home) \{(.*?)\}", source))
     assert len(rules) == 2

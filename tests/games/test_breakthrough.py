@@ -1,4 +1,4 @@
-"""Breakthrough against open_spiel, and its heuristics against counts by hand."""
+"""Test Breakthrough against open_spiel, and its heuristics against counts by hand."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from tests.games.game_tree import levels, play_beside, start
 
 
 def spiel_text(game: Breakthrough, action: int, *, capture: bool) -> str:
-    """The action in the words of open_spiel, in which the side at the top begins: the board upside down."""
+    """Return open_spiel's text of an action. Its board is upside down, because the side at the top begins."""
     names = [game.name_square(square) for square in (action % game.squares, game.targets[action])]
     return "".join([f"{name[0]}{game.rows + 1 - int(name[1:])}" for name in names]) + "*" * capture
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(8, 8), (6, 5), (6, 2)])
-def test_random_matches_go_as_in_open_spiel(rows: int, columns: int, pyspiel: Any) -> None:
+def test_random_matches_agree_with_open_spiel(rows: int, columns: int, pyspiel: Any) -> None:
     spiel = pyspiel.load_game(f"breakthrough(rows={rows},columns={columns})")
     game = Breakthrough(rows=rows, columns=columns)
 
@@ -30,12 +30,12 @@ def test_random_matches_go_as_in_open_spiel(rows: int, columns: int, pyspiel: An
         play_beside(game, spiel, mark, seed)
 
 
-def test_the_first_moves_are_as_many_as_counted_by_hand() -> None:
-    """22 steps for each side: three for each of eight pieces, less one at both edges; captures need four plies."""
+def test_the_first_two_plies_have_the_numbers_counted_by_hand() -> None:
+    """Each side has 22 steps: three for each of eight pieces, less one at each edge. Captures need four plies."""
     assert [sum(level.values()) for level in levels(Breakthrough(), 2)] == [1, 22, 22 * 22]
 
 
-def test_a_piece_steps_forward_and_captures_diagonally_alone() -> None:
+def test_a_piece_steps_forward_and_captures_only_diagonally() -> None:
     game = Breakthrough(rows=5, columns=3)
     state = game.parse_state("b../.../bb./.w./... w")
     assert [game.format_action(state, action) for action in game.actions(state)] == ["b2xa3", "b2-c3"]
@@ -70,7 +70,7 @@ def test_the_last_row_or_the_last_piece_wins(text: str, winner: int) -> None:
         ("bbb/bbb/b../.../w.. w", "at most 6 pieces"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Breakthrough(rows=5, columns=3).parse_state(text)
 

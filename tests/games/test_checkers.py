@@ -1,4 +1,4 @@
-"""Checkers against published numbers of move sequences, and rules from the book of the American Checker Federation."""
+"""Test checkers against published perft counts and the rule book of the American Checker Federation."""
 
 import random
 
@@ -10,41 +10,41 @@ from arena_games.checkers import Checkers
 from arena_games.checkers_board import SEAT, State
 
 PERFT = [1, 7, 49, 302, 1469, 7361, 36768, 179740, 845931]
-"""Sequences of n turns from the start; a turn may have several jumps. A. Bik, Computing deep perft and divide numbers for
+"""Sequences of n turns from the start. A turn may have several jumps. A. Bik, Computing deep perft and divide numbers for
 checkers, 2012.
 """
 
 
-def sequences(game: Checkers, state: State, turns: int) -> int:
-    """The sequences of so many turns: a jump that goes on belongs to the same turn."""
+def count_sequences(game: Checkers, state: State, turns: int) -> int:
+    """Return the number of sequences of turns. Further jumps of a piece belong to the same turn."""
     if turns == 0:
         return 1
     count = 0
     for action in game.actions(state):
         after = game.result(state, action)
-        count += sequences(game, after, turns - (after[SEAT] != state[SEAT]))
+        count += count_sequences(game, after, turns - (after[SEAT] != state[SEAT]))
     return count
 
 
 @pytest.mark.parametrize("turns", [4, pytest.param(8, marks=pytest.mark.proof)])
-def test_there_are_as_many_sequences_as_published(turns: int) -> None:
+def test_perft_counts_agree_with_published_ones(turns: int) -> None:
     game = Checkers()
     start = game.initial(random.Random(0))
-    assert [sequences(game, start, n) for n in range(turns + 1)] == PERFT[: turns + 1]
+    assert [count_sequences(game, start, n) for n in range(turns + 1)] == PERFT[: turns + 1]
 
 
-def moves(text: str) -> list[str]:
+def list_moves(text: str) -> list[str]:
     game = Checkers()
     state = game.parse_state(text)
     return [game.format_action(state, action) for action in game.actions(state)]
 
 
-def test_pieces_go_and_jump_by_the_rules() -> None:
-    """Men forward, kings both ways; jumps are forced, go on, and end with a crown."""
-    assert moves("B:B15:W32 0") == ["15-18", "15-19"]
-    assert moves("W:B1:W18 0") == ["18-14", "18-15"]
-    assert moves("B:BK15:W32 0") == ["15-10", "15-11", "15-18", "15-19"]
-    assert moves("B:B15,1:W19,32 0") == ["15x24"]  # the man on 1 must wait
+def test_pieces_move_and_jump_by_the_rules() -> None:
+    """Men move forward and kings both ways. Jumps are forced, may go on, and end when a man is crowned."""
+    assert list_moves("B:B15:W32 0") == ["15-18", "15-19"]
+    assert list_moves("W:B1:W18 0") == ["18-14", "18-15"]
+    assert list_moves("B:BK15:W32 0") == ["15-10", "15-11", "15-18", "15-19"]
+    assert list_moves("B:B15,1:W19,32 0") == ["15x24"]  # the man on 1 must wait
     game = Checkers()
     state = game.parse_state("B:B11,5:W15,23,32 0")
     (jump,) = game.actions(state)
@@ -61,8 +61,7 @@ def test_pieces_go_and_jump_by_the_rules() -> None:
     assert game.grid(state)[7][0] == "B"
 
 
-def test_the_end_of_a_game() -> None:
-    """A side without a move has lost; quiet plies of kings make a draw."""
+def test_a_side_without_a_move_loses_and_quiet_plies_draw() -> None:
     game = Checkers(quiet=2)
     state = game.parse_state("W:B1:W 0")
     assert game.is_terminal(state)
@@ -90,13 +89,13 @@ def test_the_end_of_a_game() -> None:
         (f"B:B{','.join(map(str, range(1, 14)))}:W20 0", "at most 12"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Checkers().parse_state(text)
 
 
-def test_positions_from_pdn_are_read() -> None:
-    """The example of the standard of PDN has white first; some programs write a full stop."""
+def test_pdn_positions_are_parsed() -> None:
+    """The example of the PDN standard has white first. Some programs end a position with a full stop."""
     game = Checkers()
     state = game.parse_state("B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29.")
     assert game.format_state(state) == "B:B12,16,20,K22,K25,K29:WK10,K15,18,24,27,28 0"

@@ -1,4 +1,4 @@
-"""Connect four against published counts and values, and against a twin that looks at cells one by one."""
+"""Test Connect Four against published counts and values, and against a twin that checks cells one by one."""
 
 import random
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ Board = list[list[str]]
 
 
 @pytest.mark.parametrize("plies", [6, pytest.param(8, marks=pytest.mark.proof)])
-def test_the_standard_board_has_the_known_numbers_of_positions(plies: int) -> None:
-    """OEIS A212693; and no win or full column stops a sequence of six plies, only seven in one column one of seven."""
+def test_position_counts_agree_with_oeis(plies: int) -> None:
+    """Position counts are OEIS A212693. There are 7^n sequences of n plies up to 6; of 7 plies, 7 would overfill a column."""
     numbers, sequences = [], []
     for level in levels(ConnectFour(), plies):
         numbers.append(len(level))
@@ -36,15 +36,15 @@ def test_the_standard_board_has_the_known_numbers_of_positions(plies: int) -> No
     assert sequences[:8] == [1, 7, 49, 343, 2401, 16807, 117649, 7**7 - 7][: plies + 1]
 
 
-def test_a_small_board_has_the_known_number_of_games() -> None:
-    """OEIS A342329: every complete game on 4 columns and 3 rows, whether it ends with a line or a full board."""
+def test_the_number_of_games_on_a_small_board_agrees_with_oeis() -> None:
+    """OEIS A342329 counts every complete game on 4 columns and 3 rows, whether it ends with a line or a full board."""
     game = ConnectFour(rows=3, columns=4)
     assert sum(ways for level in levels(game, 12) for state, ways in level.items() if game.is_terminal(state)) == GAMES
 
 
 @pytest.mark.proof
-def test_four_by_four_has_the_known_size_and_is_a_draw() -> None:
-    """All positions of the 4x4 board, valued from the last ply back."""
+def test_four_by_four_is_a_draw_with_the_known_number_of_positions() -> None:
+    """All positions of the 4x4 board are solved from the last ply back."""
     game = ConnectFour(rows=4, columns=4)
     found = list(levels(game, 16))
     assert sum(map(len, found)) == POSITIONS_4X4
@@ -58,13 +58,13 @@ def test_four_by_four_has_the_known_size_and_is_a_draw() -> None:
 
 
 def drop(board: Board, column: int, mark: str) -> None:
-    """The twin's move: the lowest empty cell of a column, from 1; boards have their top row first."""
+    """Place a mark in the lowest empty cell of a column, counted from 1. The first row of a board is its top row."""
     next(row for row in reversed(board) if row[column - 1] == ".")[column - 1] = mark
 
 
 @cache
 def lines(rows: int, columns: int, length: int) -> list[list[tuple[int, int]]]:
-    """Every line of a board, as its cells."""
+    """Return the cells of every line of a board."""
     found = []
     for row, column in product(range(rows), range(columns)):
         for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))[: 4 if length > 1 else 1]:
@@ -83,8 +83,8 @@ sizes = st.tuples(st.integers(1, 7), st.integers(1, 8)).flatmap(lambda s: st.tup
 
 @settings(max_examples=50, deadline=None)
 @given(sizes, st.integers(0, 2**32))
-def test_random_games_agree_with_a_twin_that_looks_at_cells(size: tuple[tuple[int, int], int], seed: int) -> None:
-    """On boards of any size: who moves, the actions, results, ends, returns and threats of every position of a game."""
+def test_random_games_agree_with_a_twin_that_checks_each_cell(size: tuple[tuple[int, int], int], seed: int) -> None:
+    """The twin gives the seat, actions, results, ends, returns and threats of every position, on boards of any size."""
     (rows, columns), length = size
     game, rng = ConnectFour(rows=rows, columns=columns, in_a_row=length), random.Random(seed)
     state = game.initial(rng)
@@ -115,8 +115,8 @@ def test_random_games_agree_with_a_twin_that_looks_at_cells(size: tuple[tuple[in
     pytest.fail("the game does not end with a full board")
 
 
-def positions(game: ConnectFour, games: int) -> Iterator[Any]:
-    """The unfinished positions of random games."""
+def draw_positions(game: ConnectFour, games: int) -> Iterator[Any]:
+    """Yield the unfinished positions of random games."""
     for seed in range(games):
         rng = random.Random(seed)
         state = game.initial(rng)
@@ -126,11 +126,11 @@ def positions(game: ConnectFour, games: int) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("rows", "columns", "length"), [(6, 7, 4), (5, 4, 3), (7, 8, 5), (3, 9, 6), (4, 4, 2)])
-def test_open_lines_is_the_weighted_count_of_lines_of_one_side(rows: int, columns: int, length: int) -> None:
-    """3^(k-1) for k stones in a line without the other side's, over 10 * 3^(in_a_row - 2), by a walk over all lines."""
+def test_open_lines_counts_lines_by_powers_of_three(rows: int, columns: int, length: int) -> None:
+    """A line with k stones of one side only counts 3^(k-1). The sum is divided by 10 * 3^(in_a_row - 2)."""
     game = ConnectFour(rows=rows, columns=columns, in_a_row=length)
     evaluate, every = OpenLines(game), lines(rows, columns, length)
-    for state in positions(game, 8):
+    for state in draw_positions(game, 8):
         board = game.format_state(state).split("/")
         total = 0
         for line in every:
@@ -143,11 +143,11 @@ def test_open_lines_is_the_weighted_count_of_lines_of_one_side(rows: int, column
 
 
 @pytest.mark.parametrize(("columns", "weights"), [(7, [1, 2, 3, 4, 3, 2, 1]), (6, [1, 2, 3, 3, 2, 1])])
-def test_centre_counts_stones_by_the_distance_of_their_column_from_the_side(columns: int, weights: list[int]) -> None:
-    """Columns count 1, 2, 3 and so on from either side."""
+def test_centre_weighs_stones_by_the_distance_from_the_nearer_edge(columns: int, weights: list[int]) -> None:
+    """The columns count 1, 2, 3 and so on from either edge."""
     game = ConnectFour(columns=columns)
     evaluate = Centre(game)
-    for state in positions(game, 10):
+    for state in draw_positions(game, 10):
         total = 0
         for row in game.format_state(state).split("/"):
             total += sum(weight * ((cell == "x") - (cell == "o")) for weight, cell in zip(weights, row, strict=True))
@@ -155,8 +155,8 @@ def test_centre_counts_stones_by_the_distance_of_their_column_from_the_side(colu
         assert evaluate(state, 1) == -evaluate(state, 0)
 
 
-def test_threats_are_the_columns_that_win() -> None:
-    """The end of a row of three, which both want; the top of a column, and the gap in a row."""
+def test_threats_are_the_winning_columns() -> None:
+    """The threats are the end of a row of three, the top of a column, and the gap in a row."""
     game = ConnectFour()
     state = game.parse_state("......./......./......./x....../x....../xoo.o..")
     assert list(game.threats(game.parse_state("......./......./......./......./......./xxx.ooo"), 0)) == [4]
@@ -182,22 +182,22 @@ def test_threats_are_the_columns_that_win() -> None:
         ("......./......./x.....x/xo....x/xo...ox/xoo.oox", "x had a line before its last stone, whichever stone that was"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
-    """Wrong sizes, wrong marks, stones in the air, wrong numbers, two winners and play after a win are told apart."""
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """The reasons are wrong sizes, wrong marks, floating stones, wrong numbers, two winners, and play after a win."""
     with pytest.raises(ValueError, match=reason):
         ConnectFour().parse_state(text)
 
 
 def test_a_last_stone_may_complete_two_lines() -> None:
-    """Seven in a row, closed by the middle one, is a position that can come about."""
+    """A row of seven is a legal position if the middle stone came last."""
     game = ConnectFour()
     state = game.parse_state("......./......./......./......./ooo.ooo/xxxxxxx")
     assert game.is_terminal(state)
     assert list(game.returns(state)) == [1, -1]
 
 
-def test_notation_is_columns_from_one_and_rows_from_the_top() -> None:
-    """x moves when both have as many stones."""
+def test_notation_counts_columns_from_one_and_rows_from_the_top() -> None:
+    """x moves if both sides have equally many stones."""
     game = ConnectFour()
     state = game.result(game.result(game.initial(random.Random(0)), 4), 4)
     assert game.format_state(state) == "......./......./......./......./...o.../...x..."
@@ -210,15 +210,14 @@ def test_notation_is_columns_from_one_and_rows_from_the_top() -> None:
         game.parse_action(state, "8")
 
 
-def test_more_in_a_row_than_the_board_has_is_refused() -> None:
-    """Nobody could ever win."""
+def test_a_line_longer_than_the_board_is_refused() -> None:
+    """Such a game could not be won."""
     with pytest.raises(ValueError, match="in_a_row: expected at most 5"):
         ConnectFour(rows=5, columns=4, in_a_row=6)
 
 
 @pytest.mark.parametrize("board", [{}, {"rows": 4, "columns": 5}, {"rows": 1, "columns": 5, "in_a_row": 3}, {"in_a_row": 1}])
 def test_the_conformance_checks_pass(board: dict[str, int], registry: Registry) -> None:
-    """The game and both heuristics, as they are registered."""
     game = registry.game("connect-four")(**board)
     assert game.default_heuristic == "open-lines"
     check_game(game, matches=3)

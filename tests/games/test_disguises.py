@@ -1,4 +1,4 @@
-"""Games in disguise, against referees that know no game: they read the rules of the disguise, and play from its words alone."""
+"""Test disguised games against referees that know only the text of the disguise: its rules and positions."""
 
 import random
 import re
@@ -13,7 +13,7 @@ Board = dict[str, list[str]]
 
 
 class Referee(ABC):
-    """A game as the text of its rules describes it, from a position in the words of the disguise."""
+    """A game as its rules text describes it, from a position in the words of the disguise."""
 
     def __init__(self, rules: str, position: str, mover: int) -> None:
         self.rules = rules
@@ -36,7 +36,7 @@ class Referee(ABC):
 
     @abstractmethod
     def moves(self) -> set[str]:
-        """The legal moves, also at the end of the game."""
+        """Return the legal moves, even at the end of the game."""
 
     @abstractmethod
     def play(self, move: str) -> None:
@@ -44,7 +44,7 @@ class Referee(ABC):
 
     @abstractmethod
     def result(self) -> tuple[float, float] | None:
-        """The result of both players; None while the game goes on."""
+        """Return the result of both players, or None while the game goes on."""
 
 
 class Stones(Referee):
@@ -96,7 +96,7 @@ class Villages(Referee):
         return self.find(r"player 1 are (\w+), and the flags of player 2 are (\w+)")
 
     def turned(self, village: str, seat: int) -> set[str]:
-        """Villages with flags that change when a seat raises a flag."""
+        """Return the villages in which a raised flag changes the flag."""
         own, other = self.flags()[seat], self.flags()[1 - seat]
         found: set[str] = set()
         for road in self.find(r"is given: (.*?)\. A village")[0].split(", "):
@@ -207,10 +207,10 @@ CASES: list[tuple[str, type[Referee], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "referee", "parameters"), CASES)
-def test_a_disguise_is_the_same_game_move_for_move(
+def test_a_disguise_plays_the_same_game(
     name: str, referee: type[Referee], parameters: dict[str, Any], registry: Registry
 ) -> None:
-    """Random matches: the same moves, positions, ends and results as those of a referee that knows only the disguise."""
+    """In random matches, moves, positions, ends and results agree with a referee that knows only the disguise."""
     game = registry.games[name](**parameters)
     for number in range(1 if name == "othello" else 8):
         rng = random.Random(number)
@@ -231,15 +231,15 @@ def test_a_disguise_is_the_same_game_move_for_move(
         assert twin.result() == tuple(game.returns(state))
 
 
-def test_a_disguise_shows_no_more_than_its_seat_sees(registry: Registry) -> None:
-    """At Kuhn poker: of the two gems one is hidden until the showdown."""
+def test_a_disguise_keeps_a_hidden_card_hidden(registry: Registry) -> None:
+    """In Kuhn poker, one of the two gems is hidden until the showdown."""
     game = registry.games["kuhn-poker"]()
     disguise = game.disguise(random.Random(3))
     seen = disguise.write_state(game.observation(game.parse_state("JK:p"), 1))
     assert (seen.count("hidden"), seen.count(disguise.symbols["K"]), seen.count(disguise.symbols["J"])) == (1, 1, 0)
 
 
-def test_disguises_differ_by_their_seeds_and_name_no_plain_word(registry: Registry) -> None:
+def test_disguises_differ_by_seed_and_avoid_words_of_the_game(registry: Registry) -> None:
     for name, _, parameters in CASES:
         game = registry.games[name](**parameters)
         texts = [game.disguise(random.Random(seed)).rules_text for seed in (1, 1, 2)]

@@ -1,4 +1,4 @@
-"""Dots and boxes against open_spiel, solved boards, and chains counted by hand."""
+"""Test Dots and Boxes against open_spiel, solved boards, and chains counted by hand."""
 
 import random
 from functools import cache
@@ -14,7 +14,7 @@ from tests.games.game_tree import play_beside, start
 
 
 def best_lead(game: DotsAndBoxes, state: Any) -> int:
-    """The boxes that the side to move gains more than the other from here on, by a search of all play."""
+    """Return how many boxes more than the opponent the side to move still gains, by a full search."""
 
     @cache
     def lead(lines: int) -> int:
@@ -29,7 +29,7 @@ def best_lead(game: DotsAndBoxes, state: Any) -> int:
 
 
 def best_leads(rows: int, columns: int) -> Any:
-    """The same for every set of lines, by a twin that knows lines as pairs of dots, and goes back from the full board."""
+    """Return the same for every set of lines, by retrograde analysis. This twin represents lines as pairs of dots."""
     pairs = [((r, c), (r, c + 1)) for r in range(rows + 1) for c in range(columns)]
     pairs += [((r, c), (r + 1, c)) for r in range(rows) for c in range(columns + 1)]
     boxes = []
@@ -53,20 +53,20 @@ def best_leads(rows: int, columns: int) -> Any:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (1, 4), (2, 2), pytest.param(2, 3, marks=pytest.mark.proof)])
-def test_boards_are_worth_what_a_twin_finds(rows: int, columns: int) -> None:
+def test_values_of_boards_agree_with_a_twin(rows: int, columns: int) -> None:
     game = DotsAndBoxes(rows=rows, columns=columns)
     assert best_lead(game, start(game)) == best_leads(rows, columns)[0]
 
 
-def test_who_begins_wins_the_board_of_two_by_two() -> None:
-    """E. Berlekamp, J. Conway, R. Guy, Winning Ways, chapter 16; and loses the single box, whose fourth side is the other's."""
+def test_the_first_player_wins_two_by_two_and_loses_one_by_one() -> None:
+    """E. Berlekamp, J. Conway, R. Guy, Winning Ways, chapter 16. On a single box, the second player draws the fourth side."""
     assert best_leads(2, 2)[0] > 0
     assert best_leads(1, 1)[0] == -1
 
 
 @pytest.mark.parametrize(("size", "lead"), [(2, 2), pytest.param(3, -3, marks=pytest.mark.proof)])
-def test_the_twin_holds_by_these_rules(size: int, lead: int) -> None:
-    """Who begins loses the board of three by three by 3 to 6; the best move by these rules leads to what the twin says."""
+def test_the_rules_confirm_the_values_of_the_twin(size: int, lead: int) -> None:
+    """The first player loses 3x3 by 3 to 6. In each state, the best move leads to the value of the twin."""
     game, known, rng = DotsAndBoxes(rows=size, columns=size), best_leads(size, size), random.Random(1)
     assert known[0] == lead
     for lines in range(1 << game.lines) if size == 2 else [rng.randrange(1 << game.lines) for _ in range(20_000)]:
@@ -78,7 +78,7 @@ def test_the_twin_holds_by_these_rules(size: int, lead: int) -> None:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (1, 4), (4, 3)])
-def test_random_matches_go_as_in_open_spiel(rows: int, columns: int, pyspiel: Any) -> None:
+def test_random_matches_agree_with_open_spiel(rows: int, columns: int, pyspiel: Any) -> None:
     spiel = pyspiel.load_game(f"dots_and_boxes(num_rows={rows},num_cols={columns})")
     for seed in range(10):
         play_beside(DotsAndBoxes(rows=rows, columns=columns), spiel, lambda _, line: [line], seed)
@@ -89,17 +89,17 @@ def test_random_matches_go_as_in_open_spiel(rows: int, columns: int, pyspiel: An
     [
         ("---/..../--- ... a", 0, [3]),  # a corridor, open at both ends
         ("---/|.../--- ... a", 3, []),  # its first box can be taken, and the others follow
-        ("--./..../--- ... a", 0, []),  # two boxes are no long chain
+        ("--./..../--- ... a", 0, []),  # two boxes do not make a long chain
         ("---/|..|/--- ... a", 3, []),
     ],
 )
-def test_chains_are_found_as_by_hand(text: str, takeable: int, long: list[int]) -> None:
+def test_chains_agree_with_counts_by_hand(text: str, takeable: int, long: list[int]) -> None:
     game = DotsAndBoxes(rows=1, columns=3)
     assert Chains(game).find_chains(game.parse_state(text)[0]) == (takeable, long)
 
 
 def test_the_side_in_control_gets_the_long_chain() -> None:
-    """Eight dots and one long chain: b is in control. It is a's turn, every line opens the chain, and b takes all three boxes."""
+    """The board has one long chain and b is in control: every line of a opens the chain, and b takes all three boxes."""
     game = DotsAndBoxes(rows=1, columns=3)
     state = game.parse_state("---/..../--- ... a")
     assert best_lead(game, state) == -3
@@ -107,7 +107,7 @@ def test_the_side_in_control_gets_the_long_chain() -> None:
     assert Chains(game)(state, 1) == pytest.approx(0.9)
 
 
-def test_a_box_brings_another_turn() -> None:
+def test_completing_a_box_gives_another_turn() -> None:
     game = DotsAndBoxes(rows=1, columns=2)
     state = game.parse_state("--/|.|/-- .. b")
     after = game.result(state, game.parse_action(state, "v12"))
@@ -137,7 +137,7 @@ def test_a_box_brings_another_turn() -> None:
         ("--/.../-- a. a", "an owner for each box"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         DotsAndBoxes(rows=1, columns=2).parse_state(text)
 

@@ -1,4 +1,4 @@
-"""Gomoku: the rules of tic-tac-toe under a name of its own, and threats against a search."""
+"""Test gomoku: tic-tac-toe's rules with other defaults, and threats against a search."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from arena_games.tic_tac_toe import TicTacToe
 from tests.games.game_tree import play_beside, random_match
 
 
-def test_it_has_no_rules_of_its_own() -> None:
+def test_gomoku_inherits_the_rules_of_tic_tac_toe() -> None:
     own = {name for name in vars(Gomoku) if not name.startswith("_")}
     assert own == {"name", "default_heuristic"}
     assert issubclass(Gomoku, TicTacToe)
@@ -19,15 +19,15 @@ def test_it_has_no_rules_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("rows", "columns", "in_a_row"), [(15, 15, 5), (6, 5, 4)])
-def test_random_matches_go_as_in_open_spiel(rows: int, columns: int, in_a_row: int, pyspiel: Any) -> None:
+def test_random_matches_agree_with_open_spiel(rows: int, columns: int, in_a_row: int, pyspiel: Any) -> None:
     spiel = pyspiel.load_game(f"mnk(m={columns},n={rows},k={in_a_row})")
     game = Gomoku(rows=rows, columns=columns, in_a_row=in_a_row)
     for seed in range(3):
         play_beside(game, spiel, lambda _, action: [action - 1], seed)
 
 
-def test_threats_are_won_and_lost_as_they_say() -> None:
-    """In random matches on 5x5: a search of one action finds the win, and of two the loss."""
+def test_threats_agree_with_a_search() -> None:
+    """A search of one ply finds wins and a search of two plies finds losses, in random matches on 5x5."""
     game = Gomoku(rows=5, columns=5, in_a_row=3)
     value, seen = Threats(game), set()
     for seed in range(40):

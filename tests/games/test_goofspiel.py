@@ -1,4 +1,4 @@
-"""Goofspiel against open_spiel, and what a seat may think of the other's bids against every way to bid."""
+"""Test Goofspiel against open_spiel, and resampled bids against an enumeration of all bids."""
 
 import random
 from collections import Counter
@@ -15,7 +15,7 @@ from tests.games.game_tree import check_resample, check_state, exploitability, r
 
 @pytest.mark.parametrize(("cards", "matches"), [(13, 25), (5, 40), (4, 40)])
 def test_random_matches_agree_with_open_spiel(pyspiel: Any, cards: int, matches: int) -> None:
-    """Step by step; only that open_spiel plays the last cards by itself, of which there is one for each."""
+    """open_spiel plays the last cards by itself, because each seat has only one left."""
     rules = f"goofspiel(num_cards={cards},imp_info=true,returns_type=win_loss,points_order=random)"
     game, spiel = Goofspiel(cards=cards), pyspiel.load_game(f"turn_based_simultaneous_game(game={rules})")
     ends = Counter[float]()
@@ -34,7 +34,7 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any, cards: int, matches:
 
 
 def test_every_state_satisfies_the_contract_of_games() -> None:
-    """With three cards there are 3! orders of prizes and 3! of each seat's bids, and every way to stop on the way."""
+    """Three cards have 3! orders of prizes and 3! orders of bids for each seat."""
     game, rng = Goofspiel(cards=3), random.Random(4)
     states = list(states_of(game))
     assert len([state for state in states if game.is_terminal(state)]) == 6**3
@@ -46,7 +46,7 @@ def test_every_state_satisfies_the_contract_of_games() -> None:
     assert set(Traits.of(game)) == {"two-player", "zero-sum", "chance", "hidden-information", "resample", "simultaneous"}
 
 
-def test_a_seat_sees_its_bids_and_who_has_won() -> None:
+def test_a_seat_sees_its_own_bids_and_the_winners() -> None:
     game = Goofspiel()
     state = game.parse_state("7:2<5 3:4=4 9:12>1 10")
     seen = [game.format_state(game.observation(state, seat)) for seat in (0, 1)]
@@ -61,8 +61,8 @@ def test_a_seat_sees_its_bids_and_who_has_won() -> None:
     ]
 
 
-def test_the_others_bids_are_drawn_evenly_from_all_that_fit() -> None:
-    """Every way in which seat 1 can have bid, by trying all; and none comes up too often, by Pearson's test (99.9 %)."""
+def test_bids_of_the_opponent_are_resampled_uniformly() -> None:
+    """All possible bids of seat 1 are enumerated. Pearson's test (99.9 %) checks that they are drawn uniformly."""
     game, rng = Goofspiel(cards=6), random.Random(8)
     turns = game.observation(game.parse_state("1:2<6 5:5>1 3:4=4 6:3<5"), 0)
     fitting = [
@@ -73,11 +73,11 @@ def test_the_others_bids_are_drawn_evenly_from_all_that_fit() -> None:
     counts = Counter(tuple(bids[1] for _, bids, _ in game.resample(turns, 0, rng)[0]) for _ in range(40 * len(fitting)))
     assert set(counts) == set(fitting)
     assert len(fitting) == 10  # 3, then 1 or 2, then 5 or 6; 5 or 6, then 1 to 3, then the other of both
-    assert sum((count - 40) ** 2 / 40 for count in counts.values()) < 27.9  # of 9 degrees of freedom
+    assert sum((count - 40) ** 2 / 40 for count in counts.values()) < 27.9  # 9 degrees of freedom
 
 
-def test_with_one_card_nothing_can_be_won_and_with_two_uniform_play_is_open_to_attack() -> None:
-    """Of two cards, who bids the 2 for the prize of 2 wins where the other does not, in half of all matches, and draws else."""
+def test_uniform_play_is_exploitable_with_two_cards_but_not_with_one() -> None:
+    """With two cards, bidding the 2 for the prize of 2 wins half of all matches against uniform play and draws the others."""
     assert exploitability(Goofspiel(cards=1), uniformly) == 0
     assert exploitability(Goofspiel(cards=2), uniformly) == pytest.approx(0.5)
 

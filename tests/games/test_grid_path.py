@@ -1,4 +1,4 @@
-"""Grid paths against scipy's shortest paths, for own maps and scenarios in the format of movingai.com."""
+"""Test grid paths against scipy's shortest paths, on built-in maps and scenarios in the format of movingai.com."""
 
 import random
 import re
@@ -29,7 +29,7 @@ SW..
 
 
 def scipy_costs(file: Path, neighbours: int, weights: dict[str, float]) -> tuple[list[tuple[int, int]], np.ndarray]:
-    """The free cells as (column, row), and all costs between them: a twin that reads the map by itself."""
+    """Return the free cells as (column, row) and all costs between them. This twin parses the map itself."""
     rows = file.read_text().splitlines()[4:]
     worth = {".": 1.0, "G": 1.0, "S": 1.0, **weights}
     cells = [(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark in worth]
@@ -52,10 +52,10 @@ def scipy_costs(file: Path, neighbours: int, weights: dict[str, float]) -> tuple
     ("name", "neighbours", "weights"),
     [("rooms", 8, {}), ("maze", 4, {}), ("swamp", 8, {"S": 3.0, "W": 10.0})],
 )
-def test_paths_are_as_cheap_as_scipys_and_no_heuristic_exceeds_them(
+def test_path_costs_agree_with_scipy_and_heuristics_are_consistent(
     name: str, neighbours: Literal[4, 8], weights: dict[str, float]
 ) -> None:
-    """A* with each heuristic on a few pairs of cells; estimates for many pairs, and for each step towards one goal."""
+    """A* solves a few pairs of cells with each heuristic. Estimates are compared with the true costs for many pairs."""
     puzzle = GridPath(map=name, neighbours=neighbours, weights=weights)
     cells, costs = scipy_costs(MAPS / f"{name}.map", neighbours, weights)
     kinds = {"manhattan": GridManhattan, "octile": Octile, "euclidean": Euclidean, "differential": Differential}
@@ -86,8 +86,8 @@ def test_paths_are_as_cheap_as_scipys_and_no_heuristic_exceeds_them(
         assert record.cost == pytest.approx(costs[one, two], rel=1e-9)
 
 
-def test_the_lengths_of_the_own_scenario_are_scipys() -> None:
-    """The last field of each line is the length of a shortest path, as movingai.com writes it; positions are drawn from it."""
+def test_lengths_of_the_built_in_scenario_agree_with_scipy() -> None:
+    """The last field of each line is the length of a shortest path, as on movingai.com. Positions are drawn from the lines."""
     file = MAPS / "rooms.map.scen"
     cells, costs = scipy_costs(MAPS / "rooms.map", 8, {})
     number = {cell: place for place, cell in enumerate(cells)}
@@ -103,7 +103,7 @@ def test_the_lengths_of_the_own_scenario_are_scipys() -> None:
     assert drawn == pairs
 
 
-def test_diagonal_steps_cut_no_corner(tmp_path: Path) -> None:
+def test_diagonal_steps_do_not_cut_corners(tmp_path: Path) -> None:
     (tmp_path / "tiny.map").write_text(TINY)
     puzzle = GridPath(map=str(tmp_path / "tiny.map"))
     state = puzzle.parse_state("2,1 > 3,0")
@@ -127,7 +127,7 @@ def test_diagonal_steps_cut_no_corner(tmp_path: Path) -> None:
         ("type octile\nheight 2\nwidth 2\nmap\n..\n.\n", "2 rows of 2"),
     ],
 )
-def test_a_file_that_is_no_map_is_refused_with_the_reason(text: str, reason: str, tmp_path: Path) -> None:
+def test_an_invalid_map_file_is_refused_with_a_reason(text: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "bad.map").write_text(text)
     with pytest.raises(ValueError, match=reason):
         GridPath(map=str(tmp_path / "bad.map"))

@@ -1,4 +1,4 @@
-"""The towers of Hanoi against the known lengths of solutions, and the heuristic against breadth-first search."""
+"""Test the Tower of Hanoi against known solution lengths, and the heuristic against breadth-first search."""
 
 import random
 
@@ -15,12 +15,12 @@ FOUR_PEGS = [1, 3, 5, 9, 13, 17, 25, 33, 41, 49]
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(10, marks=pytest.mark.proof)])
-def test_four_pegs_need_as_many_moves_as_frame_and_stewart_say(most: int) -> None:
+def test_four_pegs_need_the_frame_stewart_number_of_moves(most: int) -> None:
     towers = [Hanoi(discs=discs) for discs in range(1, most + 1)]
     assert [distances(game, game.goal)[(0,) * game.discs] for game in towers] == FOUR_PEGS[:most]
 
 
-def test_three_pegs_need_two_to_the_power_of_the_discs_less_one() -> None:
+def test_three_pegs_need_two_to_the_n_minus_one_moves() -> None:
     towers = [Hanoi(discs=discs, pegs=3) for discs in range(1, 8)]
     assert [distances(game, game.goal)[(0,) * game.discs] for game in towers] == [2**discs - 1 for discs in range(1, 8)]
 
@@ -29,7 +29,7 @@ def test_three_pegs_need_two_to_the_power_of_the_discs_less_one() -> None:
     ("discs", "pegs", "partition"), [(5, 4, "3-2"), (5, 4, "1-4"), (4, 4, "4"), (5, 3, "2-2-1"), (4, 5, None)]
 )
 def test_pattern_databases_are_admissible_and_consistent(discs: int, pegs: int, partition: str | None) -> None:
-    """Over all states; with all discs in one set the estimate is the distance."""
+    """All states are compared. If all discs are in one set, the estimate is the distance."""
     puzzle = Hanoi(discs=discs, pegs=pegs)
     known, estimate = distances(puzzle, puzzle.goal), HanoiPatterns(puzzle, partition=partition)
     assert len(known) == pegs**discs
@@ -39,8 +39,8 @@ def test_pattern_databases_are_admissible_and_consistent(discs: int, pegs: int, 
         assert all(abs(value - estimate(puzzle.result(state, action))) <= 1 for action in puzzle.actions(state))
 
 
-def test_a_set_counts_the_moves_of_its_own_discs_alone() -> None:
-    """Sets of single discs: every disc away from the goal needs one move."""
+def test_a_set_counts_only_the_moves_of_its_own_discs() -> None:
+    """With sets of single discs, every disc away from the goal counts one move."""
     puzzle = Hanoi(discs=6)
     estimate, rng = HanoiPatterns(puzzle, partition="1-1-1-1-1-1"), random.Random(2)
     for state in [puzzle.initial(rng) for _ in range(50)]:
@@ -71,13 +71,13 @@ def test_notation_names_pegs_and_discs() -> None:
         ("3 2 x / - / - / -", "numbers of discs"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Hanoi(discs=3).parse_state(text)
 
 
 @pytest.mark.parametrize(("partition", "reason"), [("3-3", "add up to 7"), ("7-x", "add up to 7"), ("0-7", "add up to 7")])
-def test_a_partition_that_does_not_fit_is_refused(partition: str, reason: str) -> None:
+def test_an_invalid_partition_is_refused(partition: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         HanoiPatterns(Hanoi(), partition=partition)
     with pytest.raises(ValueError, match="too large"):

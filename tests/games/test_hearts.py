@@ -1,4 +1,4 @@
-"""Hearts against open_spiel, and what a seat may think of the other hands against every deal."""
+"""Test Hearts against open_spiel, and resampled hands against an enumeration of all deals."""
 
 import random
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from tests.games.game_tree import check_resample, check_state, play_beside, rand
 GAME = Hearts()
 
 
-def dealt(pyspiel: Any) -> tuple[Any, Any]:
-    """A match of open_spiel in which nothing is passed, as its first chance decides."""
+def load_hearts(pyspiel: Any) -> tuple[Any, Any]:
+    """Return open_spiel's Hearts, and a wrapper whose first chance action chooses not to pass cards."""
     spiel = pyspiel.load_game("hearts(pass_cards=false)")
 
     class Unpassed:
@@ -29,15 +29,15 @@ def dealt(pyspiel: Any) -> tuple[Any, Any]:
 
 
 def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
-    """Who moves, the legal cards and the returns, 39 decisions and more a match."""
-    _, unpassed = dealt(pyspiel)
+    """The test compares the seat, the legal cards and the returns at each decision."""
+    _, unpassed = load_hearts(pyspiel)
     for seed in range(100):  # some have hands without clubs, for which the first trick has rules of its own
         play_beside(GAME, unpassed, lambda _, card: [card], seed)
 
 
-def test_who_takes_all_points_is_paid_as_in_open_spiel(pyspiel: Any) -> None:
-    """Seat 0 is dealt the highest cards, and leads them all."""
-    _, unpassed = dealt(pyspiel)
+def test_shooting_the_moon_is_scored_as_in_open_spiel(pyspiel: Any) -> None:
+    """Seat 0 is dealt the highest cards and always plays its highest one."""
+    _, unpassed = load_hearts(pyspiel)
     state, theirs = GAME.initial(random.Random()), unpassed.new_initial_state()
     while not GAME.is_terminal(state):
         cards = GAME.actions(state)
@@ -56,12 +56,12 @@ def test_every_state_satisfies_the_contract_of_games() -> None:
             check_state(GAME, state)
             if action is not None and GAME.to_move(state) != CHANCE:
                 check_resample(GAME, state, rng)
-                assert could_be(GAME.resample(GAME.observation(state, 2), 2, rng))
+                assert is_consistent(GAME.resample(GAME.observation(state, 2), 2, rng))
     assert set(Traits.of(GAME)) == {"multi-player", "chance", "hidden-information", "resample"}
 
 
-def could_be(state: State) -> bool:
-    """Whether everyone held what he played, and played what was legal: the deal is taken from the state, and played anew."""
+def is_consistent(state: State) -> bool:
+    """Return whether each seat held the cards that it played and played only legal ones, by a replay of the deal."""
     hands = list(state.hands)
     order = [((leader + place) % 4, card) for leader, trick in tricks_of(state) for place, card in enumerate(trick)]
     for owner, card in order:
@@ -74,35 +74,35 @@ def could_be(state: State) -> bool:
     return again == state
 
 
-def ways(cards: list[int], sizes: list[int]) -> Iterator[list[int]]:
-    """Every way to deal cards to hands of these sizes."""
+def deal_all(cards: list[int], sizes: list[int]) -> Iterator[list[int]]:
+    """Yield every deal of the cards to hands of these sizes."""
     if not sizes:
         yield []
         return
     for hand in combinations(cards, sizes[0]):
-        for rest in ways([card for card in cards if card not in hand], sizes[1:]):
+        for rest in deal_all([card for card in cards if card not in hand], sizes[1:]):
             yield [sum(1 << card for card in hand), *rest]
 
 
 @pytest.mark.parametrize(("seed", "left"), [(1, 8), (2, 8), (3, 10)])
-def test_the_hands_that_a_seat_thinks_of_are_those_that_can_be(seed: int, left: int) -> None:
-    """Near the end, by dealing the hidden cards in every way and keeping the deals in which all was legal."""
+def test_resampled_hands_are_exactly_the_consistent_ones(seed: int, left: int) -> None:
+    """Near the end of a match, all deals of the hidden cards are tried. A deal is consistent if each played card was legal."""
     state = next(state for state, _ in random_match(GAME, seed) if len(state.played) == 52 - left)
     seat, rng = GAME.to_move(state), random.Random(seed)
     seen = GAME.observation(state, seat)
     others = [owner for owner in range(4) if owner != seat]
     unseen = [card for owner in others for card in cards_in(state.hands[owner])]
     possible = set()
-    for hands in ways(unseen, [state.hands[owner].bit_count() for owner in others]):
+    for hands in deal_all(unseen, [state.hands[owner].bit_count() for owner in others]):
         held = dict(zip(others, hands, strict=True)) | {seat: state.hands[seat]}
         guess = state._replace(hands=tuple([held[owner] for owner in range(4)]))
-        if could_be(guess):
+        if is_consistent(guess):
             possible.add(guess)
     assert {GAME.resample(seen, seat, rng) for _ in range(30 * len(possible))} == possible
     assert state in possible
 
 
-def test_a_seat_sees_its_hand_and_what_was_played() -> None:
+def test_a_seat_sees_its_hand_and_the_played_cards() -> None:
     state = next(state for state, _ in random_match(GAME, 5) if len(state.played) == 47)
     hidden = GAME.format_state(GAME.observation(state, 1)).partition(" / ")[0].split("|")
     assert [text.startswith("?") for text in hidden] == [True, False, True, True]

@@ -1,4 +1,4 @@
-"""Hex against theorems, solved boards, open_spiel, and twins that look at cells one by one."""
+"""Test Hex against theorems, solved boards, open_spiel, and twins that check cells one by one."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.games.game_tree import play_beside, random_match, start
 
 
 def wins(game: Hex, state: Any, known: dict[Any, bool]) -> bool:
-    """Whether the side to move wins, by a search of everything that can follow; moves that look good come first."""
+    """Return whether the side to move wins, by a full search that tries promising moves first."""
     if state[2]:
         return False
     if state not in known:
@@ -27,13 +27,13 @@ def wins(game: Hex, state: Any, known: dict[Any, bool]) -> bool:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, pytest.param(4, marks=pytest.mark.proof)])
-def test_who_begins_wins(size: int) -> None:
-    """J. Nash's argument of the stolen strategy."""
+def test_the_first_player_wins(size: int) -> None:
+    """This follows from J. Nash's strategy-stealing argument."""
     assert wins(Hex(size=size), (0, 0, 0), {})
 
 
 class Prover:
-    """Finds who wins, with bridges and with regions in which the side to move must play; for boards that `wins` cannot search.
+    """Find the winner with bridges and must-play regions, for boards that are too large for `wins`.
 
     R. Hayward and others, Solving 7x7 Hex with Domination, Virtual Connections, and Graph-Theoretic Bounds, 2005: if the opponent
     wins after a move, and needs only some empty cells for it, every move elsewhere loses, too.
@@ -45,10 +45,10 @@ class Prover:
         self.known: dict[Any, tuple[bool, int, int]] = {}
 
     def find_links(self, seat: int) -> dict[int, list[tuple[int, int]]]:
-        """From the first edge (-1) and each cell, to cells and the second edge (-2): the empty cells of which a link needs both.
+        """Return the links from the first edge (-1) and each cell to cells and the second edge (-2), each with its empty cells.
 
-        Neighbours need none. Two cells with two common neighbours form a bridge, and so do an edge and a cell beside two of its
-        cells: if the opponent takes one of the two, the side takes the other.
+        Neighbors need no empty cell. Two cells with two common neighbors form a bridge, and so do an edge and a cell beside two
+        of its cells: if the opponent takes one of the two, the side takes the other.
         """
         size, number = self.game.size, {(cell // self.game.wide, cell % self.game.wide): cell for cell in self.game.places}
         beside = {place: set(neighbors(size, place)) for place in number}
@@ -67,7 +67,7 @@ class Prover:
     def find_chain(
         self, seat: int, own: int, empty: int, node: int = -1, used: int = 0, seen: frozenset[int] = frozenset()
     ) -> int:
-        """The empty cells of links from a node to the second edge that do not overlap; -1 if there are no such links."""
+        """Return the empty cells of disjoint links from a node to the second edge, or -1 if there are no such links."""
         for other, needs in self.links[seat][node]:
             if needs & ~empty or needs & used:
                 continue
@@ -80,7 +80,7 @@ class Prover:
         return -1
 
     def count_stones(self, seat: int, own: int, empty: int) -> int:
-        """The fewest further stones for a chain whose links may overlap; to try good moves first."""
+        """Return the fewest further stones for a chain whose links may overlap. It only orders moves."""
         level, seen, stones = [-1], {-1}, 0
         while level:
             after = []
@@ -100,7 +100,7 @@ class Prover:
         return self.game.size**2
 
     def prove(self, state: Any) -> tuple[bool, int, int]:
-        """Whether the side to move wins, the empty cells that the winner needs, and the winning move as a bit."""
+        """Return whether the side to move wins, the empty cells that the winner needs, and the winning move as a bit."""
         if state not in self.known:
             seat, stones = self.game.to_move(state), state[0] | state[1]
             empty = sum(1 << cell for cell in self.game.places) & ~stones
@@ -134,35 +134,35 @@ class Prover:
 
 
 @pytest.mark.parametrize("size", [2, 3, pytest.param(4, marks=pytest.mark.proof)])
-def test_the_prover_agrees_with_the_search_of_everything(size: int) -> None:
-    """After each opening and each reply, so that both sides win some."""
+def test_the_prover_agrees_with_a_full_search(size: int) -> None:
+    """The positions after each opening and each reply include wins of both sides."""
     game, known = Hex(size=size), dict[Any, bool]()
     prover = Prover(game)
     openings = [game.result(start(game), action) for action in game.actions(start(game))]
     replies = [game.result(state, action) for state in openings for action in game.actions(state)]
-    told = {state: wins(game, state, known) for state in [*openings, *replies]}
-    assert {state: prover.prove(state)[0] for state in told} == told
-    assert size == 2 or {*told.values()} == {True, False}
+    expected = {state: wins(game, state, known) for state in [*openings, *replies]}
+    assert {state: prover.prove(state)[0] for state in expected} == expected
+    assert size == 2 or {*expected.values()} == {True, False}
 
 
 @pytest.mark.proof
-def test_who_begins_wins_on_5x5() -> None:
-    """With the first stone in the middle."""
+def test_the_first_player_wins_on_5x5() -> None:
+    """The first stone is placed in the middle."""
     game = Hex(size=5)
     prover = Prover(game)
     assert not prover.prove(game.result(start(game), game.parse_action(start(game), "c3")))[0]
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_an_acute_corner_is_a_lost_opening(size: int) -> None:
-    """On every board from 2x2 on: the edges of both sides end there at 60 degrees. A. Beck, Excursions into Mathematics, 1969."""
+def test_an_opening_in_an_acute_corner_loses(size: int) -> None:
+    """A. Beck (Excursions into Mathematics, 1969) proves it from 2x2 on. The edges of both sides meet there at 60 degrees."""
     game, known = Hex(size=size), dict[Any, bool]()
     for corner in ("a1", f"{'abc'[size - 1]}{size}"):
         assert wins(game, game.result(start(game), game.parse_action(start(game), corner)), known)
 
 
 def neighbors(size: int, place: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The six cells around one that are on the board."""
+    """Yield the up to six neighbors of a cell on the board."""
     for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1)):
         row, column = place[0] + down, place[1] + right
         if 0 <= row < size and 0 <= column < size:
@@ -170,7 +170,7 @@ def neighbors(size: int, place: tuple[int, int]) -> Iterator[tuple[int, int]]:
 
 
 def joins(cells: set[tuple[int, int]], size: int, axis: int) -> bool:
-    """Whether cells lead from one side to the opposite one, from neighbour to neighbour."""
+    """Return whether a path of neighboring cells joins two opposite sides."""
     waiting, seen = [place for place in cells if place[axis] == 0], set()
     while waiting:
         place = waiting.pop()
@@ -181,7 +181,7 @@ def joins(cells: set[tuple[int, int]], size: int, axis: int) -> bool:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 19])
 def test_a_full_board_has_exactly_one_winner(size: int) -> None:
-    """There are no draws (D. Gale, The Game of Hex and the Brouwer Fixed-Point Theorem, 1979); a plain search says who wins."""
+    """Hex has no draws (D. Gale, The Game of Hex and the Brouwer Fixed-Point Theorem, 1979). A plain search finds the winner."""
     game, rng = Hex(size=size), random.Random(size)
     for _ in range(50):
         order = [(row, column) for row in range(size) for column in range(size)]
@@ -194,14 +194,14 @@ def test_a_full_board_has_exactly_one_winner(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [3, 7, 11])
-def test_random_matches_go_as_in_open_spiel(size: int, pyspiel: Any) -> None:
+def test_random_matches_agree_with_open_spiel(size: int, pyspiel: Any) -> None:
     spiel, game = pyspiel.load_game(f"hex(board_size={size})"), Hex(size=size)
     for seed in range(10):
         play_beside(game, spiel, lambda _, action: [action // (size + 1) * size + action % (size + 1)], seed)
 
 
-def test_fewest_stones_are_the_smallest_set_that_joins_the_edges() -> None:
-    """Against all sets of empty cells, smallest first, in random matches on 4x4."""
+def test_stones_needed_is_the_size_of_the_smallest_joining_set() -> None:
+    """All sets of empty cells are tried, smallest first, in random matches on 4x4."""
     game = Hex(size=4)
     needed = Connection(game)
     for seed in range(4):
@@ -219,8 +219,8 @@ def test_fewest_stones_are_the_smallest_set_that_joins_the_edges() -> None:
                 assert needed.stones_needed(state, seat) == next(joining, 16)
 
 
-def test_resistance_is_that_of_the_circuit() -> None:
-    """Against a Laplacian over all cells, in which own stones are nearly perfect conductors."""
+def test_resistance_agrees_with_a_solved_circuit() -> None:
+    """The circuit is solved by a Laplacian over all cells. Own stones are nearly perfect conductors."""
     game = Hex(size=5)
     ohms = Resistance(game).ohms
     for seed in range(4):
@@ -255,8 +255,8 @@ def resistance(game: Hex, state: Any, seat: int) -> float:
     return float(np.linalg.solve(matrix[:-1, :-1], current)[-1])
 
 
-def test_positions_that_cannot_be_are_refused() -> None:
-    """If the marks, their numbers or the size are wrong, or play went on after it was over."""
+def test_impossible_positions_are_refused() -> None:
+    """The reasons are wrong marks, numbers or sizes, and play after a win."""
     game = Hex(size=2)
     for text, reason in (("xo/xo", "x has joined"), ("oo/x.", "as many x as o"), ("...", "2 rows"), ("xz/..", "'z'")):
         with pytest.raises(ValueError, match=reason):

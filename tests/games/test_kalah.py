@@ -1,4 +1,4 @@
-"""Kalah against the values of a paper, moves by hand, and open_spiel."""
+"""Test Kalah against published values, moves by hand, and open_spiel."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from arena_games.kalah import Kalah, StoreDifference
 from tests.games.game_tree import play_beside, random_match, start
 
 
-def worth(game: Game, state: Any, known: dict[Any, float]) -> float:
-    """What a state is worth to the first seat, by minimax over all that can follow."""
+def solve(game: Game, state: Any, known: dict[Any, float]) -> float:
+    """Return the value of a state for the first seat by minimax."""
     if game.is_terminal(state):
         return game.returns(state)[0]
     if state not in known:
         wins = 1.0 if game.to_move(state) == 0 else -1.0
         best = -wins
         for action in game.actions(state):
-            best = max(best * wins, worth(game, game.result(state, action), known) * wins) * wins
+            best = max(best * wins, solve(game, game.result(state, action), known) * wins) * wins
             if best == wins:
                 break
         known[state] = best
@@ -27,15 +27,15 @@ def worth(game: Game, state: Any, known: dict[Any, float]) -> float:
 
 
 @pytest.mark.parametrize(("pits", "values"), [(1, "D L W L W D"), (2, "W L L L W W"), (3, "D W W W")])
-def test_kalah_is_worth_what_the_paper_says(pits: int, values: str) -> None:
-    """Win, draw or loss of the first seat with 1, 2, 3, ... stones a pit (Irving, Donkers, Uiterwijk 2000, table of values)."""
+def test_values_of_kalah_agree_with_a_paper(pits: int, values: str) -> None:
+    """Irving, Donkers and Uiterwijk (2000) give a win, draw or loss of the first seat for 1, 2, 3, ... stones in each pit."""
     boards = [Kalah(pits=pits, stones=stones) for stones in range(1, len(values.split()) + 1)]
-    assert [{1.0: "W", 0.0: "D", -1.0: "L"}[worth(game, start(game), {})] for game in boards] == values.split()
+    assert [{1.0: "W", 0.0: "D", -1.0: "L"}[solve(game, start(game), {})] for game in boards] == values.split()
 
 
 @pytest.mark.parametrize(("stones", "again"), [(4, 3), (5, 2), (6, 1)])
-def test_the_only_first_move_that_ends_in_the_store_moves_again(stones: int, again: int) -> None:
-    """From pit p the store is 7 - p holes away, so it is the pit with that many stones."""
+def test_a_first_move_into_the_store_moves_again(stones: int, again: int) -> None:
+    """The store is 7 - p holes away from pit p, so only the pit with that many stones ends in it."""
     game = Kalah(stones=stones)
     after = {action: game.result(start(game), action) for action in game.actions(start(game))}
     assert list(after) == [1, 2, 3, 4, 5, 6]
@@ -45,35 +45,43 @@ def test_the_only_first_move_that_ends_in_the_store_moves_again(stones: int, aga
 @pytest.mark.parametrize(
     ("before", "action", "after"),
     [
-        ("1 0 0 0 0 5 (10) / 2 0 0 0 9 0 (21) a", "1", "0 0 0 0 0 5 (20) / 2 0 0 0 0 0 (21) b"),  # takes nine and its own
+        (
+            "1 0 0 0 0 5 (10) / 2 0 0 0 9 0 (21) a",
+            "1",
+            "0 0 0 0 0 5 (20) / 2 0 0 0 0 0 (21) b",
+        ),  # captures nine and the last stone
         ("1 0 0 0 0 5 (10) / 2 0 0 0 0 9 (21) a", "1", "0 1 0 0 0 5 (10) / 2 0 0 0 0 9 (21) b"),  # nothing lies opposite
-        ("0 3 0 0 0 9 (10) / 1 1 1 1 1 1 (20) a", "6", "1 4 0 0 0 0 (11) / 2 2 2 2 2 2 (20) b"),  # past the other's store
-        ("1 0 0 0 0 0 (20) / 13 0 0 0 0 0 (14) b", "1", "2 1 1 1 1 0 (20) / 0 1 1 1 1 1 (17) a"),  # once round, and takes two
-        ("0 0 0 0 0 1 (24) / 3 0 0 0 0 0 (20) a", "6", "0 0 0 0 0 0 (25) / 0 0 0 0 0 0 (23) a"),  # the other side is swept
+        ("0 3 0 0 0 9 (10) / 1 1 1 1 1 1 (20) a", "6", "1 4 0 0 0 0 (11) / 2 2 2 2 2 2 (20) b"),  # skips the opponent's store
+        ("1 0 0 0 0 0 (20) / 13 0 0 0 0 0 (14) b", "1", "2 1 1 1 1 0 (20) / 0 1 1 1 1 1 (17) a"),  # goes round and captures two
+        (
+            "0 0 0 0 0 1 (24) / 3 0 0 0 0 0 (20) a",
+            "6",
+            "0 0 0 0 0 0 (25) / 0 0 0 0 0 0 (23) a",
+        ),  # the opponent's stones are swept
     ],
 )
-def test_stones_are_sown_as_by_hand(before: str, action: str, after: str) -> None:
-    """Five moves followed with stones on a board."""
+def test_sowing_agrees_with_moves_by_hand(before: str, action: str, after: str) -> None:
+    """The expected positions come from a real board."""
     game = Kalah()
     state = game.parse_state(before)
     assert game.format_state(game.result(state, game.parse_action(state, action))) == after
 
 
-def test_random_matches_go_as_in_open_spiel(pyspiel: Any) -> None:
-    """The only board of open_spiel: its pits are numbered round the board, with a store for each side between them."""
+def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
+    """open_spiel has only the standard board. Its pits are numbered around the board, with a store between the sides."""
     spiel, game = pyspiel.load_game("mancala"), Kalah()
     for seed in range(30):
         play_beside(game, spiel, lambda theirs, pit: [pit + 7 * theirs.current_player()], seed)
 
 
-def test_the_heuristic_is_the_lead_as_a_share_of_all_stones() -> None:
+def test_the_heuristic_is_the_share_of_stones_in_the_lead() -> None:
     game = Kalah()
     state = game.parse_state("1 0 0 0 0 5 (10) / 2 0 0 0 9 0 (21) a")
     assert StoreDifference(game)(state) == pytest.approx(-0.9 * 11 / 48)
     assert StoreDifference(game)(state, 1) == pytest.approx(0.9 * 11 / 48)
 
 
-def test_the_grid_has_the_pits_that_can_be_clicked() -> None:
+def test_the_grid_shows_the_clickable_pits() -> None:
     game = Kalah(pits=3, stones=2)
     for state, action in random_match(game, 1):
         for one in [] if action is None else game.actions(state):
@@ -84,7 +92,7 @@ def test_the_grid_has_the_pits_that_can_be_clicked() -> None:
 @pytest.mark.parametrize(
     "text", ["", "4 4 4 4 4 4 (0) / 4 4 4 4 4 4 (0)", "4 4 (0) / 4 4 (0) a", "0 0 0 0 0 0 (4) / 9 9 9 9 8 0 (0) a"]
 )
-def test_a_text_that_is_no_position_is_refused(text: str) -> None:
+def test_invalid_position_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         Kalah().parse_state(text)
 

@@ -1,4 +1,4 @@
-"""Kuhn poker against Kuhn's own results, a twin written as a table of payoffs, and open_spiel."""
+"""Test Kuhn poker against Kuhn's results, a table of payoffs, and open_spiel."""
 
 import random
 from collections import Counter
@@ -24,7 +24,7 @@ from tests.games.game_tree import (
 # H. W. Kuhn, A simplified two-person poker, 1950.
 VALUE = -1 / 18
 UNIFORM = 0.4583333333
-# The probability of a bet by the card and what was done, in Kuhn's family of equilibria; alpha is that of a bluff with the jack.
+# The probability of a bet by card and history in Kuhn's equilibria. The jack bluffs with probability alpha.
 FAMILY: dict[str, Callable[[float], float]] = {
     "J:": lambda alpha: alpha, "Q:": lambda alpha: 0.0, "K:": lambda alpha: 3 * alpha,
     "J:pb": lambda alpha: 0.0, "Q:pb": lambda alpha: alpha + 1 / 3, "K:pb": lambda alpha: 1.0,
@@ -43,19 +43,19 @@ def equilibrium(alpha: float) -> Any:
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.2, 1 / 3])
-def test_the_equilibria_of_kuhn_are_worth_a_chip_in_18_and_cannot_be_exploited(alpha: float) -> None:
+def test_kuhns_equilibria_have_the_known_value_and_no_exploitability(alpha: float) -> None:
     game = KuhnPoker()
     assert value(game, equilibrium(alpha), start(game)) == pytest.approx(VALUE, abs=1e-12)
     assert exploitability(game, equilibrium(alpha)) == pytest.approx(0, abs=1e-12)
     assert best_response(game, equilibrium(alpha), 1, [(1.0, start(game))]) == pytest.approx(-VALUE, abs=1e-12)
 
 
-def test_random_play_can_be_exploited_as_published() -> None:
+def test_the_exploitability_of_uniform_play_agrees_with_published_figures() -> None:
     assert exploitability(KuhnPoker(), uniformly) == pytest.approx(UNIFORM, abs=1e-9)
 
 
-def test_every_hand_pays_what_the_rules_say() -> None:
-    """The twin: six deals, five ways to act, and who gets how many chips."""
+def test_payoffs_agree_with_a_table_of_all_hands() -> None:
+    """The table has six deals and five betting sequences, each with the chips of seat 0."""
     game, expected = KuhnPoker(), Counter[tuple[str, float]]()
     for cards in map("".join, permutations("JQK", 2)):
         higher = 1 if "JQK".index(cards[0]) > "JQK".index(cards[1]) else -1
@@ -67,7 +67,7 @@ def test_every_hand_pays_what_the_rules_say() -> None:
 
 
 def test_every_state_satisfies_the_contract_of_games() -> None:
-    """1 state before the deal, 3 after the first card, and 9 for each of 6 deals: what Kuhn's tree has."""
+    """Kuhn's tree has 1 state before the deal, 3 after the first card, and 9 for each of 6 deals."""
     game, rng = KuhnPoker(), random.Random(1)
     states = list(states_of(game))
     assert len(states) == 1 + 3 + 6 * 9
@@ -87,8 +87,8 @@ def test_a_seat_sees_its_own_card_until_a_showdown() -> None:
     assert game.render(game.parse_state("J?:pb")) == "a: J   b: ?\na passes, b bets"
 
 
-def test_cards_that_are_not_known_are_drawn_evenly() -> None:
-    """Two cards are left for the other seat: in 3,000 draws each comes up within four standard deviations of 1,500."""
+def test_unknown_cards_are_resampled_uniformly() -> None:
+    """Two cards are possible. In 3,000 draws, each count is within four standard deviations of 1,500."""
     game, rng = KuhnPoker(), random.Random(5)
     drawn = Counter(game.resample(("?Q", "p"), 1, rng)[0] for _ in range(3000))
     assert set(drawn) == {"JQ", "KQ"}

@@ -1,4 +1,4 @@
-"""Leduc hold'em against published figures, a twin that counts chips bet by bet, and open_spiel."""
+"""Test Leduc hold'em against published figures, a count of chips bet by bet, and open_spiel."""
 
 import random
 from itertools import permutations
@@ -9,14 +9,14 @@ import pytest
 from arena_games.leduc_poker import LeducPoker
 from tests.games.game_tree import check_resample, check_state, exploitability, play_beside, states_of, uniformly
 
-# NashConv over two of uniform play, as open_spiel's exploitability gives it.
+# The exploitability of uniform play (NashConv / 2), computed by open_spiel.
 UNIFORM = 2.373611
-# The first round of nine ways to act, of which five end in calls; each of them is followed by nine in the second.
+# A round has nine betting sequences. Five of them end in calls, and the second round follows.
 WAYS = ["cc", "crf", "crc", "crrf", "crrc", "rf", "rc", "rrf", "rrc"]
 
 
-def twin(cards: tuple[str, ...], first: str, second: str) -> float:
-    """The chips of seat 0, counted bet by bet as at a table."""
+def count_chips(cards: tuple[str, ...], first: str, second: str) -> float:
+    """Return the chips that seat 0 wins, counted bet by bet."""
     chips, folded = [1, 1], None
     for bets, size in ((first, 2), (second, 4)):
         for turn, letter in enumerate(bets):
@@ -32,8 +32,8 @@ def twin(cards: tuple[str, ...], first: str, second: str) -> float:
     return 0 if own == other else chips[1] if own > other else -chips[0]
 
 
-def test_every_hand_pays_what_a_count_of_the_chips_says() -> None:
-    """Every way to act in both rounds, for every deal of three cards."""
+def test_payoffs_agree_with_a_count_of_the_chips() -> None:
+    """All betting sequences of both rounds are played for every deal of three cards."""
     game, seen, most = LeducPoker(), 0, 0.0
     deals = list(permutations(["J1", "J2", "Q1", "Q2", "K1", "K2"], 3))
     for cards in deals:
@@ -41,14 +41,14 @@ def test_every_hand_pays_what_a_count_of_the_chips_says() -> None:
             for second in WAYS if first[-1] == "c" else [""]:
                 state = (cards if second else cards[:2], first, second)
                 assert game.is_terminal(state)
-                assert list(game.returns(state)) == [twin(*state), -twin(*state)]
+                assert list(game.returns(state)) == [count_chips(*state), -count_chips(*state)]
                 seen, most = seen + 1, max(most, game.returns(state)[0])
     assert seen == 120 * (4 + 5 * 9)
     assert most == game.max_return == 13
 
 
 def test_every_state_satisfies_the_contract_of_games() -> None:
-    """A round has 6 states that go on, 5 that end in calls and 4 in a fold; 30 deals, and 4 cards for each that is called."""
+    """A round has 6 open states, 5 that end in calls and 4 that end in folds. There are 30 deals, and 4 public cards for each."""
     game, rng = LeducPoker(), random.Random(2)
     states = list(states_of(game))
     assert len(states) == 1 + 6 + 30 * 15 + 30 * 5 * 4 * 15
@@ -59,7 +59,7 @@ def test_every_state_satisfies_the_contract_of_games() -> None:
             check_resample(game, state, rng)
 
 
-def test_random_play_can_be_exploited_as_published() -> None:
+def test_the_exploitability_of_uniform_play_agrees_with_published_figures() -> None:
     assert exploitability(LeducPoker(), uniformly) == pytest.approx(UNIFORM, abs=1e-6)
 
 

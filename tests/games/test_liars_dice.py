@@ -1,4 +1,4 @@
-"""Liar's dice against published figures, a twin that counts faces, and open_spiel."""
+"""Test liar's dice against published figures, a count of faces, and open_spiel."""
 
 import random
 from collections import Counter
@@ -19,16 +19,16 @@ from tests.games.game_tree import (
     uniformly,
 )
 
-# NashConv over two of uniform play with one die of four sides, as open_spiel's exploitability gives it.
+# The exploitability (NashConv / 2) of uniform play with one die of four sides, computed by open_spiel.
 UNIFORM = 0.655060
 
 
-def test_random_play_can_be_exploited_as_published() -> None:
+def test_the_exploitability_of_uniform_play_agrees_with_published_figures() -> None:
     assert exploitability(LiarsDice(sides=4), uniformly) == pytest.approx(UNIFORM, abs=1e-6)
 
 
-def test_every_end_is_right_by_a_count_of_the_faces() -> None:
-    """With three sides: the bidder is right where as many dice show the face, or the highest one, as was bid."""
+def test_every_result_agrees_with_a_count_of_the_faces() -> None:
+    """The bidder wins if at least as many dice show the face or the highest face, which is wild. The dice have three sides."""
     game, ends = LiarsDice(sides=3), 0
     for state in states_of(game):
         if game.is_terminal(state):
@@ -40,11 +40,11 @@ def test_every_end_is_right_by_a_count_of_the_faces() -> None:
             assert game.returns(state)[bidder] == (1 if held else -1)
             assert sum(game.returns(state)) == 0
             ends += 1
-    assert ends == 9 * (2**6 - 1)  # a set of bids, never empty, in ascending order
+    assert ends == 9 * (2**6 - 1)  # every nonempty set of bids, in ascending order
 
 
 @pytest.mark.parametrize(("dice", "sides"), [(1, 6), (2, 3), (3, 4)])
-def test_rolls_are_as_likely_as_the_ways_to_throw_them(dice: int, sides: int) -> None:
+def test_probabilities_of_rolls_agree_with_an_enumeration(dice: int, sides: int) -> None:
     game = LiarsDice(dice=dice, sides=sides)
     thrown = Counter("".join(sorted(roll)) for roll in product("123456789"[:sides], repeat=dice))
     expected = {roll: ways / sides**dice for roll, ways in thrown.items()}
@@ -52,7 +52,7 @@ def test_rolls_are_as_likely_as_the_ways_to_throw_them(dice: int, sides: int) ->
 
 
 @pytest.mark.parametrize("parameters", [{}, {"dice": 2}, {"dice": 3, "sides": 4}, {"sides": 2}])
-def test_random_matches_keep_their_promises_and_agree_with_open_spiel(parameters: dict[str, int], pyspiel: Any) -> None:
+def test_random_matches_satisfy_the_contract_and_agree_with_open_spiel(parameters: dict[str, int], pyspiel: Any) -> None:
     game, rng = LiarsDice(**parameters), random.Random(3)
     spiel = pyspiel.load_game("liars_dice", {"numdice": game.dice, "dice_sides": game.sides})
     space = list(game.action_space())
@@ -68,7 +68,7 @@ def test_random_matches_keep_their_promises_and_agree_with_open_spiel(parameters
                 check_resample(game, state, rng)
 
 
-def test_a_seat_sees_its_own_dice_until_somebody_says_liar() -> None:
+def test_a_seat_sees_its_own_dice_until_a_call_of_liar() -> None:
     game = LiarsDice(dice=3)
     texts = ["136:", "136 225:", "136 225: 1x2 2x5", "136 225: 1x2 liar"]
     seen = [[game.format_state(game.observation(game.parse_state(text), seat)) for text in texts] for seat in (0, 1)]
@@ -77,8 +77,8 @@ def test_a_seat_sees_its_own_dice_until_somebody_says_liar() -> None:
     assert game.render(game.parse_state("136 ???: 1x2 2x5")) == "a: 1 3 6\nb: ? ? ?\na 1x2, b 2x5"
 
 
-def test_dice_that_are_not_known_are_thrown_with_their_probabilities() -> None:
-    """Two dice of three sides: 1/9 or 2/9 each; 4,500 throws stay within four standard deviations."""
+def test_unknown_dice_are_resampled_by_their_probabilities() -> None:
+    """Rolls of two dice of three sides have probability 1/9 or 2/9. 4,500 samples are within four standard deviations."""
     game, rng = LiarsDice(dice=2, sides=3), random.Random(4)
     drawn = Counter(game.resample((("12", "??"), ("1x1",)), 0, rng)[0][1] for _ in range(4500))
     for roll, probability in game.chance_outcomes(start(game)):

@@ -1,4 +1,4 @@
-"""N queens against published counts, an explicit solution, and twins that look at every pair."""
+"""Test N queens against published counts, an explicit solution, and a twin that checks every pair."""
 
 import random
 from itertools import combinations, permutations, product
@@ -21,22 +21,22 @@ from arena_games.n_queens import LOST, NQueens, conflicts, forward_checking
 pytestmark = pytest.mark.filterwarnings("ignore:. queens have no solution")
 
 SOLUTIONS = [1, 0, 0, 2, 10, 4, 40, 92, 352]
-"""For n = 1..9: OEIS A000170."""
+"""The numbers of solutions for n = 1..9 (OEIS A000170)."""
 
 
 def attacks(rows: Any) -> list[tuple[int, int]]:
-    """The twin: every pair of columns whose queens share a row or a diagonal."""
+    """Return every pair of columns with queens that attack each other."""
     return [(a, b) for a, b in combinations(range(len(rows)), 2) if abs(rows[a] - rows[b]) in (0, b - a)]
 
 
 def staircase(n: int) -> list[int]:
-    """A solution for even n that is not 2 more than a multiple of 6: E. Pauls, Das Maximalproblem der Damen, 1874."""
+    """Return a solution for even n if n mod 6 is not 2 (E. Pauls, Das Maximalproblem der Damen, 1874)."""
     return [*range(2, n + 1, 2), *range(1, n, 2)]
 
 
 @pytest.mark.parametrize(("n", "count"), list(enumerate(SOLUTIONS, 1)))
-def test_the_numbers_of_solutions_are_the_published_ones(n: int, count: int) -> None:
-    """All placements column by column, with safe rows and, on small boards, with all rows."""
+def test_the_number_of_solutions_agrees_with_oeis(n: int, count: int) -> None:
+    """All placements are enumerated column by column, on safe rows and, on small boards, on all rows."""
     for actions in ("safe", "all") if n <= 6 else ("safe",):
         puzzle = NQueens(n=n, actions=actions)
         unseen, goals = [puzzle.initial(random.Random(0))], set()
@@ -54,8 +54,8 @@ boards = st.integers(1, 12).flatmap(lambda n: st.lists(st.integers(1, n), min_si
 
 @settings(max_examples=100, deadline=None)
 @given(boards, st.data())
-def test_goals_safe_rows_and_conflicts_agree_with_a_look_at_every_pair(rows: list[int], data: st.DataObject) -> None:
-    """On complete states and on prefixes of them."""
+def test_goals_safe_rows_and_conflicts_agree_with_a_check_of_every_pair(rows: list[int], data: st.DataObject) -> None:
+    """The states are complete boards and prefixes of them."""
     puzzle = NQueens(n=len(rows))
     placed = data.draw(st.integers(0, len(rows)))
     for part in (rows, rows[:placed]):
@@ -69,8 +69,8 @@ def test_goals_safe_rows_and_conflicts_agree_with_a_look_at_every_pair(rows: lis
 
 @settings(max_examples=60, deadline=None)
 @given(boards, st.lists(st.tuples(st.integers(0, 11), st.integers(-12, 12)), max_size=12), st.integers())
-def test_the_board_says_what_counting_all_pairs_says(rows: list[int], moves: list[tuple[int, int]], seed: int) -> None:
-    """After moves, swaps and proposals of any kind: the cost, every delta, and which queens are under attack."""
+def test_the_local_view_agrees_with_a_count_of_all_pairs(rows: list[int], moves: list[tuple[int, int]], seed: int) -> None:
+    """The cost, every delta and the attacked queens are compared after moves, swaps and proposals."""
     n = len(rows)
     puzzle, rng = NQueens(n=n), random.Random(seed)
     board = puzzle.local(puzzle.parse_state(" ".join(map(str, rows))))
@@ -92,8 +92,8 @@ def test_the_board_says_what_counting_all_pairs_says(rows: list[int], moves: lis
     assert {board.conflicted(rng) for _ in range(300)} == (attacked or {None})
 
 
-def test_moves_are_those_of_neighbors_in_the_same_order() -> None:
-    """n (n - 1) of them, by column, then row; the moves of one column are its part."""
+def test_moves_have_the_order_of_neighbors() -> None:
+    """There are n (n - 1) moves, by column and then by row. `moves(column)` returns the moves of one column."""
     puzzle = NQueens(n=5)
     state = puzzle.parse_state("1 1 4 5 2")
     after = []
@@ -106,8 +106,8 @@ def test_moves_are_those_of_neighbors_in_the_same_order() -> None:
     assert puzzle.local(state).moves(3) == [(3, row) for row in (1, 2, 3, 4)]
 
 
-def test_proposals_move_queens_under_attack_and_find_their_way() -> None:
-    """Taking what does not make it worse solves 100 queens, by moves of queens that somebody attacks."""
+def test_proposals_move_attacked_queens_and_solve_the_board() -> None:
+    """Accepting each proposal that does not raise the cost solves 100 queens."""
     puzzle, rng = NQueens(n=100), random.Random(4)
     board = puzzle.local(puzzle.random_state(rng))
     steps = 0
@@ -124,7 +124,7 @@ def test_proposals_move_queens_under_attack_and_find_their_way() -> None:
 
 
 def test_steepest_ascent_solves_one_board_of_eight_queens_in_seven() -> None:
-    """14 % (text 4; Russell and Norvig, section 4.1), from uniform starts, within four standard errors."""
+    """Russell and Norvig (section 4.1) give 14 %. The share from uniform starts is within four standard errors."""
     puzzle, rng, climbs = NQueens(), random.Random(14), 1500
     solved = 0
     for _ in range(climbs):
@@ -138,8 +138,8 @@ def test_steepest_ascent_solves_one_board_of_eight_queens_in_seven() -> None:
     assert abs(solved / climbs - 0.14) <= 4 * sqrt(0.14 * 0.86 / climbs)
 
 
-def test_random_states_put_every_queen_on_any_row_alike() -> None:
-    """Chi-square over the 64 squares of 8 queens; 56 degrees of freedom stay below 95 but once in a thousand."""
+def test_random_states_are_uniform() -> None:
+    """Chi-square over the 64 squares of 8 queens has 56 degrees of freedom and exceeds 95 once in a thousand."""
     puzzle, rng, draws = NQueens(), random.Random(8), 4000
     counts = [[0] * 9 for _ in range(8)]
     for _ in range(draws):
@@ -149,8 +149,8 @@ def test_random_states_put_every_queen_on_any_row_alike() -> None:
     assert sum((count - expected) ** 2 / expected for column in counts for count in column[1:]) < 95
 
 
-def test_crossover_takes_after_both_and_mutation_changes_one_queen() -> None:
-    """Every cut happens, no child is a parent when all columns differ, and every queen may be moved to every other row."""
+def test_crossover_mixes_both_parents_and_mutation_moves_one_queen() -> None:
+    """Every cut occurs, and no child equals a parent if all columns differ. Mutation reaches every neighbor."""
     puzzle, rng = NQueens(n=6), random.Random(2)
     a, b = puzzle.parse_state("1 1 1 1 1 1"), puzzle.parse_state("2 2 2 2 2 2")
     children = {puzzle.format_state(puzzle.crossover(a, b, rng)) for _ in range(300)}
@@ -159,8 +159,8 @@ def test_crossover_takes_after_both_and_mutation_changes_one_queen() -> None:
     assert mutants == set(puzzle.neighbors(a))
 
 
-def test_one_queen_is_a_solution_and_has_nowhere_to_go() -> None:
-    """The smallest board works in every view."""
+def test_one_queen_is_a_solution_without_moves() -> None:
+    """All methods work on the smallest board."""
     puzzle, rng = NQueens(n=1), random.Random(1)
     state = puzzle.random_state(rng)
     assert puzzle.is_goal(state)
@@ -171,8 +171,8 @@ def test_one_queen_is_a_solution_and_has_nowhere_to_go() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 8, pytest.param(256, marks=pytest.mark.proof)])
-def test_the_game_and_its_heuristic_keep_their_contracts(n: int) -> None:
-    """Also without any solution, and where states are tuples."""
+def test_the_conformance_checks_pass_for_the_game_and_its_heuristics(n: int) -> None:
+    """Some boards have no solution, and some have tuples as states."""
     if n < 256:
         check_game(NQueens(n=n), matches=5)
         check_heuristic(conflicts, NQueens(n=n), matches=5)
@@ -181,8 +181,8 @@ def test_the_game_and_its_heuristic_keep_their_contracts(n: int) -> None:
     assert set(Traits.of(NQueens(n=n))) == {"single-player", "solution-only", "local", "genetic"}
 
 
-def test_notation_is_rows_from_one_by_column() -> None:
-    """The text of a state, of the empty board, and of actions; a complete state without a goal has none."""
+def test_notation_lists_rows_by_column() -> None:
+    """A complete state has no actions, even if it is not a goal."""
     puzzle = NQueens(n=4)
     assert puzzle.format_state(puzzle.initial(random.Random(0))) == "-"
     state = puzzle.parse_state("3 1")
@@ -208,14 +208,14 @@ def test_notation_is_rows_from_one_by_column() -> None:
         ("  ", "got nothing"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
-    """The column is named."""
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """The message names the column."""
     with pytest.raises(ValueError, match=reason):
         NQueens(n=4).parse_state(text)
 
 
-def test_no_queens_at_all_and_a_board_with_empty_columns_are_refused() -> None:
-    """n from 1 up, by the hint that specs are checked with and by the game itself; local search wants complete states."""
+def test_zero_queens_and_incomplete_local_states_are_refused() -> None:
+    """Both the type hint and the constructor require n >= 1. A local view requires a complete state."""
     hint = TypeAdapter(get_type_hints(NQueens.__init__, include_extras=True)["n"])
     assert hint.validate_python(1) == 1
     with pytest.raises(ValidationError):
@@ -228,8 +228,8 @@ def test_no_queens_at_all_and_a_board_with_empty_columns_are_refused() -> None:
 
 
 @pytest.mark.parametrize("n", [4, 300])
-def test_a_made_up_answer_is_no_goal(n: int) -> None:
-    """Rows beyond the board, fractions of a row and too few queens."""
+def test_an_invalid_answer_is_not_a_goal(n: int) -> None:
+    """The answers have rows beyond the board, fractions of rows, or too few queens."""
     puzzle = NQueens(n=n)
     goal: list[Any] = [*staircase(n)]
     assert puzzle.is_goal(tuple(goal))
@@ -239,8 +239,8 @@ def test_a_made_up_answer_is_no_goal(n: int) -> None:
     assert not puzzle.is_goal(tuple(goal[:-1]))
 
 
-def test_every_delta_is_a_node_and_nothing_else_of_the_board() -> None:
-    """Through the view that agents receive."""
+def test_only_deltas_of_the_local_view_count_as_nodes() -> None:
+    """The view is the counting view that agents receive."""
     meter = Meter()
     board = counting_view(NQueens(), meter).local(NQueens().random_state(random.Random(1)))  # type: ignore[attr-defined]
     moves = [*board.moves(), board.propose(random.Random(1)), (board.conflicted(random.Random(1)), 1)]
@@ -250,8 +250,8 @@ def test_every_delta_is_a_node_and_nothing_else_of_the_board() -> None:
     assert meter.nodes == len(moves) == 58
 
 
-def test_a_million_queens_are_told_apart() -> None:
-    """The explicit solution is a goal, and spoilt it is not."""
+def test_goals_of_a_million_queens_are_recognised() -> None:
+    """The explicit solution is a goal. With one queen moved, it is not."""
     n = 1_000_000
     puzzle, rng = NQueens(n=n), random.Random(6)
     goal = tuple(staircase(n))
@@ -263,26 +263,26 @@ def test_a_million_queens_are_told_apart() -> None:
 
 
 @pytest.mark.load
-def test_a_step_on_a_million_queens_is_as_quick_as_on_a_thousand() -> None:
-    """The time of a step does not grow with the board."""
+def test_the_time_of_a_step_does_not_grow_with_the_board() -> None:
+    """Steps on a million queens are compared with steps on a thousand."""
     rng = random.Random(6)
     large, small = [NQueens(n=n).local(NQueens(n=n).random_state(rng)) for n in (1_000_000, 1_000)]
     spent = []
     for board in (small, large):
-        board.apply(board.propose(rng))  # the first move sets up what the others need
+        board.apply(board.propose(rng))  # the first move builds the tables of the view
         began = process_time()
         for _ in range(1000):
             move = board.propose(rng)
             if board.delta(move) <= 0:
                 board.apply(move)
         spent.append(process_time() - began)
-    # Memory that is not in the cache makes it some 5 times; a copy of the board at each step would make it 1,000 times.
+    # Cache misses make a step about 5 times slower; a copy of the board at each step would make it 1,000 times slower.
     assert spent[1] < 50 * spent[0]
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_board_without_a_solution_is_searched_with_a_warning(n: int) -> None:
-    """The spec is sound, says so in a note, and every attempt counts as unsolved."""
+    """The spec is valid and has a note. Every attempt counts as unsolved."""
     spec = load_spec({"game": {"name": "n-queens", "n": n}, "rounds": 2, "agents": ["dfs", "hill-climb"]})
     assert spec.notes == (f"game: {n} queens have no solution; the search runs anyway",)
     results = run(spec)
@@ -290,8 +290,8 @@ def test_a_board_without_a_solution_is_searched_with_a_warning(n: int) -> None:
     assert {record.termination for record in results.records} == {"gave-up", "normal"}
 
 
-def test_an_answer_keeps_the_queens_of_a_position_that_has_some() -> None:
-    """The 92 solutions of 8 queens by the row of the first queen: 4, 8, 16, 18 and back; a full board fixes nothing."""
+def test_an_answer_must_keep_the_queens_of_the_position() -> None:
+    """By the row of the first queen, the 92 solutions of 8 queens are 4, 8, 16, 18, 18, 16, 8, 4. A full board fixes nothing."""
     game = NQueens()
     solutions = [rows for rows in permutations(range(1, 9)) if not attacks(rows)]
     first = [sum(game.is_answer(bytes([row]), bytes(rows)) for rows in solutions) for row in range(1, 9)]
@@ -306,15 +306,15 @@ def test_an_answer_keeps_the_queens_of_a_position_that_has_some() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 700, 10_000])
-def test_greedy_rows_are_all_different_and_few_attack_each_other(n: int) -> None:
-    """In a random order of n rows some 2n/3 pairs attack each other on a diagonal: of 700 rows some 467."""
+def test_a_greedy_start_is_a_permutation_with_few_attacks(n: int) -> None:
+    """A random permutation of n rows has about 2n/3 attacking pairs, which is about 467 for 700 rows."""
     state = NQueens(n=n, start="greedy").random_state(random.Random(3))
     assert sorted(state) == list(range(1, n + 1))
     assert n != 700 or len(attacks(state)) < 60
 
 
 @pytest.mark.parametrize("start", ["random", "greedy"])
-def test_three_thousand_queens_are_repaired(start: Any) -> None:
+def test_min_conflicts_solves_three_thousand_queens(start: Any) -> None:
     record = play(NQueens(n=3_000, start=start), MinConflicts(), seed=4)
     assert record.solved
     rows = [int(row) for row in str(record.answer).split()]
@@ -322,8 +322,8 @@ def test_three_thousand_queens_are_repaired(start: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [4, 5])
-def test_forward_checking_never_calls_a_board_lost_that_has_a_solution(n: int) -> None:
-    """On all boards with queens in the first columns, against a twin that lists all solutions and marks attacked squares."""
+def test_forward_checking_never_rejects_a_board_with_a_solution(n: int) -> None:
+    """All boards with queens in the first columns are compared with a twin that lists all solutions and attacked squares."""
     puzzle = NQueens(n=n, actions="all")
 
     def attacks(column: int, row: int, other: int, row_there: int) -> bool:

@@ -1,4 +1,4 @@
-"""Boards of very many queens: the greedy start, and numpy's answers beside those of plain Python."""
+"""Test boards of many queens: the greedy start, and numpy's results against plain Python."""
 
 import random
 from collections import Counter
@@ -15,15 +15,15 @@ from arena_games import n_queens
 from arena_games.n_queens import NQueens
 
 
-def crowded(rows: Any) -> int:
-    """Queens that are not the first on one of their diagonals, counted line by line."""
+def count_crowded(rows: Any) -> int:
+    """Return the number of queens that are not the first on one of their diagonals."""
     lines = (Counter(row + column for column, row in enumerate(rows)), Counter(row - column for column, row in enumerate(rows)))
     return sum(count - 1 for line in lines for count in line.values())
 
 
 def test_a_greedy_start_is_a_permutation_with_few_conflicts() -> None:
-    """In 3.08 n tries all but some tens of queens are placed unattacked, whatever n (Sosic and Gu, 1994); in a permutation
-    drawn at random more than n / 2 share a diagonal with another.
+    """In 3.08 n tries, all queens but a few dozen are placed without attacks, for any n (Sosic and Gu, 1994). In a random
+    permutation, more than n / 2 queens share a diagonal with another one.
     """
     for n in (1_000, 4_000):
         game = NQueens(n=n, start="greedy")
@@ -31,20 +31,20 @@ def test_a_greedy_start_is_a_permutation_with_few_conflicts() -> None:
         for seed in range(8):
             rows = game.random_state(random.Random(seed))
             assert sorted(rows) == list(range(1, n + 1))
-            left.append(crowded(rows))
+            left.append(count_crowded(rows))
         assert sum(left) / 8 < 60
-        assert crowded(random.Random(1).sample(range(n), n)) > n / 2
+        assert count_crowded(random.Random(1).sample(range(n), n)) > n / 2
 
 
-def test_every_first_row_of_a_greedy_start_has_the_same_chance() -> None:
-    """The first queen is never attacked, so its row is any: 1,200 draws of 6, each face within 4 standard errors."""
+def test_the_first_row_of_a_greedy_start_is_uniform() -> None:
+    """The first queen is never attacked, so its row is uniform. Each count of 1,200 draws is within 4 standard errors."""
     game, rng = NQueens(n=6, start="greedy"), random.Random(5)
     counts = Counter(game.random_state(rng)[0] for _ in range(1_200))
     assert all(abs(counts[row] - 200) < 4 * (1_200 / 6 * 5 / 6) ** 0.5 for row in range(1, 7))
 
 
-def test_a_start_that_is_none_is_a_fault_of_the_spec(tmp_path: Path) -> None:
-    """It says where, and what is expected."""
+def test_an_unknown_start_is_refused(tmp_path: Path) -> None:
+    """The error names the line and the expected values."""
     spec = tmp_path / "queens.yaml"
     spec.write_text("game: {name: n-queens, start: fast}\nagents: [min-conflicts]\n")
     with pytest.raises(arena.SpecError) as caught:
@@ -56,8 +56,8 @@ def test_a_start_that_is_none_is_a_fault_of_the_spec(tmp_path: Path) -> None:
         NQueens(start="fast")  # type: ignore[arg-type]
 
 
-def test_the_default_start_is_no_other_board() -> None:
-    """Records made before there was a choice keep their ids, and positions their rows."""
+def test_the_default_start_keeps_ids_and_positions() -> None:
+    """Records from before the option `start` existed keep their ids and positions."""
     record = arena.play(NQueens(n=8, start="random"), MinConflicts(), seed=2)
     assert record.id == arena.play("n-queens", MinConflicts(), seed=2).id
     assert NQueens(n=8).random_state(random.Random(0)) == bytes(random.Random(0).choices(range(1, 9), k=8))
@@ -65,27 +65,27 @@ def test_the_default_start_is_no_other_board() -> None:
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boards are large from 300 queens on, and numpy is there."""
+    """Use numpy for boards from 300 queens on, or skip the test if numpy is not installed."""
     if find_spec("numpy") is None:
         pytest.skip("there is no numpy")
     monkeypatch.setattr(n_queens, "NUMPY_QUEENS", 300)
 
 
-def test_numpy_draws_the_same_rows_and_leaves_the_generator_where_plain_python_does(many: None) -> None:
+def test_numpy_draws_the_same_rows_and_generator_state_as_plain_python(many: None) -> None:
     for n in (300, 311, 312, 313, 5_000):
         one, other = random.Random(n), random.Random(n)
         assert NQueens(n=n).random_state(one) == tuple(other.choices(range(1, n + 1), k=n))
         assert one.getstate() == other.getstate()
 
 
-def solution(n: int) -> list[int]:
-    """The solution of Pauls (1874) for an n that is even and no 2 more than a multiple of 6."""
+def make_solution(n: int) -> list[int]:
+    """Return the solution of Pauls (1874) for an even n if n mod 6 is not 2."""
     return [*range(2, n + 1, 2), *range(1, n + 1, 2)]
 
 
 @pytest.mark.parametrize("n", [300, 304])
-def test_numpy_tells_goals_from_others(many: None, n: int) -> None:
-    game, good = NQueens(n=n), solution(n)
+def test_numpy_recognises_goals(many: None, n: int) -> None:
+    game, good = NQueens(n=n), make_solution(n)
     assert n_queens.is_solution(good)
     assert game.is_goal(tuple(good))
     rng = random.Random(1)
@@ -93,7 +93,7 @@ def test_numpy_tells_goals_from_others(many: None, n: int) -> None:
         one, other = rng.sample(range(n), 2)
         bad = list(good)
         bad[one], bad[other] = bad[other], bad[one]
-        assert game.is_goal(tuple(bad)) == (crowded(bad) == 0)
+        assert game.is_goal(tuple(bad)) == (count_crowded(bad) == 0)
     for wrong in (0, n + 1, -5, 1 << 70, True, 1.0):
         assert not game.is_goal((wrong, *good[1:]))  # type: ignore[arg-type]
     assert not game.is_goal(tuple(good[:-1]))

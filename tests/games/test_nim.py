@@ -1,4 +1,4 @@
-"""Nim against Bouton's theory, a complete search, and open_spiel."""
+"""Test Nim against Bouton's theory, a full search, and open_spiel."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ def mover_wins(game: Nim, state: Any, known: dict[Any, bool]) -> bool:
 
 
 @pytest.mark.parametrize("misere", [False, True])
-def test_the_nim_sum_says_who_wins_in_every_state(misere: bool) -> None:
-    """Over all states of heaps of 2, 3 and 4; the seat to move loses with 1 2 3 in both editions."""
+def test_the_nim_sum_predicts_the_winner_of_every_state(misere: bool) -> None:
+    """All states of heaps of 2, 3 and 4 are searched. The seat to move loses 1 2 3 in normal and misère play."""
     game = Nim(heaps=(2, 3, 4), misere=misere)
     value, known = NimSum(game), dict[Any, bool]()
     for state in set(states_of(game)):
@@ -32,7 +32,7 @@ def test_the_nim_sum_says_who_wins_in_every_state(misere: bool) -> None:
 
 @pytest.mark.parametrize("misere", [False, True])
 @pytest.mark.parametrize("heaps", [(1, 3, 5, 7), (2, 9)])
-def test_random_matches_go_as_in_open_spiel(heaps: tuple[int, ...], misere: bool, pyspiel: Any) -> None:
+def test_random_matches_agree_with_open_spiel(heaps: tuple[int, ...], misere: bool, pyspiel: Any) -> None:
     sizes = ";".join(map(str, heaps))
     spiel, game = pyspiel.load_game(f"nim(pile_sizes={sizes},is_misere={misere})"), Nim(heaps=heaps, misere=misere)
 
@@ -44,7 +44,7 @@ def test_random_matches_go_as_in_open_spiel(heaps: tuple[int, ...], misere: bool
         play_beside(game, spiel, mark, seed)
 
 
-def test_notation_is_heaps_and_the_seat() -> None:
+def test_notation_lists_the_heaps_and_the_seat() -> None:
     game = Nim(heaps=(1, 3))
     state = game.parse_state("1 2 b")
     assert [game.format_action(state, action) for action in game.actions(state)] == ["1:1", "2:1", "2:2"]

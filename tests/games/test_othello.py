@@ -1,4 +1,4 @@
-"""Othello against published counts and games, and against a twin that looks at squares one by one."""
+"""Test Othello against published counts and games, and against a twin that checks squares one by one."""
 
 import random
 from typing import Any
@@ -13,7 +13,7 @@ from tests.games.game_tree import levels
 
 # Leaves after n plies on 8x8: A. Bik, Perft for Reversi, aartbik.blogspot.com, February 2009.
 PERFT = [1, 4, 12, 56, 244, 1396, 8200, 55092, 390216]
-# Games on 4x4 once the first disc is placed, and who wins: reversi-nxn.blogspot.com, March and July 2008.
+# Games on 4x4 after a fixed first move, and the winner: reversi-nxn.blogspot.com, March and July 2008.
 GAMES_4X4, VALUE_4X4 = 15_015, -1
 
 # W. D. Smith on the math-fun list: 64 to 0 (empty squares go to the winner) with 23 passes of black. Black's moves have
@@ -27,7 +27,7 @@ PERFECT = (
     "f5 d6 c3 d3 c4 f4 f6 f3 e6 e7 d7 c5 b6 d8 c6 c7 d2 b5 a5 a6 a7 g5 e3 b4 c8 g6 g4 c2 e8 d1 f7 e2 g3 h4 f1 e1 f2 g1 b1 f8 "
     "g8 b3 h3 b2 h5 b7 a3 a4 a1 a2 c1 h2 h1 g2 b8 a8 g7 h8 h7 h6"
 )
-# J. Feinstein, Amenor wins World 6x6 championships, 1993: perfect play on 6x6, the numbers of the moves where they were made.
+# J. Feinstein, Amenor wins World 6x6 championships, 1993: perfect play on 6x6. Each square has the number of its move.
 PERFECT_6X6 = """
 28  9  8  7 31 32
 22 14  1  4 17 16
@@ -39,13 +39,12 @@ PERFECT_6X6 = """
 
 
 @pytest.mark.parametrize("plies", [5, pytest.param(8, marks=pytest.mark.proof)])
-def test_the_standard_board_has_the_known_perft_counts(plies: int) -> None:
-    """Leaves after up to so many plies from the standard start."""
+def test_perft_counts_on_8x8_agree_with_published_ones(plies: int) -> None:
     assert [sum(level.values()) for level in levels(Othello(), plies)] == PERFT[: plies + 1]
 
 
-def test_four_by_four_has_the_known_number_of_games_and_is_lost_for_x() -> None:
-    """Every game to its end, passes and early ends included; the four first moves are mirror images."""
+def test_x_loses_on_4x4_with_the_known_number_of_games() -> None:
+    """All games are counted, with passes and early ends. The four first moves are mirror images, hence the factor 4."""
     game = Othello(size=4)
     found = list(levels(game, 40))
     assert sum(ways for level in found for state, ways in level.items() if game.is_terminal(state)) == 4 * GAMES_4X4
@@ -59,7 +58,7 @@ def test_four_by_four_has_the_known_number_of_games_and_is_lost_for_x() -> None:
 
 
 def replay(game: Othello, moves: list[str]) -> tuple[Any, list[str]]:
-    """The end of a game noted without passes, and who moved: a capital for a disc of x, `-` for a pass of x, `=` for one of o."""
+    """Play a game noted without passes. Return its end and the movers: X or o for a disc, `-` for a pass of x and `=` of o."""
     state, movers = game.initial(random.Random(0)), []
     for move in moves:
         while game.actions(state) == ("pass",):
@@ -76,8 +75,8 @@ def counts(game: Othello, state: Any) -> tuple[int, int]:
     return text.count("x"), text.count("o")
 
 
-def test_the_shortest_game_is_a_wipe_out_after_nine_moves() -> None:
-    """All programs that list games of nine moves find it; o is left without a disc."""
+def test_a_game_of_nine_moves_is_a_wipe_out() -> None:
+    """This is the shortest game of Othello; o is left without a disc."""
     game = Othello()
     state, movers = replay(game, ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"])
     assert "".join(movers) == "XoXoXoXoX"
@@ -86,7 +85,7 @@ def test_the_shortest_game_is_a_wipe_out_after_nine_moves() -> None:
 
 
 def test_a_game_with_23_forced_passes_is_played_as_published() -> None:
-    """x passes 23 times, o never, and every move is made by the side that made it."""
+    """x passes 23 times and o never. Each move belongs to the side given by the publication."""
     game = Othello()
     moves = WIPE_OUT.split()
     state, movers = replay(game, moves)
@@ -97,7 +96,7 @@ def test_a_game_with_23_forced_passes_is_played_as_published() -> None:
 
 
 def test_perfect_play_ends_as_published() -> None:
-    """A draw on 8x8, and 16 to 20 on 6x6."""
+    """The result is a draw on 8x8, and 16 to 20 on 6x6."""
     game = Othello()
     state, _ = replay(game, PERFECT.split())
     assert counts(game, state) == (32, 32)
@@ -113,8 +112,8 @@ def test_perfect_play_ends_as_published() -> None:
 Board = list[list[str]]
 
 
-def turned(board: Board, row: int, column: int, mark: str) -> list[tuple[int, int]]:
-    """The twin: what a disc on a square would turn over, by walking in eight directions."""
+def find_flips(board: Board, row: int, column: int, mark: str) -> list[tuple[int, int]]:
+    """Return the squares that a disc would flip, by a walk in eight directions."""
     size, other = len(board), "o" if mark == "x" else "x"
     found: list[tuple[int, int]] = []
     for down in (-1, 0, 1):
@@ -129,10 +128,10 @@ def turned(board: Board, row: int, column: int, mark: str) -> list[tuple[int, in
     return found
 
 
-def placements(board: Board, mark: str) -> dict[str, tuple[int, int]]:
-    """The twin's squares for a disc, row by row."""
+def find_placements(board: Board, mark: str) -> dict[str, tuple[int, int]]:
+    """Return the legal squares for a disc, row by row."""
     cells = [(r, c) for r in range(len(board)) for c in range(len(board)) if board[r][c] == "."]
-    return {f"{'abcdefgh'[c]}{r + 1}": (r, c) for r, c in cells if turned(board, r, c, mark)}
+    return {f"{'abcdefgh'[c]}{r + 1}": (r, c) for r, c in cells if find_flips(board, r, c, mark)}
 
 
 def start(size: int) -> Board:
@@ -145,15 +144,15 @@ def start(size: int) -> Board:
 
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from([4, 6, 8]), st.integers(0, 2**32))
-def test_random_games_agree_with_a_twin_that_looks_at_squares(size: Any, seed: int) -> None:
-    """Actions, results, passes, ends, returns and both heuristics in every position of a game."""
+def test_random_games_agree_with_a_twin_that_checks_each_square(size: Any, seed: int) -> None:
+    """The twin gives the actions, results, passes, ends, returns and both heuristics of every position of a game."""
     game, rng = Othello(size=size), random.Random(seed)
     state, board, seat = game.initial(rng), start(size), 0
     while True:
         mark = "xo"[seat]
         assert game.format_state(state) == f"{'/'.join(map(''.join, board))} {mark}"
         assert game.parse_state(game.format_state(state)) == state
-        each = [placements(board, one) for one in "xo"]
+        each = [find_placements(board, one) for one in "xo"]
         marks = "".join(map("".join, board))
         more = marks.count("x") - marks.count("o")
         assert game.is_terminal(state) == (not each[0] and not each[1])
@@ -168,13 +167,13 @@ def test_random_games_agree_with_a_twin_that_looks_at_squares(size: Any, seed: i
         state = game.result(state, action)
         if action != "pass":
             row, column = each[seat][action]
-            for r, c in [*turned(board, row, column, mark), (row, column)]:
+            for r, c in [*find_flips(board, row, column, mark), (row, column)]:
                 board[r][c] = mark
         seat = 1 - seat
 
 
 def check_values(game: Othello, state: Any, board: Board, mobility: list[int]) -> None:
-    """Compare both heuristics with the sums that they are said to be."""
+    """Compare both heuristics with their documented sums."""
     marks = "".join(map("".join, board))
     more = (marks.count("x") - marks.count("o")) / (marks.count("x") + marks.count("o"))
     corners = [board[r][c] for r in (0, -1) for c in (0, -1)]
@@ -184,32 +183,31 @@ def check_values(game: Othello, state: Any, board: Board, mobility: list[int]) -
         assert corners_mobility(game, state, seat) == pytest.approx(sign * 0.99 * share)
 
 
-def twin_leaves(board: Board, seat: int, plies: int) -> int:
-    """Perft by the twin alone."""
+def count_leaves(board: Board, seat: int, plies: int) -> int:
+    """Return the perft count, by the twin alone."""
     if plies == 0:
         return 1
     mark = "xo"[seat]
-    found = placements(board, mark)
+    found = find_placements(board, mark)
     if not found:
-        return twin_leaves(board, 1 - seat, plies - 1) if placements(board, "xo"[1 - seat]) else 0
+        return count_leaves(board, 1 - seat, plies - 1) if find_placements(board, "xo"[1 - seat]) else 0
     total = 0
     for row, column in found.values():
         after = [cells[:] for cells in board]
-        for r, c in [*turned(board, row, column, mark), (row, column)]:
+        for r, c in [*find_flips(board, row, column, mark), (row, column)]:
             after[r][c] = mark
-        total += twin_leaves(after, 1 - seat, plies - 1)
+        total += count_leaves(after, 1 - seat, plies - 1)
     return total
 
 
-def test_six_by_six_has_the_perft_counts_of_the_twin() -> None:
-    """Leaves after up to five plies from the standard start."""
+def test_perft_counts_on_6x6_agree_with_a_twin() -> None:
     game = Othello(size=6)
-    expected = [twin_leaves(start(6), 0, plies) for plies in range(6)]
+    expected = [count_leaves(start(6), 0, plies) for plies in range(6)]
     assert [sum(level.values()) for level in levels(game, 5)] == expected
 
 
-def test_the_standard_start_and_notation() -> None:
-    """x moves first and has d3, c4, f5 and e6; squares are a letter from the left and a row from the top."""
+def test_the_start_and_the_notation() -> None:
+    """x moves first, on d3, c4, f5 or e6. A square is a letter from the left and a row from the top."""
     game = Othello()
     state = game.initial(random.Random(0))
     assert game.format_state(state) == "......../......../......../...ox.../...xo.../......../......../........ x"
@@ -222,8 +220,8 @@ def test_the_standard_start_and_notation() -> None:
         game.parse_action(after, "pass")
 
 
-def test_a_pass_is_an_action_only_where_there_is_no_other() -> None:
-    """The only disc of o outflanks nothing, and x can still take it."""
+def test_a_pass_is_legal_only_if_no_disc_can_be_placed() -> None:
+    """The only disc of o outflanks no disc, and x can still capture it."""
     game = Othello(size=4)
     state = game.parse_state(".oxx/xxxx/xxxx/.x.. o")
     assert list(game.actions(state)) == ["pass"]
@@ -245,15 +243,14 @@ def test_a_pass_is_an_action_only_where_there_is_no_other() -> None:
         ("..../.ox./.x../.... x", "middle, got c3 empty"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
-    """No side to move, wrong sizes, wrong marks and an empty middle are told apart."""
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """The reasons are a missing side to move, wrong sizes, wrong marks and an empty middle."""
     with pytest.raises(ValueError, match=reason):
         Othello(size=4).parse_state(text)
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_the_conformance_checks_pass(size: int, registry: Registry) -> None:
-    """The game and both heuristics, as they are registered."""
     game = registry.game("othello")(size=size)
     assert game.default_heuristic == "corners-mobility"
     check_game(game, matches=5)

@@ -1,4 +1,4 @@
-"""Pancakes against published counts by distance, and the heuristics against breadth-first search."""
+"""Test pancakes against published counts by distance, and the heuristics against breadth-first search."""
 
 import random
 from collections import Counter
@@ -11,7 +11,7 @@ from arena.testing import check_game, check_heuristic
 from arena_games.pancake import Gap, Pancake, State, Top
 from tests.games.game_tree import distances
 
-# Stacks of n pancakes by the fewest actions to the goal: OEIS A092113.
+# The number of stacks of n pancakes by distance to the goal: OEIS A092113.
 AT_DISTANCE = {
     4: [1, 3, 6, 11, 3],
     5: [1, 4, 12, 35, 48, 20],
@@ -19,34 +19,34 @@ AT_DISTANCE = {
     7: [1, 6, 30, 149, 543, 1357, 1903, 1016, 35],
 }
 FARTHEST = [0, 1, 3, 4, 5, 7, 8, 9, 10]
-"""For 1 to 9 pancakes: OEIS A058986."""
+"""The largest distances for 1 to 9 pancakes (OEIS A058986)."""
 FARTHEST_BURNT = [1, 4, 6, 8, 10, 12]
-"""For 1 to 6 pancakes: OEIS A078942."""
+"""The largest distances for 1 to 6 burnt pancakes (OEIS A078942)."""
 
 
-def solved(n: int, *, burnt: bool = False) -> dict[State, int]:
-    """The distance of every stack: an action undoes itself, so that the search begins at the goal."""
+def solve_all(n: int, *, burnt: bool = False) -> dict[State, int]:
+    """Return the distance of every stack. Each action is its own inverse, so the search begins at the goal."""
     puzzle = Pancake(n=n, burnt=burnt)
     return distances(puzzle, puzzle.goal)
 
 
 @pytest.mark.parametrize("n", AT_DISTANCE)
-def test_as_many_stacks_are_at_each_distance_as_published(n: int) -> None:
-    counted = Counter(solved(n).values())
+def test_counts_of_stacks_by_distance_agree_with_oeis(n: int) -> None:
+    counted = Counter(solve_all(n).values())
     assert [counted[distance] for distance in range(len(counted))] == AT_DISTANCE[n]
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(9, marks=pytest.mark.proof)])
-def test_the_farthest_stacks_are_as_far_as_published(most: int) -> None:
-    assert [max(solved(n).values()) for n in range(1, most + 1)] == FARTHEST[:most]
-    assert [max(solved(n, burnt=True).values()) for n in range(1, min(most, 7) - 1)] == FARTHEST_BURNT[: min(most, 7) - 2]
+def test_the_largest_distances_agree_with_oeis(most: int) -> None:
+    assert [max(solve_all(n).values()) for n in range(1, most + 1)] == FARTHEST[:most]
+    assert [max(solve_all(n, burnt=True).values()) for n in range(1, min(most, 7) - 1)] == FARTHEST_BURNT[: min(most, 7) - 2]
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(9, marks=pytest.mark.proof)])
-def test_gap_and_top_are_bounds_of_the_distance(most: int) -> None:
-    """Never more than the distance; top is gap, and one more exactly if no action lowers gap. Both are consistent."""
+def test_gap_and_top_are_admissible_and_consistent(most: int) -> None:
+    """Top equals gap, plus one exactly if no action lowers gap."""
     for n, burnt in [*[(n, False) for n in range(1, most + 1)], *[(n, True) for n in range(1, min(most, 7) - 1)]]:
-        puzzle, known = Pancake(n=n, burnt=burnt), solved(n, burnt=burnt)
+        puzzle, known = Pancake(n=n, burnt=burnt), solve_all(n, burnt=burnt)
         gap, top = Gap(puzzle), Top(puzzle)
         gaps = {state: gap(state) for state in known}
         tops = {state: top(state) for state in known}
@@ -63,9 +63,9 @@ def test_gap_and_top_are_bounds_of_the_distance(most: int) -> None:
     ("n", "positions"), [(4, 4), (5, 4), (6, 4), *[pytest.param(n, 40 - 4 * n, marks=pytest.mark.proof) for n in (7, 8, 9)]]
 )
 @pytest.mark.parametrize("heuristic", [Gap, Top])
-def test_a_star_expands_no_stack_that_it_need_not(heuristic: type[Gap], n: int, positions: int) -> None:
-    """It expands all stacks with f below the length of the solution, and none with f above: both counts by brute force."""
-    puzzle, known = Pancake(n=n), solved(n)
+def test_a_star_expands_only_necessary_stacks(heuristic: type[Gap], n: int, positions: int) -> None:
+    """It expands all stacks with f below the solution length and none with f above it. Brute force counts both."""
+    puzzle, known = Pancake(n=n), solve_all(n)
     estimate, name = heuristic(puzzle), "gap" if heuristic is Gap else "top"
     for position in random.Random(1).sample(list(known), positions):
         record = arena.play(
@@ -83,7 +83,7 @@ def test_a_star_expands_no_stack_that_it_need_not(heuristic: type[Gap], n: int, 
 
 
 def test_burnt_pancakes_turn_upside_down() -> None:
-    """The burnt side of each lifted pancake is where the other side was; a single one can be turned."""
+    """A flip turns each lifted pancake over, and even a single pancake can be flipped."""
     puzzle = Pancake(n=3, burnt=True)
     state = puzzle.parse_state("-3 1 -2")
     assert list(puzzle.actions(state)) == [1, 2, 3]
@@ -100,7 +100,7 @@ def test_burnt_pancakes_turn_upside_down() -> None:
     ("text", "reason"),
     [("", "each of 1 to 3"), ("1 2", "each of 1"), ("1 2 2", "each of 1"), ("1 -2 3", "burnt"), ("a", "sizes")],
 )
-def test_a_text_that_is_no_stack_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_stack_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Pancake(n=3).parse_state(text)
 

@@ -1,4 +1,4 @@
-"""Pig against published values, by value iteration and exact expectation over its rules, and against open_spiel."""
+"""Test Pig against published values, by value iteration and exact expectation, and against open_spiel."""
 
 import random
 from collections import defaultdict
@@ -12,39 +12,39 @@ import pytest
 from arena_games.pig import Pig, Race
 from tests.games.game_tree import check_state, play_beside, random_match
 
-# The probability that whoever begins wins when both play best.
+# The probability that the first player wins under optimal play.
 BEST = {10: 0.709424, 20: 0.615559, 25: 0.588109}
-# The same where both play to 100 and hold at 20 points or with the target.
+# The same to 100 if both players hold at 20 or at the target.
 HOLD_AT_20 = 0.534698
 
 
-def turn(own: int, other: int, gathered: int = 0) -> Any:
-    """Seat 0 is to move."""
+def make_state(own: int, other: int, gathered: int = 0) -> Any:
+    """Return a state in which seat 0 is to move."""
     return (0, False, gathered, own, other)
 
 
-def thrown(game: Pig, state: Any) -> list[tuple[float, Any]]:
-    """The states after `roll`, with their probabilities."""
+def roll_outcomes(game: Pig, state: Any) -> list[tuple[float, Any]]:
+    """Return the states after `roll` with their probabilities."""
     rolling = game.result(state, "roll")
     return [(probability, game.result(rolling, face)) for face, probability in game.chance_outcomes(rolling)]
 
 
-def mirrored(state: Any) -> Any:
-    """The same state with the seats exchanged."""
+def swap_seats(state: Any) -> Any:
+    """Return the same state with the seats exchanged."""
     seat, rolling, gathered, first, second = state
     return (1 - seat, rolling, gathered, second, first)
 
 
 @pytest.mark.parametrize("target", [10, *[pytest.param(target, marks=pytest.mark.proof) for target in (20, 25)]])
-def test_the_best_play_wins_as_often_as_published(target: int) -> None:
-    """Value iteration for the seat to move, a pair of scores after the other, from those with the fewest points to go."""
+def test_optimal_play_wins_as_often_as_published(target: int) -> None:
+    """Value iteration solves one pair of scores after the other, from the fewest points to go."""
     game, wins = Pig(target=target), defaultdict[Any, float](lambda: 0.5)
 
     def after(state: Any) -> float:
-        """The probability that seat 0 wins; the other seat sees the same game with the seats exchanged."""
+        """Return the probability that seat 0 wins. The other seat sees the same game with the seats exchanged."""
         if game.is_terminal(state):
             return float(game.returns(state)[0] > 0)
-        return 1 - wins[mirrored(state)] if state[0] else wins[state]
+        return 1 - wins[swap_seats(state)] if state[0] else wins[state]
 
     for own, other in sorted(product(range(target), repeat=2), key=sum, reverse=True):
         change = inf
@@ -52,35 +52,35 @@ def test_the_best_play_wins_as_often_as_published(target: int) -> None:
             change = 0.0
             for scores in {(own, other), (other, own)}:
                 for gathered in range(target - scores[0] + game.sides, -1, -1):
-                    state = turn(*scores, gathered)
+                    state = make_state(*scores, gathered)
                     roll = (
-                        sum(probability * after(one) for probability, one in thrown(game, state))
+                        sum(probability * after(one) for probability, one in roll_outcomes(game, state))
                         if sum(state[2:4]) < target
                         else 0
                     )
                     best = max(after(game.result(state, "hold")), roll)
                     change, wins[state] = max(change, abs(best - wins[state])), best
-    assert wins[turn(0, 0)] == pytest.approx(BEST[target], abs=1e-6)
+    assert wins[make_state(0, 0)] == pytest.approx(BEST[target], abs=1e-6)
 
 
 def test_hold_at_20_against_itself_wins_as_often_as_published() -> None:
-    """The exact expectation: what a turn gathers at each score, by the rules; then two equations for each pair of scores."""
+    """The expectation is exact: the gains of a turn follow from the rules, and two equations solve each pair of scores."""
     game = Pig()
 
     @cache
     def gains(own: int) -> dict[int, float]:
-        """The probabilities of what a turn adds to a score: its states from the fewest points gathered to the most."""
-        weights = defaultdict[Any, float](float, {turn(own, 0): 1.0})
-        for state in (turn(own, 0, gathered) for gathered in range(20 + game.sides)):
+        """Return the probability of each gain of a turn. States are visited from the fewest gathered points to the most."""
+        weights = defaultdict[Any, float](float, {make_state(own, 0): 1.0})
+        for state in (make_state(own, 0, gathered) for gathered in range(20 + game.sides)):
             weight, done = weights.pop(state, 0.0), state[2] >= 20 or own + state[2] >= game.target
-            for probability, successor in [(1.0, game.result(state, "hold"))] if done else thrown(game, state):
+            for probability, successor in [(1.0, game.result(state, "hold"))] if done else roll_outcomes(game, state):
                 weights[successor] += weight * probability
         return {state[3] - own: weight for state, weight in weights.items() if weight}
 
     wins: dict[tuple[int, int], float] = {}
 
     def beyond(own: int, other: int) -> float:
-        """The probability to win from turns that gather something."""
+        """Return the probability to win by a turn that gains points."""
         found = 0.0
         for gain, weight in gains(own).items():
             if gain:
@@ -93,15 +93,15 @@ def test_hold_at_20_against_itself_wins_as_often_as_published() -> None:
             one, two = beyond(own, other) + lost[0], beyond(other, own) + lost[1] if own != other else 0.0
             if own == other:
                 wins[own, own] = one / (1 + lost[0])
-            else:  # w(own, other) = one - lost * w(other, own), and the other way round
+            else:  # w(own, other) = one - lost * w(other, own), and vice versa
                 wins[own, other] = (one - lost[0] * two) / (1 - lost[0] * lost[1])
                 wins[other, own] = two - lost[1] * wins[own, other]
     assert wins[0, 0] == pytest.approx(HOLD_AT_20, abs=1e-6)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"target": 20}, {"target": 30, "sides": 4}, {"target": 1, "sides": 2}])
-def test_random_matches_keep_their_promises_and_agree_with_open_spiel(parameters: dict[str, int], pyspiel: Any) -> None:
-    """But that open_spiel takes the choice from a seat that has enough: there it can only hold."""
+def test_random_matches_satisfy_the_contract_and_agree_with_open_spiel(parameters: dict[str, int], pyspiel: Any) -> None:
+    """In open_spiel, a seat with enough points can only hold, so matches are limited to this action there."""
     game = Pig(**parameters)
     spiel = pyspiel.load_game("pig", {"winscore": game.target, "diceoutcomes": game.sides, "horizon": 100_000})
     numbers = {"roll": 0, "hold": 1} | {face: face - 1 for face in range(1, game.sides + 1)}
@@ -116,15 +116,15 @@ def test_random_matches_keep_their_promises_and_agree_with_open_spiel(parameters
             check_state(game, state)
 
 
-def test_each_seat_has_dice_of_its_own() -> None:
+def test_each_seat_has_its_own_chance_stream() -> None:
     game = Pig()
     state = game.result(game.initial(random.Random(0)), "roll")
     assert game.chance_stream(state) == 0
-    assert game.chance_stream(mirrored(state)) == 1
+    assert game.chance_stream(swap_seats(state)) == 1
 
 
-def test_the_target_alone_does_not_win() -> None:
-    """Who has gathered enough must hold, and may lose it all."""
+def test_a_seat_wins_only_when_it_holds() -> None:
+    """A seat with enough points may still roll and lose them."""
     game = Pig(target=10)
     state = game.parse_state("4:9 +8 a")
     assert list(game.actions(state)) == ["roll", "hold"]
@@ -135,22 +135,22 @@ def test_the_target_alone_does_not_win() -> None:
     assert game.render(game.parse_state("4:9 +8 a?")) == "a   4 of 10   8 gathered, rolling\nb   9 of 10"
 
 
-def test_race_is_an_estimate_of_winning() -> None:
-    """It adds up to 0, never claims to be sure, and rises with either seat's points; equal scores are better on the move."""
+def test_race_is_bounded_zero_sum_and_monotonic() -> None:
+    """Race rises with the points of a seat. At equal scores, the seat to move is ahead."""
     game = Pig()
     race = Race(game)
     for own, other, gathered in product(range(0, 100, 9), range(0, 100, 9), range(0, 30, 7)):
-        state = turn(own, other, gathered)
+        state = make_state(own, other, gathered)
         assert -0.99 <= race(state, 0) <= 0.99
-        assert race(state, 1) == -race(state, 0) == -race(mirrored(state), 1)
-        assert race(turn(own + 1, other, gathered), 0) >= race(state, 0) >= race(turn(own, other + 1, gathered), 0)
-        assert race(turn(own, other, gathered + 1), 0) >= race(state, 0)
-    assert race(turn(50, 50), 0) > 0
+        assert race(state, 1) == -race(state, 0) == -race(swap_seats(state), 1)
+        assert race(make_state(own + 1, other, gathered), 0) >= race(state, 0) >= race(make_state(own, other + 1, gathered), 0)
+        assert race(make_state(own, other, gathered + 1), 0) >= race(state, 0)
+    assert race(make_state(50, 50), 0) > 0
 
 
-def test_race_is_near_the_best_play_to_25() -> None:
-    """0.176 is what the best play gets from the start: it wins 0.588109 of the matches."""
-    assert Race(Pig(target=25))(turn(0, 0), 0) == pytest.approx(2 * BEST[25] - 1, abs=0.05)
+def test_race_is_close_to_the_value_of_optimal_play_to_25() -> None:
+    """Optimal play wins 0.588109 of the matches from the start, which is a value of 0.176."""
+    assert Race(Pig(target=25))(make_state(0, 0), 0) == pytest.approx(2 * BEST[25] - 1, abs=0.05)
 
 
 @pytest.mark.parametrize(

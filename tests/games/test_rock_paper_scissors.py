@@ -1,4 +1,4 @@
-"""Rock, paper, scissors: who beats whom, what chance of winning there is, and what is seen."""
+"""Test rock-paper-scissors: results, values of policies, and observations."""
 
 import random
 from typing import Any
@@ -16,7 +16,7 @@ def always_rock(_: Any, __: Any) -> dict[str, float]:
     return {"rock": 1.0}
 
 
-def test_each_beats_one_of_the_others() -> None:
+def test_each_action_beats_exactly_one_other() -> None:
     game = RockPaperScissors()
     for state in states_of(game):
         check_state(game, state)
@@ -29,15 +29,15 @@ def test_each_beats_one_of_the_others() -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_uniform_play_is_worth_nothing_to_anybody(rounds: int) -> None:
-    """The value is 0, and uniform play cannot be exploited; always rock loses every round."""
+def test_uniform_play_has_value_0_and_no_exploitability(rounds: int) -> None:
+    """A player that always chooses rock can be beaten in every round."""
     game = RockPaperScissors(rounds=rounds)
     assert value(game, uniformly, ()) == pytest.approx(0)
     assert exploitability(game, uniformly) == pytest.approx(0)
     assert exploitability(game, always_rock) == pytest.approx(1)
 
 
-def test_a_match_of_rounds_shows_what_was_played_before() -> None:
+def test_an_observation_shows_the_previous_rounds() -> None:
     game = RockPaperScissors(rounds=3)
     state = game.result(game.parse_state("rock-paper paper-paper"), "rock")
     assert game.format_state(game.observation(state, 1)) == "chosen [null]: rock-paper paper-paper"

@@ -1,4 +1,4 @@
-"""The 2x2x2 cube against the known numbers of positions by distance, and stickers that a twin turns one by one."""
+"""Test the 2x2x2 cube against published counts by distance, and against a twin that turns stickers one by one."""
 
 import random
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ from arena.plugins.registry import Registry
 from arena.testing import check_game, check_heuristic
 from arena_games.rubik_2x2 import SOLVED, CubeCoordinates, CubePatterns, Rubik2x2, State
 
-# Positions by the fewest quarter turns: J. Scherphuis, Mini Cube, jaapsch.net; 3,674,160 in all.
+# The number of positions by quarter turns from the goal: J. Scherphuis, Mini Cube, jaapsch.net; 3,674,160 in all.
 AT_DISTANCE = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276]
 CYCLES = {
     "U": ["U0 U1 U3 U2", "F0 L0 B0 R0", "F1 L1 B1 R1"],
     "R": ["R0 R1 R3 R2", "F1 U1 B2 D1", "F3 U3 B0 D3"],
     "F": ["F0 F1 F3 F2", "U2 R0 D1 L3", "U3 R2 D0 L1"],
 }
-"""Where each sticker goes by a clockwise turn, by face and number: written down with a cube in the hand."""
+"""The cycles of stickers, by face and number, of a clockwise turn. They were written down from a real cube."""
 
 
 def rings(puzzle: Rubik2x2) -> Iterator[set[State]]:
-    """The states at distance 0, 1, 2, ...: a turn changes the distance by one, because it is an odd permutation of corners."""
+    """Yield the states at distance 0, 1, 2, ... A turn changes the distance by one, because it is an odd permutation."""
     before, now = set[State](), {SOLVED}
     while now:
         yield now
@@ -30,8 +30,8 @@ def rings(puzzle: Rubik2x2) -> Iterator[set[State]]:
 
 
 @pytest.mark.parametrize("most", [8, pytest.param(15, marks=pytest.mark.proof)])
-def test_as_many_positions_are_at_each_distance_as_published(most: int) -> None:
-    """God's number is 14."""
+def test_counts_of_positions_by_distance_agree_with_published_ones(most: int) -> None:
+    """The largest distance is 14."""
     found = []
     for ring in rings(Rubik2x2()):
         found.append(len(ring))
@@ -40,7 +40,7 @@ def test_as_many_positions_are_at_each_distance_as_published(most: int) -> None:
     assert found == AT_DISTANCE[:most]
 
 
-def test_stickers_go_where_a_twin_turns_them() -> None:
+def test_turns_agree_with_a_twin_that_moves_stickers() -> None:
     puzzle, rng = Rubik2x2(), random.Random(4)
     for _ in range(50):
         state = puzzle.initial(rng)
@@ -68,8 +68,8 @@ def test_pattern_databases_never_exceed_the_distance(most: int) -> None:
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(15, marks=pytest.mark.proof)])
-def test_coordinates_are_the_smallest_distances_of_all_cubes_that_share_them(most: int) -> None:
-    """A twin looks at whole cubes, ring by ring: the first cube with given twists, or with given places, is at their distance."""
+def test_coordinates_are_the_smallest_distances_of_cubes_with_equal_coordinates(most: int) -> None:
+    """Cubes are visited by distance, so the first cube with given twists, or with given places, has the smallest distance."""
     puzzle = Rubik2x2()
     estimate = CubeCoordinates(puzzle)
     first: list[dict[tuple[int, ...], int]] = [{}, {}]
@@ -100,12 +100,12 @@ def test_ida_star_solves_a_cube_with_the_fewest_turns() -> None:
         ("DDDD RRRR FFFF UUUU LLLL BBBB", "no corner|DBL"),
     ],
 )
-def test_a_text_that_is_no_cube_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_cube_text_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Rubik2x2().parse_state(text)
 
 
-def test_a_single_twist_is_refused() -> None:
+def test_a_cube_with_a_single_twisted_corner_is_refused() -> None:
     puzzle = Rubik2x2()
     with pytest.raises(ValueError, match="never twist a single corner"):
         puzzle.parse_state(puzzle.format_state((1, *SOLVED[1:])))

@@ -1,4 +1,4 @@
-"""Each built-in game describes its rules to a reader, and the examples in these texts are notation of the game."""
+"""Test that each built-in game describes its rules, and that the examples in these texts are notation of the game."""
 
 import random
 import re
@@ -26,7 +26,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "top-spin": {"n": 5, "k": 3},
     "2048": {"rows": 3, "columns": 3},
 }
-"""The parameters with which the positions in a text are positions of the game."""
+"""Parameters for games that show positions of another size than the default in their rules."""
 START = "0.2.0.0.0.0.0.0.0.0.0.0.5.0.0.0.0.3.0.5.0.0.0.0.0.0"
 """The checkers of a side at the start of backgammon."""
 MOVES = {
@@ -41,11 +41,11 @@ MOVES = {
     "sokoban": {"dlU": "####|#.##|#$@#|#--#|####"},
     "sudoku": {"r1c2=7": "1" + 80 * "."},
 }
-"""Moves that a short game at random does not show, each with a position in which it is possible."""
+"""Moves that a short random game does not show, each with a position in which it is legal."""
 
 
 def make(kind: type[Game], folder: Path, text: str) -> Game:
-    """Make the game of an example; levels of sokoban come from a file."""
+    """Make the game of an example. Levels of Sokoban come from a file."""
     if kind.name == "sokoban" and "|" in text:
         (folder / "level.xsb").write_text(text.replace("|", "\n"), encoding="utf-8")
         return kind(file=str(folder / "level.xsb"))
@@ -60,7 +60,7 @@ def is_position(game: Game, text: str) -> bool:
 
 
 def play_at_random(game: Game) -> set[str]:
-    """Return the texts of the moves in the positions of a game at random."""
+    """Return the texts of the legal moves in the positions of a random game."""
     rng, found = random.Random(1), set[str]()
     state = game.initial(rng)
     for _ in range(60):
@@ -73,7 +73,7 @@ def play_at_random(game: Game) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", arena_games(), ids=lambda kind: kind.name)
-def test_the_rules_show_notation_of_the_game(kind: type[Game], tmp_path: Path) -> None:
+def test_examples_in_rules_texts_are_notation_of_the_game(kind: type[Game], tmp_path: Path) -> None:
     """Each example is a parameter, a position or a move."""
     parameters, moves, played = set(signature(kind).parameters), MOVES.get(kind.name, {}), set[str]()
     for text in re.findall("`([^`]+)`", kind().rules_text):
@@ -89,11 +89,11 @@ def test_the_rules_show_notation_of_the_game(kind: type[Game], tmp_path: Path) -
 
 @pytest.mark.parametrize("name", DOMAINS.split())
 def test_the_rules_of_a_domain_take_at_most_150_lines(name: str, registry: Registry) -> None:
-    """The lines of its class. Heuristics, encodings, boards and file formats are outside of it."""
+    """The limit counts the lines of the class, without heuristics, encodings, boards and file formats."""
     assert len(getsourcelines(registry.game(name))[0]) <= 150
 
 
 @pytest.mark.parametrize("heuristic", arena_heuristics(), ids=lambda heuristic: heuristic.__name__)
 def test_each_heuristic_names_its_source(heuristic: Callable[..., Any]) -> None:
-    """A publication with its year, or the words that it was written for this project."""
+    """The docstring names a publication with its year, or says that the heuristic was written for this project."""
     assert re.search(r"\b(19|20)\d\d\b|written for this\s+project", heuristic.__doc__ or "", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Sliding tiles against the counts of the 8-puzzle, and against breadth-first search."""
+"""Test sliding tiles against published counts of the 8-puzzle and breadth-first search."""
 
 import random
 from collections import Counter
@@ -20,8 +20,8 @@ def eight_puzzle() -> dict[Any, int]:
     return distances(SlidingTiles(), SlidingTiles().goal)
 
 
-def test_the_eight_puzzle_has_the_known_numbers_of_states(eight_puzzle: dict[Any, int]) -> None:
-    """181,440 states, and at every distance from 0 to 31 as many as published."""
+def test_counts_of_states_by_distance_agree_with_published_ones(eight_puzzle: dict[Any, int]) -> None:
+    """The 8-puzzle has 181,440 states at distances from 0 to 31."""
     counted = Counter(eight_puzzle.values())
     assert [counted[distance] for distance in range(32)] == AT_DISTANCE
     assert len(eight_puzzle) == 181_440
@@ -31,7 +31,7 @@ def test_the_eight_puzzle_has_the_known_numbers_of_states(eight_puzzle: dict[Any
 def test_the_heuristics_are_admissible_and_consistent_in_the_eight_puzzle(
     heuristic: type[Manhattan | Misplaced], eight_puzzle: dict[Any, int]
 ) -> None:
-    """Nowhere more than the distance, and no slide changes the estimate by more than one."""
+    """No estimate exceeds the distance, and no slide changes an estimate by more than one."""
     puzzle = SlidingTiles()
     evaluate = heuristic(puzzle)
     for state in random.Random(1).sample(list(eight_puzzle), 5_000):
@@ -41,8 +41,8 @@ def test_the_heuristics_are_admissible_and_consistent_in_the_eight_puzzle(
 
 
 @pytest.mark.parametrize(("rows", "columns", "goal"), [(3, 3, "blank-last"), (4, 4, "blank-first"), (2, 5, "blank-last")])
-def test_the_heuristics_are_the_sums_that_they_are_said_to_be(rows: int, columns: int, goal: Any) -> None:
-    """Against a twin that looks at each tile alone, on random positions."""
+def test_manhattan_and_misplaced_agree_with_a_twin(rows: int, columns: int, goal: Any) -> None:
+    """The twin looks at each tile separately, on random positions."""
     puzzle = SlidingTiles(rows=rows, columns=columns, goal=goal)
     manhattan, misplaced = Manhattan(puzzle), Misplaced(puzzle)
     rng = random.Random(3)
@@ -58,8 +58,8 @@ def test_the_heuristics_are_the_sums_that_they_are_said_to_be(rows: int, columns
 @pytest.mark.parametrize(
     ("rows", "columns", "goal"), [(2, 2, "blank-last"), (2, 3, "blank-last"), (3, 2, "blank-first"), (2, 2, "blank-first")]
 )
-def test_exactly_the_positions_that_can_be_reached_are_accepted(rows: int, columns: int, goal: Any) -> None:
-    """Of all arrangements, those that breadth-first search from the goal finds parse; the others are called unsolvable."""
+def test_exactly_the_reachable_positions_are_accepted(rows: int, columns: int, goal: Any) -> None:
+    """Breadth-first search from the goal finds the reachable arrangements. All other arrangements are called unsolvable."""
     puzzle = SlidingTiles(rows=rows, columns=columns, goal=goal)
     reached = set(distances(puzzle, puzzle.goal))
     for tiles in permutations(range(rows * columns)):
@@ -72,8 +72,8 @@ def test_exactly_the_positions_that_can_be_reached_are_accepted(rows: int, colum
 
 
 @pytest.mark.parametrize("size", [(2, 2), (3, 3), (4, 4), (5, 3), (17, 17)])
-def test_a_drawn_position_can_be_solved_and_its_text_reads_back(size: tuple[int, int]) -> None:
-    """Also where the board has too many cells for bytes."""
+def test_random_positions_are_solvable_and_survive_a_round_trip(size: tuple[int, int]) -> None:
+    """17x17 has too many cells for bytes, so its states are tuples."""
     puzzle = SlidingTiles(rows=size[0], columns=size[1])
     for seed in range(20):
         state = puzzle.initial(random.Random(seed))
@@ -81,8 +81,8 @@ def test_a_drawn_position_can_be_solved_and_its_text_reads_back(size: tuple[int,
         assert sorted(state) == list(range(size[0] * size[1]))
 
 
-def test_positions_without_shuffle_are_uniform_among_the_solvable() -> None:
-    """12,000 draws of the 2x2 puzzle: each of its 12 positions comes between 850 and 1,150 times (5 sigma)."""
+def test_positions_without_shuffle_are_uniform_over_solvable_ones() -> None:
+    """In 12,000 draws of the 2x2 puzzle, each of its 12 positions occurs between 850 and 1,150 times (5 sigma)."""
     puzzle = SlidingTiles(rows=2, columns=2)
     rng = random.Random(5)
     drawn = Counter(puzzle.initial(rng) for _ in range(12_000))
@@ -100,8 +100,8 @@ def test_shuffle_makes_that_many_random_slides(eight_puzzle: dict[Any, int]) -> 
             assert distance % 2 == slides % 2
 
 
-def test_the_blank_goes_up_left_right_down_and_an_action_names_the_tile() -> None:
-    """From the middle of the board: tile 2 is above, 4 to the left, 5 to the right, 8 below."""
+def test_actions_name_the_tiles_above_left_right_and_below_the_blank() -> None:
+    """In the middle of the board, tile 2 is above the blank, 4 to its left, 5 to its right, and 8 below."""
     puzzle = SlidingTiles()
     state = puzzle.parse_state("1 2 3 / 4 . 5 / 7 8 6")
     assert list(puzzle.actions(state)) == [2, 4, 5, 8]
@@ -109,8 +109,8 @@ def test_the_blank_goes_up_left_right_down_and_an_action_names_the_tile() -> Non
     assert puzzle.format_state(puzzle.result(state, 8)) == "1 2 3 / 4 8 5 / 7 . 6"
 
 
-def test_a_board_beyond_256_cells_slides_as_a_small_one() -> None:
-    """There states are tuples; tile 288 stands to the left of the blank, 271 above that place, 270 to the left of 271."""
+def test_a_board_of_more_than_256_cells_slides_like_a_small_one() -> None:
+    """States are tuples here. Tile 288 is to the left of the blank, 271 above that cell, and 270 to the left of 271."""
     puzzle = SlidingTiles(rows=17, columns=17)
     state = puzzle.goal
     for action in (288, 271, 270):
@@ -131,14 +131,13 @@ def test_a_board_beyond_256_cells_slides_as_a_small_one() -> None:
         ("", "each of 1 to 8"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
-    """What cannot be solved is told apart from what is no arrangement at all."""
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """The reason distinguishes unsolvable positions from invalid arrangements."""
     with pytest.raises(ValueError, match=reason):
         SlidingTiles().parse_state(text)
 
 
-def test_zero_is_read_for_the_blank_and_slashes_may_be_left_out() -> None:
-    """Three ways to write the goal."""
+def test_zero_is_a_blank_and_slashes_are_optional() -> None:
     puzzle = SlidingTiles()
     for text in ("1 2 3 / 4 5 6 / 7 8 .", "1 2 3 4 5 6 7 8 0", "1 2 3/4 5 6/7 8 ."):
         assert puzzle.parse_state(text) == puzzle.goal

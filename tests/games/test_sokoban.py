@@ -1,4 +1,4 @@
-"""Sokoban against a twin that moves a man step by step over sets of cells, and the matching against scipy."""
+"""Test Sokoban against a twin that moves the man step by step over sets of cells, and the matching against scipy."""
 
 import random
 from collections import deque
@@ -20,7 +20,7 @@ from arena_games.sokoban_level import LOST
 STEPS = {"l": (0, -1), "u": (-1, 0), "r": (0, 1), "d": (1, 0)}
 Cell = tuple[int, int]
 Level = tuple[dict[Cell, str], frozenset[Cell], Cell]
-"""The marks of the level, its boxes and its man."""
+"""The marks of a level, its boxes and its man."""
 
 
 def read(rows: list[str]) -> Level:
@@ -29,14 +29,14 @@ def read(rows: list[str]) -> Level:
     return marks, frozenset(cell for cell, mark in marks.items() if mark in "$*"), man
 
 
-def levels() -> list[tuple[list[str], int]]:
-    """The levels of the file with the numbers of pushes in their comments."""
+def read_levels() -> list[tuple[list[str], int]]:
+    """Return the levels of the file with the numbers of pushes in their comments."""
     blocks = [block.splitlines() for block in LEVELS.read_text().split("\n\n")[1:]]
     return [(rows, int(head.split()[-2])) for head, *rows in blocks]
 
 
 def step(level: Level, boxes: frozenset[Cell], man: Cell, letter: str) -> tuple[frozenset[Cell], Cell, bool] | None:
-    """The boxes and the man after a step, and whether it was a push; None if something is in the way."""
+    """Return the boxes and the man after a step, and whether it was a push; or None if something is in the way."""
     down, right = STEPS[letter]
     to, beyond = (man[0] + down, man[1] + right), (man[0] + 2 * down, man[1] + 2 * right)
     if level[0][to] == "#" or (to in boxes and (level[0][beyond] == "#" or beyond in boxes)):
@@ -44,8 +44,8 @@ def step(level: Level, boxes: frozenset[Cell], man: Cell, letter: str) -> tuple[
     return (boxes - {to} | {beyond}, to, True) if to in boxes else (boxes, to, False)
 
 
-def push_counts(level: Level) -> dict[tuple[frozenset[Cell], Cell], int]:
-    """The fewest pushes to every arrangement of boxes and man: single steps in which only a push costs something."""
+def count_pushes(level: Level) -> dict[tuple[frozenset[Cell], Cell], int]:
+    """Return the fewest pushes to each arrangement of boxes and man, by a search over single steps in which only pushes cost."""
     start = (level[1], level[2])
     counts, waiting = {start: 0}, deque([start])
     while waiting:
@@ -60,8 +60,8 @@ def push_counts(level: Level) -> dict[tuple[frozenset[Cell], Cell], int]:
     return counts
 
 
-def text_of(level: Level, boxes: frozenset[Cell], man: Cell) -> str:
-    """A state in XSB, as a person would write it."""
+def write_xsb(level: Level, boxes: frozenset[Cell], man: Cell) -> str:
+    """Return a state in XSB notation."""
     marks = {cell: "." if mark in ".*+" else "#" if mark == "#" else "-" for cell, mark in level[0].items()}
     for cell in boxes:
         marks[cell] = "*" if marks[cell] == "." else "$"
@@ -72,12 +72,12 @@ def text_of(level: Level, boxes: frozenset[Cell], man: Cell) -> str:
 
 
 @pytest.mark.parametrize("number", [1, *[pytest.param(number, marks=pytest.mark.proof) for number in (2, 3)]])
-def test_as_few_pushes_as_the_twin(number: int) -> None:
-    """A* with each heuristic finds the fewest pushes, and its solution in LURD moves the twin's man to the goal."""
-    rows, pushes = levels()[number - 1]
+def test_a_star_finds_the_fewest_pushes(number: int) -> None:
+    """The twin counts the fewest pushes, and replays the solution of each heuristic in LURD notation to the goal."""
+    rows, pushes = read_levels()[number - 1]
     level = read([row.replace(" ", "-").ljust(8, "#") for row in rows])
     goals = frozenset(cell for cell, mark in level[0].items() if mark in ".*+")
-    assert min(count for (boxes, _), count in push_counts(level).items() if boxes == goals) == pushes
+    assert min(count for (boxes, _), count in count_pushes(level).items() if boxes == goals) == pushes
     for name in ("matching", "nearest-goal", "deadlock-squares"):
         record = arena.play({"name": "sokoban", "level": number}, "a-star", heuristics=name)
         boxes, man = level[1:]
@@ -90,12 +90,12 @@ def test_as_few_pushes_as_the_twin(number: int) -> None:
         assert (sum(map(str.isupper, text)), record.cost) == (pushes, pushes)
 
 
-def test_no_heuristic_exceeds_the_pushes_that_are_left() -> None:
-    """On all arrangements of a small level that can be reached; 10,000 only for arrangements that the twin cannot solve."""
+def test_heuristics_never_exceed_the_remaining_pushes() -> None:
+    """All reachable arrangements of a small level are compared. Only unsolvable arrangements have the estimate 10,000."""
     rows = ["#######", "#@    #", "# $.# #", "#  $. #", "#     #", "#######"]
     level = read([row.replace(" ", "-") for row in rows])
     goals = frozenset({(2, 3), (3, 4)})
-    states = push_counts(level)
+    states = count_pushes(level)
     back: dict[Any, list[Any]] = {}
     for boxes, man in states:
         for letter in STEPS:
@@ -110,13 +110,13 @@ def test_no_heuristic_exceeds_the_pushes_that_are_left() -> None:
             if left[key] + push < left.get(before, LOST):
                 left[before] = left[key] + push
                 (waiting.append if push else waiting.appendleft)(before)
-    puzzle = _level_of(rows)
+    puzzle = make_level(rows)
     kinds = {kind: bind(kind, puzzle) for kind in (Matching, NearestGoal, DeadlockSquares)}
     lost, seen = 0, dict[Any, int | None]()
     for boxes, man in states:
-        state = puzzle.parse_state(text_of(level, boxes, man))
+        state = puzzle.parse_state(write_xsb(level, boxes, man))
         fewest = left.get((boxes, man))
-        assert seen.setdefault(state, fewest) == fewest  # states that differ only in a walk are equal
+        assert seen.setdefault(state, fewest) == fewest  # states that differ only by a walk are equal
         values = [estimate(state) for estimate in kinds.values()]
         assert values[0] >= values[1] >= values[2] or min(values[:2]) == LOST
         assert fewest is None or max(values) <= fewest
@@ -132,19 +132,19 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def _level_of(rows: list[str], **options: Any) -> Sokoban:
+def make_level(rows: list[str], **options: Any) -> Sokoban:
     Path("own.xsb").write_text("; mine\n" + "\n".join(rows) + "\nTitle: #1\n")
     return Sokoban(file="own.xsb", **options)
 
 
 @pytest.mark.parametrize("number", range(1, 11))
-def test_the_matching_is_scipys(number: int) -> None:
-    """On the own levels, each with at most 12 boxes; the pushes of single boxes are counted on the level without the others."""
+def test_the_matching_agrees_with_scipy(number: int) -> None:
+    """The built-in levels have at most 12 boxes. Pushes of a single box are counted on a level without other boxes."""
     puzzle = Sokoban(level=number)
     assert puzzle.boxes <= 12
     estimate, nearest, rng = Matching(puzzle), NearestGoal(puzzle), random.Random(number)
     goals = [cell for cell in puzzle.places if puzzle.goals >> cell & 1]
-    pushes = {goal: _pushes_to(puzzle, goal) for goal in goals}
+    pushes = {goal: count_box_pushes(puzzle, goal) for goal in goals}
     for _ in range(30):
         cells = sorted(rng.sample(puzzle.places, puzzle.boxes))
         costs = np.array([[pushes[goal].get(cell, LOST) for goal in goals] for cell in cells])
@@ -153,8 +153,8 @@ def test_the_matching_is_scipys(number: int) -> None:
         assert nearest(state) == min(LOST, costs.min(axis=1).sum())
 
 
-def _pushes_to(puzzle: Sokoban, goal: int) -> dict[int, int]:
-    """The fewest pushes of a lone box to a goal from each cell, repeated until nothing changes; the man may be anywhere."""
+def count_box_pushes(puzzle: Sokoban, goal: int) -> dict[int, int]:
+    """Return the fewest pushes of a single box to a goal from each cell, with the man on any side of it."""
     cells, found = set(puzzle.places), {goal: 0}
     for _ in cells:
         for cell in cells:
@@ -164,9 +164,9 @@ def _pushes_to(puzzle: Sokoban, goal: int) -> dict[int, int]:
 
 
 @pytest.mark.proof
-def test_the_pushes_of_all_levels() -> None:
-    """A* with the matching; the last level, which takes 2.8 million nodes, has a test of its own."""
-    for number, (_, pushes) in enumerate(levels()[:9], 1):
+def test_a_star_finds_the_fewest_pushes_on_all_levels() -> None:
+    """The last level has a test of its own, because it takes 2.8 million nodes."""
+    for number, (_, pushes) in enumerate(read_levels()[:9], 1):
         assert arena.play({"name": "sokoban", "level": number}, "a-star").cost == pushes
 
 
@@ -181,9 +181,9 @@ LAST_SOLUTION = (
 """A solution of level 10 in LURD notation, found by A*."""
 
 
-def test_the_last_level_takes_40_pushes() -> None:
+def test_the_last_level_needs_40_pushes() -> None:
     """The twin's man solves it in 40 pushes. No solution is shorter, because scipy matches boxes and goals at this cost."""
-    rows, pushes = levels()[9]
+    rows, pushes = read_levels()[9]
     level = read([row.replace(" ", "-") for row in rows])
     boxes, man = level[1:]
     for letter in LAST_SOLUTION:
@@ -194,13 +194,13 @@ def test_the_last_level_takes_40_pushes() -> None:
     assert boxes == frozenset(cell for cell, mark in level[0].items() if mark in ".*+")
     puzzle = Sokoban(level=10)
     cells = [cell for cell in puzzle.places if puzzle.start[0] >> cell & 1]
-    goals = [_pushes_to(puzzle, goal) for goal in puzzle.places if puzzle.goals >> goal & 1]
+    goals = [count_box_pushes(puzzle, goal) for goal in puzzle.places if puzzle.goals >> goal & 1]
     costs = np.array([[goal.get(cell, LOST) for goal in goals] for cell in cells])
     assert sum(map(str.isupper, LAST_SOLUTION)) == pushes == costs[linear_sum_assignment(costs)].sum() == 40
 
 
-def test_shuffled_states_can_be_solved() -> None:
-    """Random pulls from the goals are pushes backwards."""
+def test_shuffled_states_are_solvable() -> None:
+    """A shuffle pulls boxes from the goals, and a pull is a push backwards."""
     puzzle = Sokoban(level=3, shuffle=9)
     assert len({puzzle.initial(random.Random(seed)) for seed in range(30)}) > 20
     for seed in range(3):
@@ -219,13 +219,13 @@ def test_shuffled_states_can_be_solved() -> None:
         (["#####", "#   #", "#####"], "one man, @ or [+], got 0"),
     ],
 )
-def test_levels_that_cannot_be_are_refused_with_the_reason(rows: list[str], reason: str) -> None:
+def test_invalid_levels_are_refused_with_a_reason(rows: list[str], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        _level_of(rows)
+        make_level(rows)
 
 
-def test_texts_that_cannot_be_are_refused_with_the_reason() -> None:
-    puzzle = _level_of(["######", "#@$ .#", "######"])
+def test_invalid_texts_are_refused_with_a_reason() -> None:
+    puzzle = make_level(["######", "#@$ .#", "######"])
     start = puzzle.parse_state("######|#@$_.#|######")
     assert start == puzzle.start
     assert puzzle.render(start) == "######\n#@$ .#\n######"

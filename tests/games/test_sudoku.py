@@ -1,4 +1,4 @@
-"""Sudoku against published counts and a published puzzle, and against solvers that keep no bits."""
+"""Test Sudoku against published counts and a published puzzle, and against solvers without bit operations."""
 
 import pathlib
 import random
@@ -26,7 +26,7 @@ SOLUTION = "53467891267219534819834256785976142342685379171392485696153728428741
 
 
 def peers(cell: int, box: int) -> set[int]:
-    """The twin's rules: the other cells in the same row, column or box."""
+    """Return the other cells in the same row, column or box."""
     n = box * box
     row, column = divmod(cell, n)
     same = {(row, k) for k in range(n)} | {(k, column) for k in range(n)}
@@ -35,7 +35,7 @@ def peers(cell: int, box: int) -> set[int]:
 
 
 def all_solutions(cells: list[int], box: int) -> Iterator[list[int]]:
-    """The twin: fill the cell with the fewest digits that no peer has, by recursion over lists and sets."""
+    """Yield all solutions of a grid by recursion over lists and sets, filling the cell with the fewest candidates first."""
     n = box * box
     options = {
         cell: set(range(1, n + 1)) - {cells[peer] for peer in peers(cell, box)} for cell in range(n * n) if cells[cell] == 0
@@ -50,8 +50,8 @@ def all_solutions(cells: list[int], box: int) -> Iterator[list[int]]:
         cells[cell] = 0
 
 
-def goals(puzzle: Sudoku, state: int) -> Iterator[int]:
-    """All goals that the actions lead to, depth first."""
+def find_goals(puzzle: Sudoku, state: int) -> Iterator[int]:
+    """Yield all goals that can be reached by actions, depth first."""
     unseen = [state]
     while unseen:
         state = unseen.pop()
@@ -62,19 +62,19 @@ def goals(puzzle: Sudoku, state: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("cell", ORDERS)
 def test_there_are_288_small_grids(cell: Cell) -> None:
-    """The known number of grids of 4 by 4, each met once, whichever cell is filled first."""
+    """288 is the known number of 4x4 grids. Each is found once, for either order of cells."""
     puzzle = Sudoku(box=2, cell=cell)
-    found = list(goals(puzzle, puzzle.parse_state("." * 16)))
+    found = list(find_goals(puzzle, puzzle.parse_state("." * 16)))
     assert len(found) == len(set(found)) == 288
     assert count_solutions(geometry(2), geometry(2).blank, most=1000) == 288
 
 
 @pytest.mark.parametrize("cell", ORDERS)
-def test_the_published_puzzle_has_the_published_solution_and_no_other(cell: Cell) -> None:
-    """Thirty givens, fifty-one cells to fill."""
+def test_a_published_puzzle_has_only_its_published_solution(cell: Cell) -> None:
+    """The puzzle has 30 givens and 51 empty cells."""
     puzzle = Sudoku(cell=cell)
     state = puzzle.parse_state(PUZZLE)
-    assert [puzzle.format_state(goal) for goal in goals(puzzle, state)] == [SOLUTION]
+    assert [puzzle.format_state(goal) for goal in find_goals(puzzle, state)] == [SOLUTION]
     assert puzzle.solutions(state) == 1
     assert empty_cells(puzzle, state) == 51
 
@@ -84,8 +84,8 @@ grids = st.lists(st.integers(0, 4), min_size=16, max_size=16)
 
 @settings(max_examples=60, deadline=None)
 @given(grids)
-def test_solutions_and_contradictions_of_small_grids_agree_with_the_twin(cells: list[int]) -> None:
-    """Any sixteen characters: refused where two peers are equal, else with as many solutions as plain search finds."""
+def test_solutions_and_conflicts_of_small_grids_agree_with_a_twin(cells: list[int]) -> None:
+    """A grid is refused if two peers are equal. Otherwise it has as many solutions as the twin finds."""
     puzzle = Sudoku(box=2)
     text = "".join(map(str, cells))
     if any(cells[a] == cells[b] != 0 for a in range(16) for b in peers(a, 2)):
@@ -97,12 +97,12 @@ def test_solutions_and_contradictions_of_small_grids_agree_with_the_twin(cells: 
     assert puzzle.solutions(state) == min(2, len(twins))
     for cell in ORDERS:
         ordered = Sudoku(box=2, cell=cell)
-        assert {ordered.format_state(goal) for goal in goals(ordered, state)} == twins
+        assert {ordered.format_state(goal) for goal in find_goals(ordered, state)} == twins
 
 
 @pytest.mark.parametrize(("box", "givens", "puzzles"), [(2, 0, 20), (3, 30, 2), (3, 0, 1)])
-def test_random_puzzles_have_one_solution_and_the_givens_that_were_asked_for(box: int, givens: int, puzzles: int) -> None:
-    """By the twin; and with no givens asked for, none can be spared."""
+def test_random_puzzles_have_one_solution_and_the_requested_givens(box: int, givens: int, puzzles: int) -> None:
+    """The twin counts the solutions. If no number of givens is requested, no given can be removed."""
     puzzle = Sudoku(box=box, givens=givens)
     seen = set()
     for seed in range(puzzles):
@@ -121,21 +121,21 @@ def test_random_puzzles_have_one_solution_and_the_givens_that_were_asked_for(box
 
 
 @pytest.mark.parametrize("box", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.proof)])
-def test_random_puzzles_of_any_size_can_be_solved(box: int) -> None:
-    """Depth first from the default number of givens, to a grid where every row, column and box holds every digit."""
+def test_random_puzzles_of_any_size_are_solvable(box: int) -> None:
+    """Depth-first search finds a grid in which every row, column and box holds every digit."""
     puzzle = Sudoku(box=box)
     n = box * box
     state = puzzle.initial(random.Random(box))
     given_cells = puzzle.list_digits(state)
-    cells = puzzle.list_digits(next(goals(puzzle, state)))
+    cells = puzzle.list_digits(next(find_goals(puzzle, state)))
     assert all(old in (0, new) for old, new in zip(given_cells, cells, strict=True))
     assert all(cells[cell] != cells[peer] for cell in range(n * n) for peer in peers(cell, box))
     assert set(cells) == set(range(1, n + 1))
     assert puzzle.parse_state(puzzle.format_state(state)) == state
 
 
-def test_the_first_cell_takes_every_digit_that_no_peer_has() -> None:
-    """In the published puzzle that is r1c3, with 1, 2 and 4."""
+def test_the_first_cell_takes_each_digit_that_no_peer_holds() -> None:
+    """In the published puzzle, this is r1c3 with 1, 2 and 4."""
     puzzle = Sudoku(cell="first")
     state = puzzle.parse_state(PUZZLE)
     assert [puzzle.format_action(state, action) for action in puzzle.actions(state)] == ["r1c3=1", "r1c3=2", "r1c3=4"]
@@ -143,8 +143,8 @@ def test_the_first_cell_takes_every_digit_that_no_peer_has() -> None:
     assert puzzle.format_state(after) == PUZZLE[:2] + "4" + PUZZLE[3:]
 
 
-def test_the_most_constrained_cell_is_the_one_with_the_fewest_digits() -> None:
-    """A cell with one digit left; else a digit with one place left; else two digits, or more; none at a dead end."""
+def test_the_most_constrained_cell_has_the_fewest_digits() -> None:
+    """The order is a cell with one digit, a digit with one place, and then the fewest digits. A dead end has no actions."""
     puzzle = Sudoku(box=2)
 
     def actions(*rows: str) -> list[str]:
@@ -152,17 +152,17 @@ def test_the_most_constrained_cell_is_the_one_with_the_fewest_digits() -> None:
         return [puzzle.format_action(state, action) for action in puzzle.actions(state)]
 
     assert actions("12..", "3...", "....", "....") == ["r2c2=4"]
-    assert actions("1...", "..1.", "....", "...2") == ["r4c2=1"]  # every cell has two digits left or more
+    assert actions("1...", "..1.", "....", "...2") == ["r4c2=1"]  # every cell has at least two digits left
     assert actions("12..", "....", "....", "....") == ["r1c3=3", "r1c3=4"]
     assert actions("....", "....", "....", "....") == ["r1c1=1", "r1c1=2", "r1c1=3", "r1c1=4"]
     assert actions("123.", "....", "....", "...4") == []
     usual = Sudoku()
-    state = usual.parse_state("." * 72 + "123456...")  # three digits left in row 9, more everywhere else
+    state = usual.parse_state("." * 72 + "123456...")  # row 9 has three digits left, other rows have more
     assert [usual.format_action(state, action) for action in usual.actions(state)] == ["r9c7=7", "r9c7=8", "r9c7=9"]
 
 
 def test_a_digit_without_a_place_is_a_dead_end() -> None:
-    """Every empty cell of row 2 has 3 and 4 left, but 1 has no place there: it stands in row 1 and in row 3."""
+    """Each empty cell of row 2 has 3 and 4 left. Digit 1 has no place in row 2, because rows 1 and 3 hold it."""
     text = "..1..2..1......."
     assert Sudoku(box=2).actions(Sudoku(box=2).parse_state(text)) == ()
     assert Sudoku(box=2).solutions(Sudoku(box=2).parse_state(text)) == 0
@@ -182,21 +182,21 @@ def test_a_digit_without_a_place_is_a_dead_end() -> None:
         ("5" * 81, "r1c1 and r1c2 both hold 5"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
-    """Lengths, letters and contradictions, with the cells."""
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """The reason names the length, the letter, or the conflicting cells."""
     with pytest.raises(ValueError, match=reason):
         Sudoku().parse_state(text)
 
 
-def test_no_solution_and_several_are_not_refused() -> None:
-    """Only a contradiction is; r1c9 has no digit left in the first."""
+def test_puzzles_with_no_or_several_solutions_are_accepted() -> None:
+    """Only conflicts are refused. In the first puzzle, r1c9 has no digit left."""
     puzzle = Sudoku()
     assert puzzle.solutions(puzzle.parse_state("12345678.........9" + "." * 63)) == 0
     assert puzzle.solutions(puzzle.parse_state("." * 81)) == 2
 
 
-def test_notation_reads_zeros_and_on_larger_grids_letters() -> None:
-    """Zero and dot are one; A is 10 in both cases of letters, G the last digit with boxes of 4 by 4."""
+def test_zeros_are_blanks_and_letters_are_digits_of_larger_grids() -> None:
+    """Zero and dot are the same. A is 10 in either case, and G is the last digit with boxes of 4x4."""
     assert Sudoku().parse_state(PUZZLE.replace(".", "0")) == Sudoku().parse_state(f" {PUZZLE}\n")
     large = Sudoku(box=4)
     state = large.parse_state("aG1" + "." * 253)
@@ -211,8 +211,8 @@ def test_notation_reads_zeros_and_on_larger_grids_letters() -> None:
     ]
 
 
-def test_parameters_that_do_not_fit_are_refused() -> None:
-    """More givens than cells; no boxes; a cell order that nobody knows."""
+def test_invalid_parameters_are_refused() -> None:
+    """The parameters have more givens than cells, no box, a box that is too large, or an unknown order of cells."""
     with pytest.raises(ValueError, match="givens: expected at most 16"):
         Sudoku(box=2, givens=17)
     hints: dict[str, Any] = get_type_hints(Sudoku.__init__, include_extras=True)
@@ -221,8 +221,8 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
             TypeAdapter(hints[name]).validate_python(value)
 
 
-def test_only_a_full_grid_without_a_contradiction_is_a_goal() -> None:
-    """Integers that an agent might make up are none: two digits exchanged, or cells with two digits and others with none."""
+def test_only_a_full_grid_without_conflicts_is_a_goal() -> None:
+    """Invalid integers are not goals: two exchanged digits, or cells with two digits and others with none."""
     puzzle = Sudoku()
     goal = puzzle.parse_state(SOLUTION)
     assert puzzle.is_goal(goal)
@@ -230,15 +230,15 @@ def test_only_a_full_grid_without_a_contradiction_is_a_goal() -> None:
     assert not any(map(puzzle.is_goal, (0, -1, -goal, puzzle.grid.digit_planes)))
     swapped = goal
     for cell, shift in product((SOLUTION.index("1"), SOLUTION.index("2")), puzzle.grid.shifts[:2]):
-        swapped ^= 1 << cell + shift  # r1c8 and r1c9: each gets the other's digit
+        swapped ^= 1 << cell + shift  # r1c8 and r1c9 exchange their digits
     assert not puzzle.is_goal(swapped)
     ones, twos = [goal >> shift & puzzle.grid.plane for shift in puzzle.grid.shifts[:2]]
     assert not puzzle.is_goal(goal ^ (ones ^ twos) << puzzle.grid.shifts[1])
 
 
 @pytest.mark.parametrize("cell", ORDERS)
-def test_the_game_and_its_heuristic_keep_their_contracts(cell: Cell) -> None:
-    """Admissible and consistent over whole small puzzles."""
+def test_the_conformance_checks_pass_for_the_game_and_its_heuristics(cell: Cell) -> None:
+    """The heuristic must be consistent."""
     for box in (1, 2, 3):
         check_game(Sudoku(box=box, cell=cell), matches=1)
         assert {"range", "consistent"} <= set(check_heuristic(empty_cells, Sudoku(box=box, cell=cell), matches=1))
@@ -246,7 +246,7 @@ def test_the_game_and_its_heuristic_keep_their_contracts(cell: Cell) -> None:
 
 
 class Filler(Agent):
-    """Hands in the path to the first goal, depth first."""
+    """An agent that returns the path to the first goal, found depth first."""
 
     name = "filler"
 
@@ -260,17 +260,17 @@ class Filler(Agent):
 
 
 def test_a_path_is_replayed_from_the_position() -> None:
-    """The referee counts a path as solved, with as many moves as there were empty cells."""
+    """The referee accepts the path as a solution, with one move for each empty cell."""
     record = play(Sudoku(), [Filler()], position=PUZZLE)
     assert (record.solved, record.termination, record.moves) == (True, "normal", 51)
 
 
 def test_an_answer_must_keep_the_givens() -> None:
-    """A full grid without a contradiction is no solution of another puzzle; the puzzle's own solution is."""
+    """A full grid without conflicts does not solve another puzzle."""
     puzzle = Sudoku(box=2)
 
     class Filler(Agent):
-        """Hands in a grid whatever was asked."""
+        """An agent that returns the same grid for every puzzle."""
 
         name = "filler"
 
@@ -288,8 +288,8 @@ def test_an_answer_must_keep_the_givens() -> None:
 
 
 @pytest.mark.parametrize("box", [1, 2, 3])
-def test_candidates_are_the_digits_that_rows_columns_and_boxes_leave(box: int) -> None:
-    """Against a twin that looks at all cells of a grid, at each step of some random fillings."""
+def test_candidates_agree_with_a_twin(box: int) -> None:
+    """The twin checks all cells of the grid, at each step of random fillings."""
     puzzle, rng, size = Sudoku(box=box), random.Random(box), box * box
     for _ in range(3):
         state = puzzle.initial(rng)
@@ -326,8 +326,8 @@ ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
         ("p.csv", "puzzle\n{one}\n{one}\n"),
     ],
 )
-def test_a_file_of_sudokus_may_have_the_usual_formats(tmp_path: pathlib.Path, name: str, text: str, blank: str) -> None:
-    """One per line, nine lines, spaces between cells, and a column of a CSV file with a header."""
+def test_puzzle_files_may_have_any_of_the_usual_formats(tmp_path: pathlib.Path, name: str, text: str, blank: str) -> None:
+    """The formats are one line, nine lines, spaces between cells, and a column of a CSV file with a header."""
     one = PUZZLE.replace(".", blank)
     rows = [one[at : at + 9] for at in range(0, 81, 9)]
     (tmp_path / name).write_text(text.format(one=one, rows="\n".join(rows), spaced="\n".join(map(" ".join, rows))))
@@ -343,7 +343,9 @@ def test_a_file_of_sudokus_may_have_the_usual_formats(tmp_path: pathlib.Path, na
         ("p.txt", "\n".join([*ROWS, *ROWS[:8]]), "p.txt:10:.* got 72; the file was read as one with a position in every 9"),
     ],
 )
-def test_a_wrong_line_is_named_with_the_format_of_the_file(tmp_path: pathlib.Path, name: str, text: str, words: str) -> None:
+def test_an_invalid_line_is_reported_with_the_format_of_the_file(
+    tmp_path: pathlib.Path, name: str, text: str, words: str
+) -> None:
     (tmp_path / name).write_text(text)
     (tmp_path / "cup.yaml").write_text(f"game: sudoku\nagents: [dfs]\npositions: {name}\n")
     with pytest.raises(SpecError, match=words):

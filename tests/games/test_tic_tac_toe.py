@@ -1,4 +1,4 @@
-"""Tic-tac-toe against counts that are known from outside, and against a twin that looks at cells one by one."""
+"""Test tic-tac-toe against published counts, and against a twin that checks cells one by one."""
 
 from itertools import product
 from typing import Any
@@ -8,14 +8,14 @@ from hypothesis import given, settings, strategies as st
 
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 
-# Sequences of n plies (none goes on after a win), and how complete games end: published counts.
+# Published counts of sequences of n plies, which end with a win, and of the results of complete games.
 SEQUENCES = [1, 9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
 X_WINS, O_WINS, DRAWS = 131_184, 77_904, 46_080
 REACHABLE = 5_478
 
 
 def test_the_game_tree_has_the_known_size() -> None:
-    """Perft counts, the ends of all games and the number of states are those known from outside."""
+    """Perft counts, results of games and the number of states agree with published counts."""
     game = TicTacToe()
     level: dict[Any, int] = {game.initial(None): 1}  # type: ignore[arg-type]
     sizes, ends, states = [], {1.0: 0, -1.0: 0, 0.0: 0}, 0
@@ -37,7 +37,7 @@ def test_the_game_tree_has_the_known_size() -> None:
 
 
 def has_line(cells: list[list[str]], mark: str, length: int) -> bool:
-    """The twin: walk from every cell in four directions."""
+    """Return whether a walk from some cell in one of four directions finds a line."""
     rows, columns = len(cells), len(cells[0])
     for row, column in product(range(rows), range(columns)):
         for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -58,8 +58,8 @@ boards = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
 
 @settings(max_examples=50, deadline=None)
 @given(boards)
-def test_lines_and_threats_agree_with_a_walk_over_the_cells(board: tuple[tuple[int, int], int, list[str]]) -> None:
-    """On boards of any size, ends and threats are what a search of every direction finds."""
+def test_lines_and_threats_agree_with_a_twin_that_checks_each_cell(board: tuple[tuple[int, int], int, list[str]]) -> None:
+    """The boards have any size. The twin searches every direction."""
     (rows, columns), length, marks = board
     cells = [marks[row * columns : (row + 1) * columns] for row in range(rows)]
     game = TicTacToe(rows=rows, columns=columns, in_a_row=length)
@@ -82,8 +82,8 @@ def test_lines_and_threats_agree_with_a_walk_over_the_cells(board: tuple[tuple[i
         assert list(game.threats((x, o), seat)) == expected
 
 
-def test_quiet_means_that_nobody_is_one_play_from_winning(open_positions: list[Any]) -> None:
-    """The Type A text's definition, checked over every position by looking for lanes with two of one and an empty cell."""
+def test_a_state_is_quiet_if_neither_side_can_win_with_one_move(open_positions: list[Any]) -> None:
+    """In every position, the twin looks for lanes with two equal marks and an empty cell."""
     game = TicTacToe()
     lanes = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
     for state in open_positions:
@@ -92,8 +92,8 @@ def test_quiet_means_that_nobody_is_one_play_from_winning(open_positions: list[A
         assert game.is_quiet(state) == (".xx" not in counts and ".oo" not in counts)
 
 
-def test_open_lanes_is_the_weighted_count_of_the_text(open_positions: list[Any]) -> None:
-    """H = (3 P2 + P1) - (3 O2 + O1), over 10; it reaches 10 in four reachable positions, where it is clipped."""
+def test_open_lanes_is_the_documented_weighted_count(open_positions: list[Any]) -> None:
+    """The value is (3 P2 + P1 - 3 O2 - O1) / 10. In four reachable positions it reaches 1 and is clipped."""
     game = TicTacToe()
     evaluate = OpenLanes(game)
     lanes = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
@@ -110,16 +110,16 @@ def test_open_lanes_is_the_weighted_count_of_the_text(open_positions: list[Any])
 
 
 def test_open_lanes_on_four_in_a_row_counts_powers_of_three() -> None:
-    """A lane with k marks counts 3^(k-1); the sum is divided by 10 times 3."""
+    """A lane with k marks counts 3^(k-1), and the sum is divided by 10 * 3."""
     game = TicTacToe(rows=4, columns=4, in_a_row=4)
     evaluate = OpenLanes(game)
     state = game.parse_state("xxx./ooo./..../....")
-    # The first row counts 9 for x, the second 9 for o; every other lane is closed or empty but the diagonal with one o.
+    # The first row counts 9 for x, the second 9 for o; of the other lanes, only the diagonal with one o is open.
     assert evaluate(state, 0) == pytest.approx((9 - 9 - 1) / 30)
 
 
-def test_the_default_is_three_by_three_and_gomoku_is_a_parameter() -> None:
-    """Fifteen by fifteen with five in a row ends with the fifth stone."""
+def test_the_default_is_three_by_three_and_parameters_make_gomoku() -> None:
+    """15x15 with five in a row ends with the fifth stone."""
     assert (TicTacToe().rows, TicTacToe().columns, TicTacToe().in_a_row) == (3, 3, 3)
     game = TicTacToe(rows=15, columns=15, in_a_row=5)
     state = game.initial(None)  # type: ignore[arg-type]
@@ -143,14 +143,14 @@ def test_the_default_is_three_by_three_and_gomoku_is_a_parameter() -> None:
         ("", "3 rows of 3"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
-    """Wrong sizes, wrong marks and impossible positions are told apart."""
+def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """The reasons are wrong sizes, wrong marks and impossible positions."""
     with pytest.raises(ValueError, match=reason):
         TicTacToe().parse_state(text)
 
 
-def test_notation_is_cells_from_one_row_by_row() -> None:
-    """x moves when both have as many marks; cell 5 is the centre."""
+def test_notation_numbers_cells_from_one_row_by_row() -> None:
+    """x moves if both sides have equally many marks. Cell 5 is the centre."""
     game = TicTacToe()
     state = game.parse_state("x../.o./...")
     assert game.to_move(state) == 0
@@ -160,7 +160,7 @@ def test_notation_is_cells_from_one_row_by_row() -> None:
         game.parse_action(state, "5")
 
 
-def test_more_in_a_row_than_the_board_has_is_refused() -> None:
-    """Nobody could ever win."""
+def test_a_line_longer_than_the_board_is_refused() -> None:
+    """Such a game could not be won."""
     with pytest.raises(ValueError, match="in_a_row: expected at most 4"):
         TicTacToe(rows=3, columns=4, in_a_row=5)

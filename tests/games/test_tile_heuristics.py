@@ -1,4 +1,4 @@
-"""The stronger heuristics of sliding tiles against breadth-first search, published sizes and a twin."""
+"""Test the stronger heuristics of sliding tiles against breadth-first search, published sizes and a twin."""
 
 import os
 import random
@@ -26,7 +26,7 @@ HEURISTICS = [LinearConflict, WalkingDistance, PatternDB]
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tables are built for the test and kept in its own folder."""
+    """Keep pattern tables in a folder of the test."""
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     return tmp_path
 
@@ -41,7 +41,7 @@ def eight_puzzle(goal: Literal["blank-last", "blank-first"] = "blank-last") -> t
 @pytest.mark.parametrize("states", [4000, pytest.param(181_440, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
 @pytest.mark.parametrize("kind", HEURISTICS)
-def test_admissible_and_as_consistent_as_claimed_in_the_eight_puzzle(kind: Any, goal: Any, states: int) -> None:
+def test_heuristics_are_admissible_and_as_consistent_as_documented(kind: Any, goal: Any, states: int) -> None:
     """An estimate is at most the distance by breadth-first search, and 0 only at the goal. If the heuristic is called
     consistent, a slide changes the estimate by at most one.
     """
@@ -58,8 +58,8 @@ def test_admissible_and_as_consistent_as_claimed_in_the_eight_puzzle(kind: Any, 
         assert all(abs(estimates[state] - evaluate(puzzle.result(state, a))) <= 1 for a in puzzle.actions(state))
 
 
-def test_linear_conflict_is_manhattan_and_two_for_each_tile_that_must_leave_its_line() -> None:
-    """Against a twin that tries which tiles to take out of a line until no two of those left are in each other's way."""
+def test_linear_conflict_adds_two_for_each_tile_that_must_leave_its_line() -> None:
+    """The twin searches for the smallest set of tiles to remove from a line until no two of the others conflict."""
     puzzle = SlidingTiles(rows=4, columns=4)
     manhattan, linear = Manhattan(puzzle), LinearConflict(puzzle)
     homes = {tile: divmod(cell, 4) for cell, tile in enumerate(puzzle.goal)}
@@ -80,22 +80,22 @@ def test_linear_conflict_is_manhattan_and_two_for_each_tile_that_must_leave_its_
         assert linear(state) == manhattan(state) + 2 * out
 
 
-def test_the_walking_distance_table_of_the_fifteen_puzzle_has_its_published_size() -> None:
-    """24,964 arrangements, the farthest 35 slides away (K. Takahashi)."""
+def test_the_walking_distance_table_has_its_published_size() -> None:
+    """The 15-puzzle has 24,964 arrangements, at most 35 slides away (K. Takahashi)."""
     table = line_heuristics._arrangements(4, 4, 3)[0]
     assert len(table) == 24_964
     assert max(table.values()) == 35
 
 
 def test_a_pattern_of_all_tiles_is_the_exact_distance() -> None:
-    """On 2x3 one set of five tiles leaves nothing out."""
+    """On 2x3, one set of five tiles covers all tiles."""
     puzzle = SlidingTiles(rows=2, columns=3)
     evaluate = PatternDB(puzzle, partition="5")
     assert {state: evaluate(state) for state in distances(puzzle, puzzle.goal)} == distances(puzzle, puzzle.goal)
 
 
-def test_a_partition_adds_up_to_at_most_the_distance_and_beats_manhattan_on_average() -> None:
-    """On the 8-puzzle in two sets of four, by sizes and by tiles."""
+def test_partitions_lie_between_manhattan_and_the_distance() -> None:
+    """The partitions of the 8-puzzle are given by sizes or by tiles."""
     puzzle, exact = eight_puzzle()
     manhattan, sample = Manhattan(puzzle), random.Random(2).sample(list(exact), 4000)
     for partition in ("4-4", "1,2,3,4-5,6,7,8", "3-3-2"):
@@ -103,8 +103,8 @@ def test_a_partition_adds_up_to_at_most_the_distance_and_beats_manhattan_on_aver
         assert all(manhattan(state) <= evaluate(state) <= exact[state] for state in sample)
 
 
-def test_the_mirror_image_of_a_square_board_is_asked_too() -> None:
-    """A state and its mirror image are as far from the goal, and get the larger of both sums; often these differ."""
+def test_a_square_board_uses_its_mirror_image() -> None:
+    """A state and its mirror image have equal distances. Both get the larger of their two sums, which often differ."""
     puzzle, exact = eight_puzzle()
     one, other = [PatternDB(puzzle, partition=text) for text in ("1,2,3,4-5,6,7,8", "1,4,7,2-5,8,3,6")]  # images of each other
     mirror = (0, 3, 6, 1, 4, 7, 2, 5, 8)  # cells, and the places of tiles, across the diagonal
@@ -122,8 +122,8 @@ def test_the_mirror_image_of_a_square_board_is_asked_too() -> None:
 
 
 def test_six_tiles_on_four_by_four_leave_fewer_than_eight_regions() -> None:
-    """The bits for the region of the blank hold up to eight regions. All 8,008 places for six tiles are tried, and those for
-    fewer tiles; of places that are mirror images of each other, one is tried.
+    """The bits for the region of the blank hold up to eight regions. All 8,008 placements of six tiles are tried, and all
+    placements of fewer tiles. Of mirror images, only one is tried.
     """
     regions = pattern_tables.Regions(SlidingTiles(rows=4, columns=4))
     mirrors = [[4 * (cell // 4) + 3 - cell % 4 for cell in range(16)], [4 * (3 - cell // 4) + cell % 4 for cell in range(16)]]
@@ -133,8 +133,8 @@ def test_six_tiles_on_four_by_four_leave_fewer_than_eight_regions() -> None:
                 assert len(regions[sum(1 << cell for cell in cells)][1]) < 8
 
 
-def test_6_6_3_takes_the_regions_that_do_well() -> None:
-    """The sets of R. E. Korf and A. Felner: two of six, and the top row without its corner, for either goal."""
+def test_6_6_3_uses_the_published_regions() -> None:
+    """R. E. Korf and A. Felner use two sets of six and, without its corner, the top row. The sets exist for both goals."""
     cases: list[tuple[Any, Any]] = [
         ("blank-last", ((1, 5, 6, 9, 10, 13), (7, 8, 11, 12, 14, 15), (2, 3, 4))),
         ("blank-first", ((3, 6, 7, 10, 11, 15), (1, 2, 4, 5, 8, 9), (12, 13, 14))),
@@ -144,7 +144,7 @@ def test_6_6_3_takes_the_regions_that_do_well() -> None:
 
 
 def test_the_default_partition_is_5_5_5_on_four_by_four() -> None:
-    """Three disjoint sets of five that hold all fifteen tiles, for either goal."""
+    """For either goal, three disjoint sets of five hold all fifteen tiles."""
     for goal in ("blank-last", "blank-first"):
         sets = pattern_db.partition_of(SlidingTiles(rows=4, columns=4, goal=goal), None)
         assert [len(tiles) for tiles in sets] == [5, 5, 5]
@@ -163,8 +163,8 @@ def test_the_default_partition_is_5_5_5_on_four_by_four() -> None:
         ("", None),
     ],
 )
-def test_what_is_no_partition_is_refused(partition: str, reason: str | None) -> None:
-    """Tiles that come twice, are left out or do not exist, sizes that do not add up, tables that would not fit."""
+def test_invalid_partitions_are_refused(partition: str, reason: str | None) -> None:
+    """The reasons are repeated, missing or unknown tiles, sizes that do not add up, and tables that are too large."""
     if reason is None:
         assert PatternDB(SlidingTiles(), partition=partition)(SlidingTiles().goal) == 0
         return
@@ -173,7 +173,7 @@ def test_what_is_no_partition_is_refused(partition: str, reason: str | None) -> 
 
 
 def test_walking_distance_is_refused_on_large_boards() -> None:
-    """Its table would have tens of millions of entries."""
+    """The table would have tens of millions of entries."""
     with pytest.raises(ValueError, match="at most 4"):
         WalkingDistance(SlidingTiles(rows=5, columns=4))
 
@@ -186,7 +186,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_a_table_is_built_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second time it comes from the disk, and says the same."""
+    """The second heuristic loads the table from disk and has the same values."""
     puzzle = SlidingTiles()
     first = PatternDB(puzzle)
     assert len(files(own_cache)) == 2
@@ -202,8 +202,8 @@ def test_a_table_is_built_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("spoil", ["cut", "empty", "version", "byte", "other"])
-def test_a_file_that_cannot_be_trusted_is_built_anew(spoil: str, own_cache: Path) -> None:
-    """Cut short, empty, of another version, with one byte changed, or another table under its name."""
+def test_an_invalid_table_file_is_rebuilt(spoil: str, own_cache: Path) -> None:
+    """The file is truncated, empty, of another version, changed in one byte, or another table."""
     puzzle = SlidingTiles(rows=2, columns=3)
     good = PatternDB(puzzle, partition="3-2")
     state = puzzle.initial(random.Random(3))
@@ -222,8 +222,8 @@ def test_a_file_that_cannot_be_trusted_is_built_anew(spoil: str, own_cache: Path
 
 
 @pytest.mark.process
-def test_a_disk_that_is_full_or_read_only_costs_time_alone(tmp_path: Path) -> None:
-    """A real limit on the size of files, as a full disk has: the table is built, used, and no half file stays behind."""
+def test_tables_are_built_in_memory_if_the_cache_cannot_be_written(tmp_path: Path) -> None:
+    """A limit of the file size acts as a full disk. The table is built and used, and no partial file is left."""
     code = (
         "import random\nfrom arena_games.pattern_db import PatternDB\nfrom arena_games.sliding_tiles import SlidingTiles\n"
         "print(PatternDB(SlidingTiles(rows=2, columns=3), partition='5')(SlidingTiles(rows=2, columns=3).goal))"
@@ -246,6 +246,6 @@ def test_a_disk_that_is_full_or_read_only_costs_time_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", HEURISTICS)
-def test_the_heuristics_pass_the_conformance_kit(kind: Any) -> None:
-    """On 2x3, where admissibility is checked over all 360 states."""
+def test_the_heuristics_pass_the_conformance_checks(kind: Any) -> None:
+    """On 2x3, admissibility is checked over all 360 states."""
     assert "admissible at 360 states" in check_heuristic(kind, SlidingTiles(rows=2, columns=3), matches=5)

@@ -1,4 +1,4 @@
-"""TopSpin against a twin that turns a whole ring, and breadth-first search."""
+"""Test TopSpin against a twin that turns a whole ring, and against breadth-first search."""
 
 import json
 import random
@@ -27,10 +27,10 @@ from tests.games.game_tree import distances
         ({"name": "rubik-2x2"}, {}, 7 * 6 * 5 * 27),
     ],
 )
-def test_a_pattern_database_says_how_much_of_it_is_built(
+def test_a_pattern_database_reports_the_progress_of_its_build(
     game: dict[str, Any], options: dict[str, Any], states: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each search visits the known number of placements; `arena validate`, which only looks for faults, builds nothing."""
+    """Each search visits the known number of placements. `arena validate` only checks the file and builds no database."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     (tmp_path / "spec.json").write_text(
         json.dumps({"game": game, "agents": [{"agent": "a-star", "heuristic": {"name": "pattern-db", **options}}]})
@@ -42,7 +42,7 @@ def test_a_pattern_database_says_how_much_of_it_is_built(
         registry = load_plugins(environ=False)
         puzzle = registry.game(game["name"])(**{key: value for key, value in game.items() if key != "name"})
         bind(registry.heuristic(game["name"], "pattern-db"), puzzle, options)
-    shares = [(done, total) for what, done, total in reports if what == reports[0][0]]
+    shares = [(done, total) for name, done, total in reports if name == reports[0][0]]
     assert shares == sorted(shares)
     assert shares[0] == (0, states)
     assert shares[-1] == (states, states)
@@ -51,7 +51,7 @@ def test_a_pattern_database_says_how_much_of_it_is_built(
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (7, 3), (8, 6), (12, 4)])
 def test_a_turn_reverses_neighbours_on_the_ring(n: int, k: int) -> None:
-    """Against a twin with fixed places, which is read from token 1 on."""
+    """The twin has fixed places and is read from token 1 on."""
     puzzle, rng = TopSpin(n=n, k=k), random.Random(n)
     for _ in range(30):
         state = puzzle.initial(rng)
@@ -64,8 +64,8 @@ def test_a_turn_reverses_neighbours_on_the_ring(n: int, k: int) -> None:
 
 
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (5, 3), (6, 2), (6, 4), (7, 2), (7, 4), (7, 5)])
-def test_every_state_that_is_read_can_be_solved(n: int, k: int) -> None:
-    """All orders of the other tokens, or half of them if neither a turn nor a step of the ring is an odd permutation."""
+def test_the_number_of_reachable_states_is_known(n: int, k: int) -> None:
+    """All orders of the other tokens are reachable, or half of them if a turn and a step of the ring are even permutations."""
     known = distances(TopSpin(n=n, k=k), tuple(range(1, n + 1)))
     half = n % 2 == 1 and k * (k - 1) // 2 % 2 == 0
     assert len(known) == factorial(n - 1) // (2 if half else 1)
@@ -73,7 +73,7 @@ def test_every_state_that_is_read_can_be_solved(n: int, k: int) -> None:
 
 @pytest.mark.parametrize(("n", "k", "tokens"), [(7, 4, 3), (6, 4, 2), (7, 3, 6), (5, 2, 8)])
 def test_pattern_databases_are_admissible_and_consistent(n: int, k: int, tokens: int) -> None:
-    """Over all states; with all tokens in one set the estimate is the distance."""
+    """All states are compared. If all tokens are in one set, the estimate is the distance."""
     puzzle = TopSpin(n=n, k=k)
     known, estimate = distances(puzzle, puzzle.goal), TopSpinPatterns(puzzle, tokens=tokens)
     for state, distance in known.items():
@@ -90,7 +90,7 @@ def test_a_star_finds_the_shortest_solutions() -> None:
         assert len(record.actions) == known[state]
 
 
-def test_faults_are_refused_with_the_reason() -> None:
+def test_invalid_parameters_and_texts_are_refused_with_a_reason() -> None:
     for n, k, reason in ((6, 5, "at most 4 and an even number"), (6, 3, "an even number"), (7, 6, "at most 5 with 7")):
         with pytest.raises(ValueError, match=reason):
             TopSpin(n=n, k=k)

@@ -1,4 +1,4 @@
-"""2048 against a twin that slides tile by tile, and against open_spiel."""
+"""Test 2048 against a twin that slides tile by tile, and against open_spiel."""
 
 from itertools import product
 from pathlib import Path
@@ -16,8 +16,8 @@ Grid = list[list[int]]
 STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
-def twin(grid: Grid, direction: str) -> tuple[Grid, int]:
-    """Move tiles cell by cell, those nearest to the side first; a tile that has just come about meets no other."""
+def slide_tiles(grid: Grid, direction: str) -> tuple[Grid, int]:
+    """Move tiles cell by cell, nearest to the edge first. A merged tile does not merge again. Return the grid and the gain."""
     down, right = STEPS[direction]
     grid, fresh, gained = [row[:] for row in grid], set(), 0
     cells = [(r, c) for r in range(len(grid)) for c in range(len(grid[0]))]
@@ -42,8 +42,8 @@ def twin(grid: Grid, direction: str) -> tuple[Grid, int]:
 @pytest.mark.parametrize(
     "parameters", [{}, {"rows": 3, "columns": 5}, {"rows": 1, "columns": 2}, {"rows": 2, "columns": 2}, {"rows": 5}]
 )
-def test_random_games_agree_with_the_twin(parameters: dict[str, int]) -> None:
-    """The directions, the tiles, the score, the cells of chance, and that each state keeps its promises."""
+def test_random_games_agree_with_a_twin_that_slides_each_tile(parameters: dict[str, int]) -> None:
+    """The twin gives the legal directions, the tiles, the score and the chance outcomes of each state."""
     game = TwentyFortyEight(**parameters)
     for seed in range(2):
         for state, action in random_match(game, seed):
@@ -55,19 +55,19 @@ def test_random_games_agree_with_the_twin(parameters: dict[str, int]) -> None:
                 expected = {f"{cell}={tile}": share / len(empty) for cell in empty for tile, share in ((2, 0.9), (4, 0.1))}
                 assert dict(game.chance_outcomes(state)) == pytest.approx(expected)
                 continue
-            assert list(game.actions(state)) == [direction for direction in STEPS if twin(grid, direction)[0] != grid]
+            assert list(game.actions(state)) == [direction for direction in STEPS if slide_tiles(grid, direction)[0] != grid]
             if action is None:
                 assert list(game.returns(state)) == [state[1]]
                 break
-            moved, gained = twin(grid, action)
+            moved, gained = slide_tiles(grid, action)
             assert game.result(state, action) == (tuple(map(tuple, moved)), state[1] + gained, 1)
 
 
 def test_random_games_agree_with_open_spiel(pyspiel: Any) -> None:
-    """Boards, outcomes of chance, successors, ends and scores.
+    """Boards, chance outcomes, successors, ends and scores agree.
 
-    Its list of legal actions lacks some, since a tile that came about in the move before counts as one that cannot meet another;
-    it plays them as we do. It lists none that we have not.
+    open_spiel omits some legal actions, because it treats a tile merged in the previous move as one that cannot merge again. It
+    still plays these actions as here, and lists no other ones.
     """
     game, spiel = TwentyFortyEight(), pyspiel.load_game("2048(max_tile=131072)")
     directions = {"up": 0, "right": 1, "down": 2, "left": 3}
@@ -103,13 +103,13 @@ def test_random_games_agree_with_open_spiel(pyspiel: Any) -> None:
         ((0, 0, 0, 2), (2, 0, 0, 0), 0),
     ],
 )
-def test_a_tile_meets_one_other_in_a_move(line: tuple[int, ...], slid: tuple[int, ...], gained: int) -> None:
+def test_a_tile_merges_once_in_a_move(line: tuple[int, ...], slid: tuple[int, ...], gained: int) -> None:
     assert slide(line) == (slid, gained)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 2), (1, 5), (2, 2), (3, 2)])
-def test_it_is_over_where_no_direction_changes_the_board(rows: int, columns: int) -> None:
-    """On every board of the tiles 2 and 4, the empty one too."""
+def test_the_game_ends_when_no_direction_changes_the_board(rows: int, columns: int) -> None:
+    """All boards of empty cells and the tiles 2 and 4 are tried."""
     game = TwentyFortyEight(rows=rows, columns=columns)
     for tiles in product((0, 2, 4), repeat=rows * columns):
         board = tuple([tiles[first : first + columns] for first in range(0, len(tiles), columns)])
@@ -118,7 +118,7 @@ def test_it_is_over_where_no_direction_changes_the_board(rows: int, columns: int
         assert not game.is_terminal((board, 0, 1))
 
 
-def test_two_tiles_are_there_before_the_first_move() -> None:
+def test_two_tiles_appear_before_the_first_move() -> None:
     game = TwentyFortyEight(rows=2, columns=3)
     state = game.result(game.result(start(game), "r1c2=4"), "r2c3=2")
     assert game.format_state(start(game)) == "0,0,0/0,0,0 0 +2"
@@ -127,7 +127,7 @@ def test_two_tiles_are_there_before_the_first_move() -> None:
     assert game.render(game.result(state, "right")) == ". . 4\n. . 2\nscore 0"
 
 
-def test_snake_is_the_score_and_halves_along_the_rows() -> None:
+def test_snake_adds_tiles_with_halving_weights_to_the_score() -> None:
     game = TwentyFortyEight(rows=2, columns=3)
     value = Snake(game)(game.parse_state("64,32,0/2,0,16 100"))
     assert value == 100 + 64 + 32 / 2 + 16 / 8 + 2 / 32
@@ -158,8 +158,8 @@ def test_a_board_without_room_for_two_tiles_is_refused() -> None:
         TwentyFortyEight(rows=1, columns=1)
 
 
-def test_a_spec_names_it_by_a_number_or_a_text(tmp_path: Path) -> None:
-    """YAML reads `2048` as a number; both are the same board, and what is neither is a fault."""
+def test_a_spec_may_name_2048_as_a_number_or_as_text(tmp_path: Path) -> None:
+    """YAML parses `2048` as a number. Other types are refused."""
     texts = ["game: 2048", "game: '2048'", "games: [2048]", "game: {name: 2048}", "game: {name: '2048', rows: 4}"]
     specs = []
     for number, text in enumerate(texts):
@@ -171,8 +171,8 @@ def test_a_spec_names_it_by_a_number_or_a_text(tmp_path: Path) -> None:
         load_spec({"game": True, "agents": ["random"]})
 
 
-def test_snake_keeps_to_the_scale_of_the_returns() -> None:
-    """The check of heuristics holds it to the returns, which nothing bounds above; one below the least is found."""
+def test_snake_stays_within_the_range_of_returns() -> None:
+    """Returns have no upper bound. The check of heuristics finds a value below the lower bound."""
     game = TwentyFortyEight(rows=2, columns=3)
     assert check_heuristic(Snake, game, matches=2) == ("range", "repeats")
     with pytest.raises(Violation, match=r"expected: within \[0.0, inf\]"):
@@ -181,5 +181,5 @@ def test_snake_keeps_to_the_scale_of_the_returns() -> None:
 
 @heuristic("negative", game="2048")
 def negative(game: TwentyFortyEight, state: Any, player: int = 0) -> float:
-    """A value that no return can have."""
+    """Return a value below the range of returns."""
     return -1.0
