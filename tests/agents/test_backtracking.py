@@ -1,4 +1,4 @@
-"""Test backtracking against counts from Wirth's program, a recursive twin and a known Sudoku."""
+"""Test backtracking against counts from Wirth's program, a recursive search and a known Sudoku."""
 
 import random
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def test_plain_backtracking_generates_as_many_nodes_as_wirths_program(n: int, pl
 @pytest.mark.parametrize("order", ["first", "most-constrained"])
 @pytest.mark.parametrize("checking", [True, False])
 @pytest.mark.parametrize("n", [3, 4, 6, 7, 8, 12])
-def test_nodes_equal_the_values_tried_by_a_recursive_twin(order: Any, checking: bool, n: int) -> None:
+def test_nodes_equal_the_values_tried_by_a_recursive_search(order: Any, checking: bool, n: int) -> None:
     record = play(Queens(n=n), Backtracking(order=order, forward_checking=checking))
     found, tried = count_by_recursion(Queens(n=n), (0,) * n, most_constrained=order == "most-constrained", checking=checking)
     assert (record.solved, record.decisions[0].nodes) == (found, tried)

@@ -1,4 +1,4 @@
-"""Test searches of games with chance: Expectimax against a full search, Star2 against Expectimax, Lookahead and Greedy."""
+"""Test searches of games with chance: Expectimax against a naive one, Star2 against Expectimax, Lookahead and Greedy."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence

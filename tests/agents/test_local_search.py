@@ -1,4 +1,4 @@
-"""Test local searches: success rates on 8 queens against the textbook, climbs against a twin, and laws of chance."""
+"""Test local searches: success rates on 8 queens against the textbook, climbs against naive ones, and laws of chance."""
 
 import random
 from collections import Counter
@@ -196,10 +196,10 @@ def test_strict_climbing_solves_14_percent_of_8_queens() -> None:
 
 
 @pytest.mark.parametrize("tries", [100, pytest.param(10_000, marks=pytest.mark.proof)])
-def test_sideways_moves_to_the_first_best_successor_solve_34_percent(
+def test_sideways_moves_to_the_first_best_successor_solve_a_third(
     tries: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """A twin solves 33 to 35 %. A failing climb oscillates until its 100 sideways moves are used up."""
+    """A naive implementation solves 33 to 35 %. A failing climb oscillates until its 100 sideways moves are used up."""
     share, _, failing = measure(HillClimb(sideways=100, choice="first"), NQueens(), tries)
     record_property("solved", f"{share:.1%} of {tries:,}")
     assert 0.33 - SIGMAS * error(0.33, tries) <= share <= 0.35 + SIGMAS * error(0.35, tries)
@@ -224,7 +224,7 @@ def test_restarts_solve_all_boards(agent: Agent) -> None:
     assert solving == pytest.approx(22, abs=5)
 
 
-def twin_climb(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], int]:
+def climb_naively(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], int]:
     """Climb to the first best successor, with at most `allowed` sideways moves in a row. Return the last state and the moves."""
     steps = sideways = 0
     while attacks(rows) > 0:
@@ -242,12 +242,12 @@ def twin_climb(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], in
 
 @pytest.mark.parametrize("kind", [Viewed, Neighboring, Mixed])
 @pytest.mark.parametrize("sideways", [0, 1, 4])
-def test_climbs_to_the_first_best_successor_match_a_twin(kind: type[Queens], sideways: int) -> None:
+def test_climbs_to_the_first_best_successor_match_a_naive_implementation(kind: type[Queens], sideways: int) -> None:
     """From 30 starts, the last state and the number of moves are the same, for views and for neighbors."""
     puzzle = kind(n=6)
     for seed in range(30):
         solved = solve(HillClimb(sideways=sideways, choice="first"), puzzle, seed)
-        assert (solved.answer.state, solved.answer.steps) == twin_climb(solved.start, sideways)
+        assert (solved.answer.state, solved.answer.steps) == climb_naively(solved.start, sideways)
 
 
 def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:

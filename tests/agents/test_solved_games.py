@@ -75,7 +75,7 @@ def test_a_hundred_iterations_on_kuhn_poker_agree_with_open_spiel() -> None:
 def test_the_policy_agrees_with_open_spiel_at_every_information_set(iterations: int, missing: Any) -> None:
     """A wrong schedule of updates or averages shows most after few iterations."""
     if find_spec("pyspiel") is None:
-        missing("open-spiel", "its CFRPlusSolver is the twin: pip install open-spiel")
+        missing("open-spiel", "its CFRPlusSolver gives the expected values: pip install open-spiel")
     game = import_module("pyspiel").load_game("kuhn_poker")
     solver = import_module("open_spiel.python.algorithms.cfr").CFRPlusSolver(game)
     for _ in range(iterations):

@@ -1,4 +1,4 @@
-"""Test backgammon against a twin that tries every sequence of single-checker moves, open_spiel and known positions."""
+"""Test backgammon against a naive search of single-checker moves, open_spiel and known positions."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from arena_games.backgammon import ROLLS, Backgammon, count, pip_count, pips
 from tests.games.game_tree import check_state, random_match, start
 
 Side = tuple[int, ...]
-"""The checkers of a side in the twin, by point in its own view: off, 1 to 24, the bar."""
+"""The checkers of a side for the naive search, by point in its own view: off, 1 to 24, the bar."""
 START = ".".join(["0"] + [{24: "2", 13: "5", 8: "3", 6: "5"}.get(point, "0") for point in range(24, -1, -1)])
 
 # D. Kleinman's table of the probability to win a race, by (D + 4)^2 / (S - 4), as quoted on rec.games.backgammon, February 2001.
@@ -18,7 +18,7 @@ KLEINMAN = {0.5: 0.69, 0.7: 0.72, 1.0: 0.76, 1.2: 0.78, 1.4: 0.80, 2.0: 0.84}
 
 
 def list_checkers(state: Any) -> tuple[Side, Side]:
-    """Return the checkers of both sides in the form of the twin."""
+    """Return the checkers of both sides in the form of the naive search."""
     x, o = [tuple([count(side, point) for point in range(26)]) for side in state[:2]]
     return x, o
 
@@ -62,7 +62,7 @@ def legal_positions(own: Side, other: Side, roll: str) -> set[tuple[Side, Side]]
 
 
 def check_plays(game: Backgammon, state: Any) -> int:
-    """Compare the successors of a state with the twin, and return their number. Each has exactly one action."""
+    """Compare the successors of a state with the naive search, and return their number. Each has exactly one action."""
     own, other = list_checkers(state) if state[2] == 0 else list_checkers(state)[::-1]
     expected = legal_positions(own, other, state[3])
     actions = list(game.actions(state))
@@ -72,7 +72,7 @@ def check_plays(game: Backgammon, state: Any) -> int:
     return len(actions)
 
 
-def test_plays_from_the_start_agree_with_a_twin() -> None:
+def test_plays_from_the_start_agree_with_a_naive_search() -> None:
     """The test compares each play of each roll from the start, and of each roll after every twentieth of these plays."""
     game, answers, plays = Backgammon(), [], 0
     for roll in ROLLS:
@@ -86,7 +86,7 @@ def test_plays_from_the_start_agree_with_a_twin() -> None:
 
 
 @pytest.mark.parametrize("seed", [0])
-def test_random_matches_agree_with_a_twin(seed: int) -> None:
+def test_random_matches_agree_with_a_naive_search(seed: int) -> None:
     """Whole matches include entering from the bar, hits, blocks and bearing off."""
     game, rng = Backgammon(), random.Random(seed)
     for state, _ in random_match(game, seed):
@@ -124,7 +124,7 @@ def test_known_positions_have_the_expected_actions(
 
 
 class Spiel:
-    """A position of open_spiel in the form of the twin."""
+    """A position of open_spiel in the form of the naive search."""
 
     def __init__(self, state: Any) -> None:
         self.state = state

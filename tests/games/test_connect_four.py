@@ -1,4 +1,4 @@
-"""Test Connect Four against published counts and values, and against a twin that checks cells one by one."""
+"""Test Connect Four against published counts and values, and against a naive implementation that checks cells one by one."""
 
 import random
 from collections.abc import Iterator
@@ -83,8 +83,8 @@ sizes = st.tuples(st.integers(1, 7), st.integers(1, 8)).flatmap(lambda s: st.tup
 
 @settings(max_examples=50, deadline=None)
 @given(sizes, st.integers(0, 2**32))
-def test_random_games_agree_with_a_twin_that_checks_each_cell(size: tuple[tuple[int, int], int], seed: int) -> None:
-    """The twin gives the seat, actions, results, ends, returns and threats of every position, on boards of any size."""
+def test_random_games_agree_with_a_naive_implementation(size: tuple[tuple[int, int], int], seed: int) -> None:
+    """The seat, actions, results, ends, returns and threats of every position are compared, on boards of any size."""
     (rows, columns), length = size
     game, rng = ConnectFour(rows=rows, columns=columns, in_a_row=length), random.Random(seed)
     state = game.initial(rng)

@@ -218,17 +218,17 @@ def test_a_disguise_plays_the_same_game(
         state = game.initial(rng)
         while game.to_move(state) == CHANCE:
             state = game.result(state, rng.choice(list(game.actions(state))))
-        twin = referee(disguise.rules_text, disguise.write_state(state), game.to_move(state))
+        umpire = referee(disguise.rules_text, disguise.write_state(state), game.to_move(state))
         while not game.is_terminal(state):
             moves = {disguise.write_action(game.format_action(state, action)): action for action in game.actions(state)}
-            assert twin.result() is None
-            assert twin.mover == game.to_move(state)
-            assert twin.moves() == set(moves)
+            assert umpire.result() is None
+            assert umpire.mover == game.to_move(state)
+            assert umpire.moves() == set(moves)
             move = rng.choice(sorted(moves))
             state = game.result(state, moves[move])
-            twin.play(move)
-            assert twin.position() == disguise.write_state(state)
-        assert twin.result() == tuple(game.returns(state))
+            umpire.play(move)
+            assert umpire.position() == disguise.write_state(state)
+        assert umpire.result() == tuple(game.returns(state))
 
 
 def test_a_disguise_keeps_a_hidden_card_hidden(registry: Registry) -> None:

@@ -29,7 +29,7 @@ def best_lead(game: DotsAndBoxes, state: Any) -> int:
 
 
 def best_leads(rows: int, columns: int) -> Any:
-    """Return the same for every set of lines, by retrograde analysis. This twin represents lines as pairs of dots."""
+    """Return the same for every set of lines, by retrograde analysis. Lines are pairs of dots here."""
     pairs = [((r, c), (r, c + 1)) for r in range(rows + 1) for c in range(columns)]
     pairs += [((r, c), (r + 1, c)) for r in range(rows) for c in range(columns + 1)]
     boxes = []
@@ -53,7 +53,7 @@ def best_leads(rows: int, columns: int) -> Any:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (1, 4), (2, 2), pytest.param(2, 3, marks=pytest.mark.proof)])
-def test_values_of_boards_agree_with_a_twin(rows: int, columns: int) -> None:
+def test_values_of_boards_agree_with_retrograde_analysis(rows: int, columns: int) -> None:
     game = DotsAndBoxes(rows=rows, columns=columns)
     assert best_lead(game, start(game)) == best_leads(rows, columns)[0]
 
@@ -65,8 +65,8 @@ def test_the_first_player_wins_two_by_two_and_loses_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(("size", "lead"), [(2, 2), pytest.param(3, -3, marks=pytest.mark.proof)])
-def test_the_rules_confirm_the_values_of_the_twin(size: int, lead: int) -> None:
-    """The first player loses 3x3 by 3 to 6. In each state, the best move leads to the value of the twin."""
+def test_the_best_move_leads_to_the_value_of_retrograde_analysis(size: int, lead: int) -> None:
+    """The first player loses 3x3 by 3 to 6. The test makes one move by the rules in each state."""
     game, known, rng = DotsAndBoxes(rows=size, columns=size), best_leads(size, size), random.Random(1)
     assert known[0] == lead
     for lines in range(1 << game.lines) if size == 2 else [rng.randrange(1 << game.lines) for _ in range(20_000)]:

@@ -29,7 +29,7 @@ SW..
 
 
 def scipy_costs(file: Path, neighbours: int, weights: dict[str, float]) -> tuple[list[tuple[int, int]], np.ndarray]:
-    """Return the free cells as (column, row) and all costs between them. This twin parses the map itself."""
+    """Return the free cells as (column, row) and all costs between them. The test parses the map itself."""
     rows = file.read_text().splitlines()[4:]
     worth = {".": 1.0, "G": 1.0, "S": 1.0, **weights}
     cells = [(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark in worth]

@@ -1,4 +1,4 @@
-"""Test Hex against theorems, solved boards, open_spiel, and twins that check cells one by one."""
+"""Test Hex against theorems, solved boards, open_spiel, and naive implementations that check cells one by one."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Test N queens against published counts, an explicit solution, and a twin that checks every pair."""
+"""Test N queens against published counts, an explicit solution, and a check of every pair of queens."""
 
 import random
 from itertools import combinations, permutations, product
@@ -323,7 +323,7 @@ def test_min_conflicts_solves_three_thousand_queens(start: Any) -> None:
 
 @pytest.mark.parametrize("n", [4, 5])
 def test_forward_checking_never_rejects_a_board_with_a_solution(n: int) -> None:
-    """All boards with queens in the first columns are compared with a twin that lists all solutions and attacked squares."""
+    """All boards with queens in the first columns are compared with lists of all solutions and attacked squares."""
     puzzle = NQueens(n=n, actions="all")
 
     def attacks(column: int, row: int, other: int, row_there: int) -> bool:

@@ -1,4 +1,4 @@
-"""Test Othello against published counts and games, and against a twin that checks squares one by one."""
+"""Test Othello against published counts and games, and against a naive implementation that checks squares one by one."""
 
 import random
 from typing import Any
@@ -144,8 +144,8 @@ def start(size: int) -> Board:
 
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from([4, 6, 8]), st.integers(0, 2**32))
-def test_random_games_agree_with_a_twin_that_checks_each_square(size: Any, seed: int) -> None:
-    """The twin gives the actions, results, passes, ends, returns and both heuristics of every position of a game."""
+def test_random_games_agree_with_a_naive_implementation(size: Any, seed: int) -> None:
+    """The actions, results, passes, ends, returns and both heuristics of every position of a game are compared."""
     game, rng = Othello(size=size), random.Random(seed)
     state, board, seat = game.initial(rng), start(size), 0
     while True:
@@ -184,7 +184,7 @@ def check_values(game: Othello, state: Any, board: Board, mobility: list[int]) -
 
 
 def count_leaves(board: Board, seat: int, plies: int) -> int:
-    """Return the perft count, by the twin alone."""
+    """Return the perft count by the naive implementation."""
     if plies == 0:
         return 1
     mark = "xo"[seat]
@@ -200,7 +200,7 @@ def count_leaves(board: Board, seat: int, plies: int) -> int:
     return total
 
 
-def test_perft_counts_on_6x6_agree_with_a_twin() -> None:
+def test_perft_counts_on_6x6_agree_with_a_naive_implementation() -> None:
     game = Othello(size=6)
     expected = [count_leaves(start(6), 0, plies) for plies in range(6)]
     assert [sum(level.values()) for level in levels(game, 5)] == expected

@@ -1,4 +1,4 @@
-"""Test the 2x2x2 cube against published counts by distance, and against a twin that turns stickers one by one."""
+"""Test the 2x2x2 cube against published counts by distance, and against turns of single stickers."""
 
 import random
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def test_counts_of_positions_by_distance_agree_with_published_ones(most: int) ->
     assert found == AT_DISTANCE[:most]
 
 
-def test_turns_agree_with_a_twin_that_moves_stickers() -> None:
+def test_turns_agree_with_turns_of_single_stickers() -> None:
     puzzle, rng = Rubik2x2(), random.Random(4)
     for _ in range(50):
         state = puzzle.initial(rng)

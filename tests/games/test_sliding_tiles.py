@@ -41,8 +41,8 @@ def test_the_heuristics_are_admissible_and_consistent_in_the_eight_puzzle(
 
 
 @pytest.mark.parametrize(("rows", "columns", "goal"), [(3, 3, "blank-last"), (4, 4, "blank-first"), (2, 5, "blank-last")])
-def test_manhattan_and_misplaced_agree_with_a_twin(rows: int, columns: int, goal: Any) -> None:
-    """The twin looks at each tile separately, on random positions."""
+def test_manhattan_and_misplaced_agree_with_sums_over_tiles(rows: int, columns: int, goal: Any) -> None:
+    """The sums are computed tile by tile on random positions."""
     puzzle = SlidingTiles(rows=rows, columns=columns, goal=goal)
     manhattan, misplaced = Manhattan(puzzle), Misplaced(puzzle)
     rng = random.Random(3)

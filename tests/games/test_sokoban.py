@@ -1,4 +1,4 @@
-"""Test Sokoban against a twin that moves the man step by step over sets of cells, and the matching against scipy."""
+"""Test Sokoban against a naive implementation with single steps of the man, and the matching against scipy."""
 
 import random
 from collections import deque
@@ -73,7 +73,7 @@ def write_xsb(level: Level, boxes: frozenset[Cell], man: Cell) -> str:
 
 @pytest.mark.parametrize("number", [1, *[pytest.param(number, marks=pytest.mark.proof) for number in (2, 3)]])
 def test_a_star_finds_the_fewest_pushes(number: int) -> None:
-    """The twin counts the fewest pushes, and replays the solution of each heuristic in LURD notation to the goal."""
+    """The naive implementation counts the fewest pushes, and replays the solution of each heuristic to the goal."""
     rows, pushes = read_levels()[number - 1]
     level = read([row.replace(" ", "-").ljust(8, "#") for row in rows])
     goals = frozenset(cell for cell, mark in level[0].items() if mark in ".*+")
@@ -182,7 +182,7 @@ LAST_SOLUTION = (
 
 
 def test_the_last_level_needs_40_pushes() -> None:
-    """The twin's man solves it in 40 pushes. No solution is shorter, because scipy matches boxes and goals at this cost."""
+    """The naive implementation replays a solution of 40 pushes. scipy's matching proves that none is shorter."""
     rows, pushes = read_levels()[9]
     level = read([row.replace(" ", "-") for row in rows])
     boxes, man = level[1:]

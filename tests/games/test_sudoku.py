@@ -84,8 +84,8 @@ grids = st.lists(st.integers(0, 4), min_size=16, max_size=16)
 
 @settings(max_examples=60, deadline=None)
 @given(grids)
-def test_solutions_and_conflicts_of_small_grids_agree_with_a_twin(cells: list[int]) -> None:
-    """A grid is refused if two peers are equal. Otherwise it has as many solutions as the twin finds."""
+def test_solutions_and_conflicts_of_small_grids_agree_with_a_naive_search(cells: list[int]) -> None:
+    """A grid is refused if two peers are equal. Otherwise it has as many solutions as the naive search finds."""
     puzzle = Sudoku(box=2)
     text = "".join(map(str, cells))
     if any(cells[a] == cells[b] != 0 for a in range(16) for b in peers(a, 2)):
@@ -93,16 +93,16 @@ def test_solutions_and_conflicts_of_small_grids_agree_with_a_twin(cells: list[in
             puzzle.parse_state(text)
         return
     state = puzzle.parse_state(text)
-    twins = {"".join(map(str, cells)) for cells in all_solutions(cells, 2)}
-    assert puzzle.solutions(state) == min(2, len(twins))
+    expected = {"".join(map(str, cells)) for cells in all_solutions(cells, 2)}
+    assert puzzle.solutions(state) == min(2, len(expected))
     for cell in ORDERS:
         ordered = Sudoku(box=2, cell=cell)
-        assert {ordered.format_state(goal) for goal in find_goals(ordered, state)} == twins
+        assert {ordered.format_state(goal) for goal in find_goals(ordered, state)} == expected
 
 
 @pytest.mark.parametrize(("box", "givens", "puzzles"), [(2, 0, 20), (3, 30, 2), (3, 0, 1)])
 def test_random_puzzles_have_one_solution_and_the_requested_givens(box: int, givens: int, puzzles: int) -> None:
-    """The twin counts the solutions. If no number of givens is requested, no given can be removed."""
+    """A naive search counts the solutions. If no number of givens is requested, no given can be removed."""
     puzzle = Sudoku(box=box, givens=givens)
     seen = set()
     for seed in range(puzzles):
@@ -288,8 +288,8 @@ def test_an_answer_must_keep_the_givens() -> None:
 
 
 @pytest.mark.parametrize("box", [1, 2, 3])
-def test_candidates_agree_with_a_twin(box: int) -> None:
-    """The twin checks all cells of the grid, at each step of random fillings."""
+def test_candidates_agree_with_a_check_of_all_cells(box: int) -> None:
+    """The candidates are compared at each step of random fillings."""
     puzzle, rng, size = Sudoku(box=box), random.Random(box), box * box
     for _ in range(3):
         state = puzzle.initial(rng)

@@ -1,4 +1,4 @@
-"""Test tic-tac-toe against published counts, and against a twin that checks cells one by one."""
+"""Test tic-tac-toe against published counts, and against a naive implementation that checks cells one by one."""
 
 from itertools import product
 from typing import Any
@@ -58,8 +58,8 @@ boards = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
 
 @settings(max_examples=50, deadline=None)
 @given(boards)
-def test_lines_and_threats_agree_with_a_twin_that_checks_each_cell(board: tuple[tuple[int, int], int, list[str]]) -> None:
-    """The boards have any size. The twin searches every direction."""
+def test_lines_and_threats_agree_with_a_naive_implementation(board: tuple[tuple[int, int], int, list[str]]) -> None:
+    """The boards have any size. The naive implementation searches every direction."""
     (rows, columns), length, marks = board
     cells = [marks[row * columns : (row + 1) * columns] for row in range(rows)]
     game = TicTacToe(rows=rows, columns=columns, in_a_row=length)
@@ -83,7 +83,7 @@ def test_lines_and_threats_agree_with_a_twin_that_checks_each_cell(board: tuple[
 
 
 def test_a_state_is_quiet_if_neither_side_can_win_with_one_move(open_positions: list[Any]) -> None:
-    """In every position, the twin looks for lanes with two equal marks and an empty cell."""
+    """In every position, the test looks for lanes with two equal marks and an empty cell."""
     game = TicTacToe()
     lanes = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
     for state in open_positions:

@@ -1,4 +1,4 @@
-"""Test the stronger heuristics of sliding tiles against breadth-first search, published sizes and a twin."""
+"""Test the stronger heuristics of sliding tiles against breadth-first search, published sizes and an exhaustive search."""
 
 import os
 import random
@@ -59,7 +59,7 @@ def test_heuristics_are_admissible_and_as_consistent_as_documented(kind: Any, go
 
 
 def test_linear_conflict_adds_two_for_each_tile_that_must_leave_its_line() -> None:
-    """The twin searches for the smallest set of tiles to remove from a line until no two of the others conflict."""
+    """An exhaustive search finds the smallest set of tiles to remove from a line until no two of the others conflict."""
     puzzle = SlidingTiles(rows=4, columns=4)
     manhattan, linear = Manhattan(puzzle), LinearConflict(puzzle)
     homes = {tile: divmod(cell, 4) for cell, tile in enumerate(puzzle.goal)}

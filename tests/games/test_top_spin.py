@@ -1,4 +1,4 @@
-"""Test TopSpin against a twin that turns a whole ring, and against breadth-first search."""
+"""Test TopSpin against a naive implementation with a whole ring, and against breadth-first search."""
 
 import json
 import random
@@ -51,7 +51,7 @@ def test_a_pattern_database_reports_the_progress_of_its_build(
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (7, 3), (8, 6), (12, 4)])
 def test_a_turn_reverses_neighbours_on_the_ring(n: int, k: int) -> None:
-    """The twin has fixed places and is read from token 1 on."""
+    """The naive ring has fixed places and is read from token 1 on."""
     puzzle, rng = TopSpin(n=n, k=k), random.Random(n)
     for _ in range(30):
         state = puzzle.initial(rng)

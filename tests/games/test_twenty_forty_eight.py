@@ -1,4 +1,4 @@
-"""Test 2048 against a twin that slides tile by tile, and against open_spiel."""
+"""Test 2048 against a naive implementation that slides tile by tile, and against open_spiel."""
 
 from itertools import product
 from pathlib import Path
@@ -42,8 +42,8 @@ def slide_tiles(grid: Grid, direction: str) -> tuple[Grid, int]:
 @pytest.mark.parametrize(
     "parameters", [{}, {"rows": 3, "columns": 5}, {"rows": 1, "columns": 2}, {"rows": 2, "columns": 2}, {"rows": 5}]
 )
-def test_random_games_agree_with_a_twin_that_slides_each_tile(parameters: dict[str, int]) -> None:
-    """The twin gives the legal directions, the tiles, the score and the chance outcomes of each state."""
+def test_random_games_agree_with_a_naive_implementation(parameters: dict[str, int]) -> None:
+    """The legal directions, the tiles, the score and the chance outcomes of each state are compared."""
     game = TwentyFortyEight(**parameters)
     for seed in range(2):
         for state, action in random_match(game, seed):

@@ -1,4 +1,4 @@
-"""The strategies of the Axelrod library against the library itself: its own matches, and payoffs that it gave elsewhere."""
+"""Compare the strategies of the Axelrod library with the library itself, in its own matches and by recorded payoffs."""
 
 import json
 import os
@@ -27,11 +27,11 @@ PAYOFFS = json.loads((ROOT / "tests" / "agents" / "axelrod_4_14.json").read_text
 
 @pytest.fixture(scope="module")
 def axelrod(missing: Missing) -> Any:
-    """The library, which takes long to import."""
+    """Return the library, which takes long to import."""
     if find_spec("axelrod") is None:
         missing("axelrod", "axelrod is not installed: pip install '.[axelrod]'")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its own
+        warnings.simplefilter("ignore")  # warnings of the library itself
         import axelrod
     return axelrod
 
@@ -40,14 +40,14 @@ def entry(strategy: str) -> dict[str, str]:
     return {"agent": "axelrod", "strategy": strategy, "label": strategy}
 
 
-def asked(agent: AxelrodStrategy, game: PrisonersDilemma, state: Any, seed: str = "seat") -> str:
-    """What an agent does, with the random stream of a seat."""
+def choose(agent: AxelrodStrategy, game: PrisonersDilemma, state: Any, seed: str = "seat") -> str:
+    """Return the action of an agent with the random stream of a seat."""
     search: Any = type("Asked", (), {"rng": Stream(seed)})()
     return str(agent.choose(game, state, search))
 
 
-def test_all_payoffs_of_twelve_deterministic_strategies_are_the_library_s(axelrod: Any) -> None:
-    """132 of them, played by the referee in a round-robin; no random number is drawn."""
+def test_payoffs_of_twelve_strategies_agree_with_the_library(axelrod: Any) -> None:
+    """A round-robin of twelve deterministic strategies gives 132 payoffs, and draws no random number."""
     names = PAYOFFS["strategies"]
     records = arena.run({"game": "prisoners-dilemma", "rounds": 1, "agents": [entry(name) for name in names]}).records
     met = {record.labels: record for record in records}
@@ -62,8 +62,8 @@ def test_all_payoffs_of_twelve_deterministic_strategies_are_the_library_s(axelro
         assert record.drew == (False, False)
 
 
-def test_every_strategy_plays_as_it_does_in_the_library(axelrod: Any) -> None:
-    """All that can play, stochastic ones with their seeds: 25 turns against an opponent that does anything."""
+def test_every_strategy_plays_as_in_the_library(axelrod: Any) -> None:
+    """Each strategy plays 25 turns against random actions. Stochastic strategies get the same seed."""
     from arena_bridges.axelrod.strategies import all_strategies, refusal
 
     game, rng = PrisonersDilemma(turns=25), random.Random(7)
@@ -80,29 +80,29 @@ def test_every_strategy_plays_as_it_does_in_the_library(axelrod: Any) -> None:
         state = ""
         for turn in drawn:
             own, _ = match.simultaneous_play(player, other)
-            assert asked(agent, game, state) == str(own), (name, state)
+            assert choose(agent, game, state) == str(own), (name, state)
             state += str(own) + turn
 
 
-def test_choices_follow_from_history_and_seed_alone(axelrod: Any) -> None:
-    """An agent that meets a history anew does what one does that has seen it grow; with another seed, something else."""
+def test_choices_depend_only_on_history_and_seed(axelrod: Any) -> None:
+    """A new agent chooses the same for a history as an agent that has played it. Another seed gives other choices."""
     game, rng = PrisonersDilemma(turns=60, noise=0.1), random.Random(1)
     for name in ("Random", "Grudger", "FirstByJoss", "FirstByGraaskamp", "EvolvedLookerUp2_2_2", "MetaHunter"):
         kept, state, done = AxelrodStrategy(strategy=name), "", []
         for _ in range(30):
-            choice = asked(kept, game, state)
+            choice = choose(kept, game, state)
             done.append(choice)
-            assert asked(kept, game, state) == choice  # asked twice, it is the same turn
+            assert choose(kept, game, state) == choice  # a repeated question is the same turn
             flipped = "DC"["CD".index(choice)] if rng.random() < 0.1 else choice
             state += flipped + rng.choice("CD")
-        assert asked(AxelrodStrategy(strategy=name), game, state) == asked(kept, game, state)
-        assert asked(kept, game, "") == done[0]
-    coins = [asked(AxelrodStrategy(strategy="Random"), game, "", seed=str(number)) for number in range(20)]
+        assert choose(AxelrodStrategy(strategy=name), game, state) == choose(kept, game, state)
+        assert choose(kept, game, "") == done[0]
+    coins = [choose(AxelrodStrategy(strategy="Random"), game, "", seed=str(number)) for number in range(20)]
     assert set(coins) == {"C", "D"}
 
 
-def test_the_spec_of_the_first_tournament_has_its_strategies(axelrod: Any) -> None:
-    """As the library lists them, over 200 turns; Elo is not what ranks."""
+def test_the_1980_tournament_has_the_strategies_of_the_library(axelrod: Any) -> None:
+    """The matches have 200 turns, and the leaderboard is ranked by returns."""
     spec = load_spec(ROOT / "tournaments" / "axelrod-1980.yaml")
     (board,) = spec.boards
     playing = {json.loads(seat.identity)["options"]["strategy"] for seat in board.seats}
@@ -112,7 +112,7 @@ def test_the_spec_of_the_first_tournament_has_its_strategies(axelrod: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("strategy", "told"),
+    ("strategy", "message"),
     [
         ("TitForTa", r"strategy: unknown 'TitForTa'; did you mean TitForTat"),
         ("grudger", r"did you mean Grudger\?"),
@@ -121,19 +121,19 @@ def test_the_spec_of_the_first_tournament_has_its_strategies(axelrod: Any) -> No
         ("MetaMajority", "its matches take too long"),
     ],
 )
-def test_a_strategy_that_cannot_play_is_a_fault_of_the_spec(axelrod: Any, strategy: str, told: str) -> None:
-    with pytest.raises(arena.SpecError, match=told):
+def test_unknown_and_unplayable_strategies_are_refused(axelrod: Any, strategy: str, message: str) -> None:
+    with pytest.raises(arena.SpecError, match=message):
         load_spec({"game": "prisoners-dilemma", "agents": [entry(strategy), "grim"]})
 
 
-def test_without_the_library_the_name_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it is installed or not: here it cannot be imported."""
+def test_an_entry_without_the_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The import is blocked, even if the library is installed."""
     monkeypatch.setitem(sys.modules, "axelrod", None)
     with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'axelrod<4.14,>=4.13'$"):
         load_spec({"game": "prisoners-dilemma", "agents": [entry("TitForTat"), "grim"]})
 
 
-def test_without_the_library_the_table_says_what_to_install(tmp_path: Path) -> None:
+def test_the_table_of_strategies_says_how_to_install_the_library(tmp_path: Path) -> None:
     (tmp_path / "axelrod.py").write_text('raise ModuleNotFoundError("No module named \'axelrod\'", name="axelrod")\n')
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command, environment = [sys.executable, "-m", "arena_bridges.axelrod"], {**os.environ, "PYTHONPATH": path}

@@ -1,4 +1,4 @@
-"""An engine that was written for the tests, and an adapter in a thread, to which the tests send requests as arena does."""
+"""Fixtures for tests of engines: a small engine, and an adapter in a thread that answers requests as for arena."""
 
 import json
 import os
@@ -26,7 +26,7 @@ MakeEngine = Callable[..., Path]
 
 @pytest.fixture
 def engine(tmp_path: Path) -> MakeEngine:
-    """Return a function that writes the program `engine`, which speaks a protocol. It logs all that it receives to `heard`."""
+    """Return a function that writes the program `engine` for a protocol. The engine logs its input to `heard`."""
 
     def make(protocol: str, fault: str = "none") -> Path:
         program = tmp_path / "engine"
@@ -39,7 +39,7 @@ def engine(tmp_path: Path) -> MakeEngine:
 
 
 class Talk:
-    """An adapter that runs in a thread. The methods send it the requests that arena would send."""
+    """An adapter that runs in a thread. The methods send requests as arena does."""
 
     def __init__(self, protocol: str, command: list[str]) -> None:
         read, write = os.pipe()
@@ -54,12 +54,12 @@ class Talk:
         self._thread = Thread(target=work)
         self._thread.start()
 
-    def tell(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         self._requests.write(json.dumps(message).encode() + b"\n")
         self._requests.flush()
 
     def ask(self, **message: Any) -> dict[str, Any]:
-        self.tell(**message)
+        self.send(**message)
         return self.answer()
 
     def answer(self) -> dict[str, Any]:

@@ -1,7 +1,6 @@
-"""An engine for noughts and crosses that speaks UCI or GTP: it takes the first free cell from A1, row by row upwards.
+"""An engine for noughts and crosses with UCI or GTP. It takes the first free cell from A1, row by row upwards.
 
-`engine.py PROTOCOL FAULT LOG`: the engine writes all that it receives to LOG. FAULT names what it does wrong at its first move,
-or is "none".
+Usage: `engine.py PROTOCOL FAULT LOG`. The engine writes its input to LOG. FAULT is its fault at the first move, or "none".
 """
 
 import os

@@ -9,7 +9,7 @@ from arena_games.tic_tac_toe import TicTacToe
 
 
 class Noughts(TicTacToe):
-    """Tic-tac-toe on 3 by 3 cells, which are vertices to an engine: A1 at the lower left, C3 at the upper right."""
+    """Tic-tac-toe on 3x3 cells. Engines call the cells vertices, from A1 at the lower left to C3 at the upper right."""
 
     name = "noughts"
     default_heuristic: ClassVar[str | None] = None

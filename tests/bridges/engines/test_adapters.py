@@ -1,4 +1,4 @@
-"""Adapters: what an engine is told word for word, what is told of it, and who is to blame."""
+"""Test adapters of engines: the lines that an engine receives, the reports of its search, and faults."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,21 +10,21 @@ EMPTY = ".../.../..."
 MakeEngine = Callable[..., Path]
 
 
-def test_an_engine_is_told_the_whole_match_in_uci(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
-    """The words are those of UCI's own description; the second match of a process is greeted no more."""
-    told = talk("uci", engine("uci"))
-    hello = told.ask(type="hello", protocol=2)
+def test_an_adapter_sends_a_match_in_uci(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
+    """The lines follow the description of UCI. The second match of a process has no greeting."""
+    adapter = talk("uci", engine("uci"))
+    hello = adapter.ask(type="hello", protocol=2)
     assert (hello["type"], hello["protocol"], hello["can"]) == ("hello", 2, ["choose"])
     limits = {"nodes": 100, "seconds": 0.5, "depth": 7}
     options = {"Hash": 32, "deep thought": True, "Clear Hash": None}
-    assert told.start(limits=limits, depth=4, options=options)["type"] == "ready"
-    first = told.ask(type="choose", position=EMPTY, played=["5"])
-    second = told.ask(type="choose", played=["7", "8"])
-    assert told.start(depth=None, options=options)["type"] == "ready"
-    third = told.ask(type="choose", position="x../.o./...", played=[])
-    # A1 is cell 7, lower left; then B1 is taken by the other side
+    assert adapter.start(limits=limits, depth=4, options=options)["type"] == "ready"
+    first = adapter.ask(type="choose", position=EMPTY, played=["5"])
+    second = adapter.ask(type="choose", played=["7", "8"])
+    assert adapter.start(depth=None, options=options)["type"] == "ready"
+    third = adapter.ask(type="choose", position="x../.o./...", played=[])
+    # A1 is cell 7 at the lower left. Then the other side takes B1.
     assert [one["action"] for one in (first, second, third)] == ["7", "9", "7"]
-    told.end()
+    adapter.end()
     assert (tmp_path / "heard").read_text().splitlines() == [
         "uci",
         "setoption name UCI_Variant value noughts",
@@ -46,25 +46,25 @@ def test_an_engine_is_told_the_whole_match_in_uci(engine: MakeEngine, talk: Any,
     ]
 
 
-def test_what_an_engine_tells_of_its_search_is_passed_on(engine: MakeEngine, talk: Any) -> None:
-    """The last nodes, and depth and value of the last score that is no bound: 100 centipawns are 64 % by Elo, as 100 / 400 is."""
-    told = talk("uci", engine("uci"))
-    told.start()
-    answer = told.ask(type="choose", position=EMPTY, played=[])
+def test_an_adapter_reports_nodes_depth_and_value(engine: MakeEngine, talk: Any) -> None:
+    """The last nodes count, and the depth and value of the last exact score. In Elo's formula, 100 centipawns are 64 %."""
+    adapter = talk("uci", engine("uci"))
+    adapter.start()
+    answer = adapter.ask(type="choose", position=EMPTY, played=[])
     assert (answer["nodes"], answer["depth"]) == (77, 2)
     assert answer["value"] == pytest.approx(2 * 0.640065 - 1, abs=1e-6)  # 1 / (1 + 10 ** -0.25)
 
 
-def test_an_engine_is_told_the_whole_match_in_gtp(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
-    """The words are those of GTP 2; its own plays are not told again, and a position is played from the empty board."""
-    told = talk("gtp", engine("gtp"))
-    assert told.start(limits={"seconds": 2.5}, options={"level": 3})["type"] == "ready"
-    first = told.ask(type="choose", position=EMPTY, played=["5"])
-    second = told.ask(type="choose", played=["7", "8"])
-    assert told.start(seat=1)["type"] == "ready"
-    third = told.ask(type="choose", position="x../.o./...", played=["9"])
+def test_an_adapter_sends_a_match_in_gtp(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
+    """The lines follow GTP 2. The engine's own plays are not sent again, and a position is played from the empty board."""
+    adapter = talk("gtp", engine("gtp"))
+    assert adapter.start(limits={"seconds": 2.5}, options={"level": 3})["type"] == "ready"
+    first = adapter.ask(type="choose", position=EMPTY, played=["5"])
+    second = adapter.ask(type="choose", played=["7", "8"])
+    assert adapter.start(seat=1)["type"] == "ready"
+    third = adapter.ask(type="choose", position="x../.o./...", played=["9"])
     assert [one["action"] for one in (first, second, third)] == ["7", "9", "7"]
-    told.end()
+    adapter.end()
     assert (tmp_path / "heard").read_text().splitlines() == [
         "protocol_version",
         "level 3",
@@ -87,15 +87,15 @@ def test_an_engine_is_told_the_whole_match_in_gtp(engine: MakeEngine, talk: Any,
     ]
 
 
-def test_an_engine_is_told_to_stop(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
-    """What arena says while the engine searches reaches it, and a stop that comes too late is nobody's."""
-    told = talk("uci", engine("uci", "patient"))
-    told.start()
-    told.tell(type="choose", position=EMPTY, played=[])
-    told.tell(type="stop")
-    assert told.answer()["action"] == "7"
-    told.tell(type="stop")
-    assert told.start()["type"] == "ready"
+def test_an_adapter_passes_on_stop(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
+    """The request `stop` reaches the engine during its search, and is ignored if it comes too late."""
+    adapter = talk("uci", engine("uci", "patient"))
+    adapter.start()
+    adapter.send(type="choose", position=EMPTY, played=[])
+    adapter.send(type="stop")
+    assert adapter.answer()["action"] == "7"
+    adapter.send(type="stop")
+    assert adapter.start()["type"] == "ready"
     assert (tmp_path / "heard").read_text().splitlines()[6:] == [
         "stop",
         "setoption name UCI_Variant value noughts",
@@ -115,24 +115,24 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("protocol", "fault", "message"), FAULTS)
-def test_a_fault_of_an_engine_is_told_and_the_next_match_has_another(
+def test_an_engine_with_a_fault_is_replaced_for_the_next_match(
     engine: MakeEngine, talk: Any, tmp_path: Path, protocol: str, fault: str, message: str
 ) -> None:
-    """The answer is `failed`, which loses the match; then a new process plays."""
-    told = talk(protocol, engine(protocol, fault))
-    told.start()
-    assert told.ask(type="choose", position=EMPTY, played=[]) == {"type": "failed", "message": message}
+    """The answer `failed` loses the match. The next match has a new process."""
+    adapter = talk(protocol, engine(protocol, fault))
+    adapter.start()
+    assert adapter.ask(type="choose", position=EMPTY, played=[]) == {"type": "failed", "message": message}
     engine(protocol)
-    assert told.start()["type"] == "ready"
-    assert told.ask(type="choose", position=EMPTY, played=[])["action"] == "7"
+    assert adapter.start()["type"] == "ready"
+    assert adapter.ask(type="choose", position=EMPTY, played=[])["action"] == "7"
 
 
 @pytest.mark.parametrize("protocol", ["uci", "gtp"])
-def test_an_illegal_move_is_no_action(engine: MakeEngine, talk: Any, protocol: str) -> None:
-    """What the engine wrote is told as it stands, and that it is no cell; the referee judges it illegal."""
-    told = talk(protocol, engine(protocol, "illegal"))
-    told.start()
-    answer = told.ask(type="choose", position=EMPTY, played=[])
+def test_an_illegal_move_is_reported_as_illegal(engine: MakeEngine, talk: Any, protocol: str) -> None:
+    """The answer quotes the move and the reason. The referee judges it as an illegal action."""
+    adapter = talk(protocol, engine(protocol, "illegal"))
+    adapter.start()
+    answer = adapter.ask(type="choose", position=EMPTY, played=[])
     move = "d9" if protocol == "uci" else "D9"
     assert (answer["type"], "action" in answer) == ("action", False)
     assert answer["illegal"].startswith(f"'{move}' of engine (ValueError: expected a free cell, got '{move}'")
@@ -155,21 +155,21 @@ STARTS: list[tuple[str, str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("protocol", "speaks", "given", "message"), STARTS)
-def test_a_start_that_fails_says_why(
+def test_a_failed_start_gives_the_reason(
     engine: MakeEngine, talk: Any, protocol: str, speaks: str, given: dict[str, Any], message: str
 ) -> None:
-    """Wrong options, an engine of another protocol, and a game without a dialect: before the first move."""
+    """The reasons are invalid options, an engine of another protocol, and a game without a dialect."""
     answer = talk(protocol, engine(speaks)).start(**given)
     assert (answer["type"], answer["message"][: len(message)]) == ("failed", message)
 
 
-def test_programs_that_are_no_engines(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
-    """A file that is not there, an echo, and an engine of an older protocol."""
-    said = talk("uci", tmp_path / "nothing").start()
-    assert said == {"type": "failed", "message": "nothing cannot be started: No such file or directory"}
-    said = talk("gtp", "/bin/cat").start()
-    assert said["message"] == "cat: expected an answer to 'protocol_version' that begins with = or ?, got 'protocol_version'"
-    said = talk("uci", "/bin/cat").start(seconds=0.5)
-    assert said["message"] == "cat: expected uciok, as UCI has it, got nothing in time; its last output was 'uci'"
-    said = talk("gtp", engine("gtp", "old")).start()
-    assert said["message"] == "engine: expected version 2 of GTP, got '1'"
+def test_programs_other_than_engines_are_refused(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
+    """The programs are a missing file, an echo, and an engine of an older protocol."""
+    answer = talk("uci", tmp_path / "nothing").start()
+    assert answer == {"type": "failed", "message": "nothing cannot be started: No such file or directory"}
+    answer = talk("gtp", "/bin/cat").start()
+    assert answer["message"] == "cat: expected an answer to 'protocol_version' that begins with = or ?, got 'protocol_version'"
+    answer = talk("uci", "/bin/cat").start(seconds=0.5)
+    assert answer["message"] == "cat: expected uciok, as UCI has it, got nothing in time; its last output was 'uci'"
+    answer = talk("gtp", engine("gtp", "old")).start()
+    assert answer["message"] == "engine: expected version 2 of GTP, got '1'"

@@ -1,4 +1,4 @@
-"""Entries of engines: `{agent: {command: [...], protocol: uci}}` from the spec to the record."""
+"""Test entries of engines, `{agent: {command: [...], protocol: uci}}`, from the spec to the record."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -17,8 +17,8 @@ NOUGHTS = str(Path(__file__).with_name("noughts.py"))
 MakeEngine = Callable[..., Path]
 
 
-def spec_of(program: Path, protocol: str, **entry: Any) -> dict[str, Any]:
-    """A spec of an engine against a player at random. The seed is named, because by default it is secret against a program."""
+def make_spec(program: Path, protocol: str, **entry: Any) -> dict[str, Any]:
+    """Return a spec of an engine against a random player. It has a seed, because the default seed is secret for programs."""
     return {
         "game": "noughts",
         "plugins": [NOUGHTS],
@@ -28,8 +28,8 @@ def spec_of(program: Path, protocol: str, **entry: Any) -> dict[str, Any]:
     }
 
 
-def played(values: dict[str, Any]) -> list[Record]:
-    """All matches of a spec, one after the other."""
+def play_all(values: dict[str, Any]) -> list[Record]:
+    """Play all matches of a spec, one after the other."""
     spec = load_spec(values)
     with closing(MatchRunner(spec)) as stage:
         return [stage.play(scheduled) for scheduled in Schedule(spec).take(100)]
@@ -38,21 +38,21 @@ def played(values: dict[str, Any]) -> list[Record]:
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.parametrize(("protocol", "entry"), [("uci", {"limits": {"nodes": 50}}), ("gtp", {"options": {"level": 2}})])
 def test_an_engine_plays_a_match_in_each_seat(engine: MakeEngine, protocol: str, entry: dict[str, Any], isolation: str) -> None:
-    """It takes the first free cell from A1, which is cell 7, and what it tells stands in the record; the same again is equal."""
+    """The engine takes the first free cell from A1, which is cell 7. Its reports are in the record, and a repetition is equal."""
     program = engine(protocol)
-    values = spec_of(program, protocol, **entry, isolation=isolation)
-    if isolation == "sandbox":  # what it writes there is gone
-        values["agents"][0]["agent"]["command"] = sandboxed(program)
-    first, second = played(values)
+    values = make_spec(program, protocol, **entry, isolation=isolation)
+    if isolation == "sandbox":  # files that it writes there are lost
+        values["agents"][0]["agent"]["command"] = make_sandboxed_command(program)
+    first, second = play_all(values)
     assert {first.termination, second.termination} == {"normal"}, (first.message, second.message)
     assert (first.actions[0], second.actions[1]) == ("7", "8" if second.actions[0] == "7" else "7")
-    told = [(one.nodes, one.depth) for one in first.decisions[::2]]
-    assert set(told) == ({(77, 2)} if protocol == "uci" else {(0, None)})
-    assert [one.timeless() for one in played(values)] == [first.timeless(), second.timeless()]
+    reports = [(one.nodes, one.depth) for one in first.decisions[::2]]
+    assert set(reports) == ({(77, 2)} if protocol == "uci" else {(0, None)})
+    assert [one.timeless() for one in play_all(values)] == [first.timeless(), second.timeless()]
 
 
-def sandboxed(program: Path) -> list[str]:
-    """The command of an engine with every file named, so that a sandbox shows them, and a log that it can write."""
+def make_sandboxed_command(program: Path) -> list[str]:
+    """Return the command of an engine with all its files, so that a sandbox shows them, and with a writable log."""
     words = [word.strip("'") for word in program.read_text().splitlines()[1].split()[1:]]
     return [*words[:-1], "/tmp/heard"]
 
@@ -65,11 +65,11 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("protocol", "fault", "limits", "ending", "message"), ENDS)
-def test_whose_fault_it_is(
+def test_a_faulty_engine_loses_its_match(
     engine: MakeEngine, protocol: str, fault: str, limits: dict[str, Any], ending: str, message: str
 ) -> None:
-    """An engine that dies, plays what is illegal or does not answer has lost; the next match has another."""
-    first, second = played(spec_of(engine(protocol, fault), protocol, limits=limits))
+    """The engine dies, plays an illegal move or hangs. The next match has a new engine."""
+    first, second = play_all(make_spec(engine(protocol, fault), protocol, limits=limits))
     assert (first.termination, first.seat, first.returns) == (ending, 0, (-1.0, 1.0))
     assert (second.termination, second.seat, second.returns) == (ending, 1, (1.0, -1.0))
     assert message in (first.message or "")
@@ -88,20 +88,20 @@ FAULTS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("agent", "entry", "message"), FAULTS)
-def test_what_is_wrong_with_an_entry_is_told_before_the_first_match(
+def test_invalid_entries_are_refused_before_the_first_match(
     engine: MakeEngine, agent: dict[str, Any], entry: dict[str, Any], message: str
 ) -> None:
-    """Where it stands, what was expected and what came."""
-    values = spec_of(engine("uci"), "uci")
+    """The message names the place, the expected value and the given one."""
+    values = make_spec(engine("uci"), "uci")
     values["agents"][0] = {"agent": {"command": [str(engine("uci"))], **agent}, **entry}
     with pytest.raises(SpecError) as caught:
         load_spec(values)
     assert message in str(caught.value)
 
 
-def test_an_engine_needs_a_game_that_says_how_it_speaks(engine: MakeEngine) -> None:
-    """With one game that is a fault; with several the engine is left out of the others."""
-    values = spec_of(engine("gtp"), "gtp")
+def test_an_engine_needs_a_game_with_a_dialect(engine: MakeEngine) -> None:
+    """A single game without a dialect is refused. If there are several games, the engine is left out of such games."""
+    values = make_spec(engine("gtp"), "gtp")
     with pytest.raises(SpecError, match="gtp cannot play othello: othello has no dialect for gtp"):
         load_spec({**values, "game": "othello"})
     del values["game"]
@@ -112,9 +112,9 @@ def test_an_engine_needs_a_game_that_says_how_it_speaks(engine: MakeEngine) -> N
     assert any("engine is left out of connect-four" in note for note in spec.notes)
 
 
-def test_the_protocol_is_part_of_the_id_where_it_is_given(engine: MakeEngine) -> None:
-    """An engine and a program of the same command are two agents; without the key the identity is that of a program."""
-    values = spec_of(engine("uci"), "uci", depth=4)
+def test_the_protocol_is_part_of_the_identity_if_it_is_given(engine: MakeEngine) -> None:
+    """An engine and a program with the same command are two agents. Without the key, the identity names a program."""
+    values = make_spec(engine("uci"), "uci", depth=4)
     with_it = load_spec(values).boards[0].seats[0].identity
     del values["agents"][0]["agent"]["protocol"]
     without = load_spec(values).boards[0].seats[0].identity
@@ -130,7 +130,7 @@ def test_the_protocol_is_part_of_the_id_where_it_is_given(engine: MakeEngine) ->
 @pytest.mark.parametrize(
     ("words", "name"), [(["--mode", "gtp", "--seed", "1"], "engine"), (["own.py", "--level", "3"], "own"), ([], "engine")]
 )
-def test_an_engine_is_called_after_its_program_and_not_after_an_option(engine: MakeEngine, words: list[str], name: str) -> None:
-    values = spec_of(engine("gtp"), "gtp")
+def test_an_engine_is_named_after_its_program(engine: MakeEngine, words: list[str], name: str) -> None:
+    values = make_spec(engine("gtp"), "gtp")
     values["agents"][0]["agent"]["command"] += words
     assert load_spec(values).boards[0].seats[0].label == name

@@ -1,4 +1,4 @@
-"""GNU Go and Stockfish on the rules of open_spiel, where they are installed: their rules are those of the game."""
+"""Test GNU Go and Stockfish, if they are installed, against the rules of open_spiel."""
 
 import os
 import random
@@ -25,12 +25,12 @@ AREA = [
     "--capture-all-dead",
     "--play-out-aftermath",
 ]
-"""What has GNU Go agree with area scoring in which every stone on the board lives."""
+"""Options for area scoring, with every stone on the final board alive."""
 
 
 @pytest.fixture
 def installed(missing: Any) -> Any:
-    """A finder of programs; a test is skipped where one is not installed."""
+    """Return a function that finds a program, and skips the test if the program is not installed."""
 
     def installed(name: str) -> str:
         found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/games")
@@ -47,8 +47,8 @@ def _open_spiel() -> None:
     pytest.importorskip("pyspiel")
 
 
-def played(game: str, *agents: Any, **values: Any) -> list[Record]:
-    """All matches of a spec on a game of open_spiel."""
+def play_all(game: str, *agents: Any, **values: Any) -> list[Record]:
+    """Play all matches of a spec on a game of open_spiel."""
     spec = load_spec({"game": {"name": "openspiel", "game": game}, "agents": agents, **values})
     with closing(MatchRunner(spec)) as stage:
         return [stage.play(scheduled) for scheduled in Schedule(spec).take(100)]
@@ -57,18 +57,18 @@ def played(game: str, *agents: Any, **values: Any) -> list[Record]:
 Board = dict[int, int]
 
 
-def near(point: int, size: int) -> list[int]:
-    """The points beside a point."""
+def list_neighbors(point: int, size: int) -> list[int]:
+    """Return the points beside a point."""
     row, column = divmod(point, size)
     steps = ((row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1))
     return [r * size + c for r, c in steps if 0 <= r < size and 0 <= c < size]
 
 
-def region(board: Board, point: int, size: int) -> tuple[set[int], set[int | None]]:
-    """The points of one kind that hang together with a point, and the kinds beside them; None is an empty point."""
+def find_region(board: Board, point: int, size: int) -> tuple[set[int], set[int | None]]:
+    """Return the connected points of the same kind as a point, and the kinds beside them. None is an empty point."""
     found, beside, queue = {point}, set(), [point]
     while queue:
-        for other in near(queue.pop(), size):
+        for other in list_neighbors(queue.pop(), size):
             if board.get(other) != board.get(point):
                 beside.add(board.get(other))
             elif other not in found:
@@ -77,65 +77,64 @@ def region(board: Board, point: int, size: int) -> tuple[set[int], set[int | Non
     return found, beside
 
 
-def put(board: Board, point: int, color: int, size: int) -> None:
-    """Put a stone, and take those of the other color that have no liberty left."""
+def place_stone(board: Board, point: int, color: int, size: int) -> None:
+    """Place a stone, and remove stones of the other color without liberties."""
     board[point] = color
-    for other in near(point, size):
-        chain, beside = region(board, other, size)
+    for other in list_neighbors(point, size):
+        chain, beside = find_region(board, other, size)
         if board.get(other) == 1 - color and None not in beside:
             for stone in chain:
                 del board[stone]
 
 
-def numbered(text: str, size: int) -> int:
-    """The point of `B d4`, counted along the rows from a1; size * size for a pass. There is no column i."""
+def parse_point(text: str, size: int) -> int:
+    """Return the point of a play such as `B d4`, counted in rows from a1 without a column i, or size * size for a pass."""
     vertex = text.split()[1].lower()
     return size * size if vertex == "pass" else (int(vertex[1:]) - 1) * size + "abcdefghjklmnopqrst".index(vertex[0])
 
 
 def tromp_taylor(actions: Sequence[int], size: int, komi: float) -> float:
-    """Black's area over white's and komi: stones, and empty regions that reach one color alone."""
+    """Return the lead of black after komi by area: stones, and empty regions that reach only one color."""
     board: Board = {}
     for ply, action in enumerate(actions):
         if action < size * size:
-            put(board, action, ply % 2, size)
+            place_stone(board, action, ply % 2, size)
     area = {0: 0, 1: 0}
     for point in range(size * size):
-        owners = {board[point]} if point in board else region(board, point, size)[1]
+        owners = {board[point]} if point in board else find_region(board, point, size)[1]
         if len(owners) == 1 and None not in owners:
             area[owners.pop() or 0] += 1
     return area[0] - area[1] - komi
 
 
-def test_gnu_go_wins_go_by_the_agreed_score(installed: Any) -> None:
-    """On 9x9 in either color against random play; the result is that of Tromp and Taylor, counted here apart."""
+def test_gnu_go_wins_go_by_area_scoring(installed: Any) -> None:
+    """GNU Go plays each color on 9x9 against random play. The test counts the score by the Tromp-Taylor rules."""
     engine = {"agent": {"command": [installed("gnugo"), *AREA, "--seed", "1"], "protocol": "gtp"}, "options": {"level": 1}}
-    records = played("go(board_size=9,komi=7.5)", engine, "random", rounds=1)
+    records = play_all("go(board_size=9,komi=7.5)", engine, "random", rounds=1)
     assert [(one.termination, one.message) for one in records] == [("normal", None)] * 2
     assert [one.returns for one in records] == [(1.0, -1.0), (-1.0, 1.0)]
     for record in records:
-        score = tromp_taylor([numbered(action, 9) for action in record.actions], 9, 7.5)
+        score = tromp_taylor([parse_point(action, 9) for action in record.actions], 9, 7.5)
         assert (score > 0) == (record.returns[0] > 0), score
 
 
-def test_gnu_go_goes_on_from_a_position(installed: Any) -> None:
-    """A position is told play by play, with captures: white's stone in the corner is taken before."""
+def test_gnu_go_plays_on_from_a_position(installed: Any) -> None:
+    """A position is sent play by play, with captures: black has captured the white stone in the corner."""
     plays = "1 0 5 24 25"  # on 5x5: B b1, W a1, B a2, which takes it, W e5, B passes
     engine = {"agent": {"command": [installed("gnugo"), *AREA, "--seed", "1"], "protocol": "gtp"}, "options": {"level": 1}}
-    records = played("go(board_size=5,komi=0.5)", engine, "random", positions=[plays])
+    records = play_all("go(board_size=5,komi=0.5)", engine, "random", positions=[plays])
     assert {one.termination for one in records} == {"normal"}
 
 
-def test_stockfish_plays_the_chess_of_open_spiel(installed: Any) -> None:
-    """To the mate of a player at random, in either color."""
+def test_stockfish_mates_a_random_player_in_either_color(installed: Any) -> None:
     engine = {"agent": {"command": [installed("stockfish")], "protocol": "uci"}, "limits": {"nodes": 300}}
-    records = played("chess", engine, "random", rounds=1)
+    records = play_all("chess", engine, "random", rounds=1)
     assert [one.termination for one in records] == ["normal"] * 2
     assert [one.returns for one in records] == [(1.0, -1.0), (-1.0, 1.0)]
 
 
-def test_every_action_is_written_and_read_back() -> None:
-    """In random matches of go and chess; vertices and moves are told apart."""
+def test_every_action_survives_a_round_trip_through_its_text() -> None:
+    """The actions are vertices and moves from random matches of Go and chess."""
     kind = load_plugins().game("openspiel")
     for name, protocol in (("go(board_size=9)", "gtp"), ("chess", "uci")):
         game, rng = kind(game=name), random.Random(1)

@@ -1,4 +1,4 @@
-"""A server that takes the place of a language model in tests. It answers as a provider does, or with faults."""
+"""A server in place of a language model for tests. It answers like a provider, or with faults."""
 
 import json
 import re

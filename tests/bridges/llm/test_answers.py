@@ -1,4 +1,4 @@
-"""What the agent asks a model, and what it makes of its answers: a real server in the place of the model."""
+"""Test the requests of the agent and its use of answers, with a real server in place of a model."""
 
 import json
 import random
@@ -18,20 +18,20 @@ from arena_games.tic_tac_toe import TicTacToe
 from tests.bridges.llm.stub import Answers, Reply, Stub, first, legal, move, serving
 
 
-def played(stub: Stub, game: str = "tic-tac-toe", rounds: int = 1, seed: int = 3, **options: Any) -> tuple[Record, ...]:
-    """The records of matches between a model and a random agent."""
+def play_model(stub: Stub, game: str = "tic-tac-toe", rounds: int = 1, seed: int = 3, **options: Any) -> tuple[Record, ...]:
+    """Return the records of matches between a model and a random agent."""
     entry = {"agent": "llm", "url": stub.url, "model": "m", **options}
     return arena.run({"game": game, "seed": seed, "rounds": rounds, "agents": [entry, "random"]}).records
 
 
-def spent(record: Record) -> dict[str, float]:
-    """What the decisions of the model have spent, all together."""
-    told = [decision.spent for decision in record.decisions if decision.spent is not None]
-    return {name: sum(one[name] for one in told) for name in told[0]}
+def sum_spent(record: Record) -> dict[str, float]:
+    """Return the sum of the amounts that the decisions of the model have spent."""
+    amounts = [decision.spent for decision in record.decisions if decision.spent is not None]
+    return {name: sum(one[name] for one in amounts) for name in amounts[0]}
 
 
-def spoilt(*bad: Reply) -> Answers:
-    """Answers every question first with some bad ones."""
+def answer_badly_first(*bad: Reply) -> Answers:
+    """Return a function that first gives some bad answers to each question."""
 
     def answers(request: dict[str, Any]) -> Reply:
         asked_again = sum(message["role"] == "assistant" for message in request["messages"])
@@ -41,10 +41,10 @@ def spoilt(*bad: Reply) -> Answers:
 
 
 def test_a_request_asks_for_one_structured_answer() -> None:
-    """As the interface of OpenAI describes structured outputs; the key is sent where there is one."""
+    """The format follows OpenAI's structured outputs. The key is sent if there is one."""
     with serving(first) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setenv("MY_API_KEY", "sk-test")
-        (one, _) = played(stub, key_env="MY_API_KEY")
+        (one, _) = play_model(stub, key_env="MY_API_KEY")
         request, headers = stub.requests[0], stub.headers[0]
     assert one.termination == "normal"
     assert (request["model"], request["temperature"], request["max_tokens"]) == ("m", 0, 1024)
@@ -70,14 +70,14 @@ def test_a_request_asks_for_one_structured_answer() -> None:
         ("", None),
     ],
 )
-def test_nothing_is_looked_for_in_prose(text: str, expected: str | None) -> None:
+def test_a_move_is_read_only_from_a_json_object(text: str, expected: str | None) -> None:
     assert read_move(text) == expected
 
 
-def test_illegal_and_unreadable_answers_are_told_apart_and_asked_again_with_the_reason() -> None:
-    """Each decision has one of either, and all that was spent; 100 and 10 tokens an answer at 2 and 8 a million are 0.00028."""
-    with serving(spoilt(move("99"), Reply("I take the centre"))) as stub:
-        (one, _) = played(stub, price={"in": 2, "out": 8})
+def test_illegal_and_unreadable_answers_are_counted_and_asked_again_with_a_reason() -> None:
+    """Each decision has one of both, with all amounts. At prices of 2 and 8 per million, 100 and 10 tokens cost 0.00028."""
+    with serving(answer_badly_first(move("99"), Reply("I take the centre"))) as stub:
+        (one, _) = play_model(stub, price={"in": 2, "out": 8})
         third = max((request["messages"] for request in stub.requests), key=len)
     assert one.termination == "normal"
     own = [decision.spent for decision in one.decisions if decision.spent is not None]
@@ -99,64 +99,64 @@ def test_illegal_and_unreadable_answers_are_told_apart_and_asked_again_with_the_
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [(move("99"), "illegal: '99'"), (Reply("hm"), "unreadable: 'hm'"), (Reply('{"mo', finish="length"), "cut off after 64")],
 )
-def test_who_gives_no_legal_move_loses_or_plays_at_random(bad: Reply, told: str) -> None:
-    """After `retries`; the message says how the last answer was wrong. At random the match goes on, from the seat's stream."""
+def test_a_model_without_a_legal_move_loses_or_plays_at_random(bad: Reply, message: str) -> None:
+    """After `retries`, the message describes the last answer. With `fallback: random`, the match goes on with a random move."""
     with serving(lambda _: bad) as stub:
-        lost = played(stub, retries=1, tokens=64)
-        drawn = played(stub, retries=1, tokens=64, fallback="random")
+        lost = play_model(stub, retries=1, tokens=64)
+        drawn = play_model(stub, retries=1, tokens=64, fallback="random")
     for record in lost:
         model = record.labels.index("llm")
         assert (record.termination, record.seat) == ("illegal-action", model)
-        assert f"no legal move in 2 answers, the last {told}" in (record.message or "")
-        assert spent(record)["truncated"] == (2 if bad.finish == "length" else 0)
+        assert f"no legal move in 2 answers, the last {message}" in (record.message or "")
+        assert sum_spent(record)["truncated"] == (2 if bad.finish == "length" else 0)
     assert all(record.termination == "normal" for record in drawn)
     assert all(record.drew[record.labels.index("llm")] for record in drawn)
 
 
-def test_legal_moves_are_listed_or_hidden_also_after_an_illegal_one() -> None:
+def test_legal_moves_are_listed_or_hidden_even_after_an_illegal_move() -> None:
     def at_random(request: dict[str, Any]) -> Reply:
         return move(str(random.Random(len(request["messages"])).randint(1, 9)))
 
     with serving(at_random) as stub:
-        played(stub, legal="hidden", retries=0)
-        played(stub, legal="hidden", retries=1)
+        play_model(stub, legal="hidden", retries=0)
+        play_model(stub, legal="hidden", retries=1)
         assert not [request for request in stub.requests if "Legal moves" in str(request["messages"])]
-    with serving(spoilt(move("99"))) as stub:
-        played(stub)
+    with serving(answer_badly_first(move("99"))) as stub:
+        play_model(stub)
         assert all("Legal moves" in request["messages"][-1]["content"] for request in stub.requests)
 
 
 @pytest.mark.parametrize("history", ["none", "own", "both"])
-def test_history_is_what_the_rules_say_was_played(history: str) -> None:
-    """Against the actions of the record: nobody tells an agent what others do, so their moves are found in the rules."""
+def test_history_agrees_with_the_actions_of_the_record(history: str) -> None:
+    """An agent does not receive the actions of its opponents, so their moves are found by the rules."""
     with serving(first) as stub:
-        records = played(stub, history=history)
-        last = {legal_of(request): told_of(request) for request in stub.requests}
+        records = play_model(stub, history=history)
+        last = {list_legal(request): read_history(request) for request in stub.requests}
     for record in records:
         seat = record.labels.index("llm")
         moves = [f"seat {ply % 2 + 1}{' (you)' if ply % 2 == seat else ''}: {text}" for ply, text in enumerate(record.actions)]
-        longest = (len(moves) - 1 - seat) // 2 * 2 + seat  # the last own turn
+        longest = (len(moves) - 1 - seat) // 2 * 2 + seat  # up to the last own turn
         before = moves[:longest]
-        expected = {"none": [], "own": before[seat::2], "both": before[seat:]}[history]  # a first reply has nothing before it
+        expected = {"none": [], "own": before[seat::2], "both": before[seat:]}[history]  # an own first turn has no history
         assert ["; ".join(expected)] == [
-            told for left, told in last.items() if len(left) == 9 - longest and told == "; ".join(expected)
+            shown for left, shown in last.items() if len(left) == 9 - longest and shown == "; ".join(expected)
         ]
 
 
-def legal_of(request: dict[str, Any]) -> tuple[str, ...]:
+def list_legal(request: dict[str, Any]) -> tuple[str, ...]:
     return tuple(legal(request))
 
 
-def told_of(request: dict[str, Any]) -> str:
+def read_history(request: dict[str, Any]) -> str:
     text = request["messages"][1]["content"]
     return str(text.partition("Moves so far: ")[2].partition("\n")[0])
 
 
 def test_built_in_games_are_described_without_words_of_the_implementation(registry: Registry) -> None:
-    """What a model reads of each: no value or word of Python, as `arena check` looks for in `rules_text`."""
+    """The description has no value or word of Python, like `rules_text` in `arena check`."""
     for name, kind in registry.games.items():
         if kind.__module__.startswith("arena_games"):
             text = Words(kind()).describe()
@@ -164,7 +164,7 @@ def test_built_in_games_are_described_without_words_of_the_implementation(regist
             assert MIN_RULES_CHARACTERS < len(text) < MAX_RULES_CHARACTERS
 
 
-def test_moves_that_cannot_have_led_here_are_not_found() -> None:
+def test_impossible_replies_are_not_found() -> None:
     game = TicTacToe()
     start = game.initial(random.Random(0))
     later = game.parse_state("x.o/.x./..o")
@@ -173,10 +173,10 @@ def test_moves_that_cannot_have_led_here_are_not_found() -> None:
 
 
 @pytest.mark.parametrize("game", ["kuhn-poker", "pig", "rock-paper-scissors", "goofspiel"])
-def test_it_plays_with_chance_and_hidden_information_from_what_its_seat_sees(game: str) -> None:
-    """No question shows what the other holds: at Kuhn poker one card of two is named."""
+def test_a_model_plays_from_the_observation_of_its_seat(game: str) -> None:
+    """In Kuhn poker, each question names only one of the two cards."""
     with serving(first) as stub:
-        records = played(stub, game, rounds=2, history="both")
+        records = play_model(stub, game, rounds=2, history="both")
         assert {record.termination for record in records} <= {"normal", "move-limit"}
         if game == "kuhn-poker":
             for request in stub.requests:
@@ -184,33 +184,33 @@ def test_it_plays_with_chance_and_hidden_information_from_what_its_seat_sees(gam
                 assert sum(position.count(card) for card in "JQK") == 1
 
 
-def test_a_model_that_draws_its_answers_is_given_seeds_from_the_stream_of_its_seat() -> None:
-    """The same in the same match again, others elsewhere; no temperature is sent where none is wanted."""
+def test_a_model_with_a_temperature_gets_seeds_from_the_stream_of_its_seat() -> None:
+    """A repeated match has the same seeds. With `temperature: null`, no temperature is sent."""
     with serving(first) as stub:
         seeds: list[list[int]] = []
         for _ in range(2):
             stub.requests.clear()
-            (one, _) = played(stub, temperature=0.7)
+            (one, _) = play_model(stub, temperature=0.7)
             seeds.append(sorted(request["seed"] for request in stub.requests))
         assert seeds[0] == seeds[1]
         assert len(set(seeds[0])) == len(seeds[0])
         assert one.drew[one.labels.index("llm")]
         stub.requests.clear()
-        played(stub, temperature=None)
+        play_model(stub, temperature=None)
         assert not any("temperature" in request for request in stub.requests)
 
 
-def test_an_answer_that_is_no_chat_completion_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_chat_completion_voids_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena_bridges.llm.endpoint.WAIT_SECONDS", 1.0)
     monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_PAUSE_SECONDS", 0.01)
     with serving(lambda _: Reply(body=json.dumps({"choices": []}))) as stub:
-        records = played(stub)
+        records = play_model(stub)
     assert {(record.termination, record.seat) for record in records} == {("void", None)}
     assert all("does not have the form of a chat completion" in (record.message or "") for record in records)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"url": "localhost:8000"}, "url: expected an address such as http://127.0.0.1:8000/v1"),
         ({"url": "ftp://localhost"}, "url: expected an address"),
@@ -221,9 +221,9 @@ def test_an_answer_that_is_no_chat_completion_is_nobodys_loss(monkeypatch: pytes
         ({"temprature": 1}, "temperature"),
     ],
 )
-def test_options_that_are_wrong_are_faults_of_the_spec(options: dict[str, Any], told: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:
     entry = {"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "m", **options}
-    with pytest.raises(arena.SpecError, match=told):
+    with pytest.raises(arena.SpecError, match=message):
         load_spec({"game": "tic-tac-toe", "agents": [entry, "random"]})
 
 
@@ -236,8 +236,8 @@ Legal moves: {{ legal | join(", ") }}{% endif %}
 """
 
 
-def test_a_prompt_is_a_template_of_a_file_and_an_axis_of_the_spec(tmp_path: Path) -> None:
-    """Two prompts of a sweep make two entries; a template with `fault` asks anew, another one goes on in the conversation."""
+def test_prompts_are_template_files_and_can_be_swept(tmp_path: Path) -> None:
+    """Two prompts make two entries. A template with `fault` asks anew, and other templates continue the conversation."""
     (tmp_path / "a.j2").write_text(TEMPLATE)
     (tmp_path / "b.j2").write_text("{{ game }} {{ position }}\nLegal moves: {{ legal | join(', ') }}")
     asked: list[list[dict[str, str]]] = []
@@ -246,8 +246,10 @@ def test_a_prompt_is_a_template_of_a_file_and_an_axis_of_the_spec(tmp_path: Path
         messages = request["messages"]
         asked.append(messages)
         text = "\n".join(message["content"] for message in messages)
-        told = re.search(r"Legal moves: (.*)", text)
-        return move("99") if not ("Mind:" in text or "not a legal move" in text) or told is None else move(told[1].split(", ")[0])
+        found = re.search(r"Legal moves: (.*)", text)
+        return (
+            move("99") if not ("Mind:" in text or "not a legal move" in text) or found is None else move(found[1].split(", ")[0])
+        )
 
     with serving(answers) as stub:
         prompts = {"sweep": [str(tmp_path / name) for name in ("a.j2", "b.j2")]}
@@ -265,7 +267,7 @@ def test_a_prompt_is_a_template_of_a_file_and_an_axis_of_the_spec(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{{ rule }}", "unknown variable rule; expected one of game, rules"),
         ("a\n{% if %}", "line 2"),
@@ -275,21 +277,21 @@ def test_a_prompt_is_a_template_of_a_file_and_an_axis_of_the_spec(tmp_path: Path
         (None, "cannot read"),
     ],
 )
-def test_a_prompt_that_is_no_template_is_a_fault_of_the_spec(text: str | None, told: str, tmp_path: Path) -> None:
+def test_an_invalid_template_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / "p.j2").write_text(text)
     entry = {"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "m", "prompt": str(tmp_path / "p.j2")}
-    with pytest.raises(arena.SpecError, match=told):
+    with pytest.raises(arena.SpecError, match=message):
         load_spec({"game": "tic-tac-toe", "agents": [entry, "random"]})
 
 
 def test_legal_moves_may_be_listed_only_after_an_illegal_one() -> None:
     def answers(request: dict[str, Any]) -> Reply:
-        told = re.search(r"Legal moves: (\S*?),? ", request["messages"][-1]["content"] + " ")
-        return move(told[1] if told else "99")
+        moves = re.search(r"Legal moves: (\S*?),? ", request["messages"][-1]["content"] + " ")
+        return move(moves[1] if moves else "99")
 
     with serving(answers) as stub:
-        records = played(stub, legal="on-error")
+        records = play_model(stub, legal="on-error")
     assert {record.termination for record in records} == {"normal"}
     assert all(one.spent["illegal"] == 1 for record in records for one in record.decisions if one.spent)
 
@@ -305,16 +307,16 @@ def test_legal_moves_may_be_listed_only_after_an_illegal_one() -> None:
         ("{" * 10_000, None),
     ],
 )
-def test_a_model_that_thinks_has_its_move_in_a_field_or_at_the_end(text: str, expected: str | None) -> None:
+def test_a_thinking_model_gives_its_move_in_a_field_or_at_the_end(text: str, expected: str | None) -> None:
     assert read_move(text, think=True) == expected
     with serving(lambda _: Reply(text)) as stub:
-        played(stub, think=True, retries=0, fallback="random")
+        play_model(stub, think=True, retries=0, fallback="random")
         schema = stub.requests[0]["response_format"]["json_schema"]["schema"]
     assert list(schema["properties"]) == schema["required"] == ["thoughts", "move"]
 
 
-def test_the_move_with_most_votes_is_played() -> None:
-    """Of five answers two are the last legal move, one the first, one illegal and one prose; each has a seed of its own."""
+def test_the_move_with_the_most_votes_is_played() -> None:
+    """Two of five answers are the last legal move, one is the first, one illegal and one prose. Each has a seed of its own."""
 
     def answers(request: dict[str, Any]) -> Reply:
         number = asked.setdefault(json.dumps(request["messages"]), 0)
@@ -324,7 +326,7 @@ def test_the_move_with_most_votes_is_played() -> None:
 
     asked: dict[str, int] = {}
     with serving(answers) as stub:
-        records = played(stub, votes=5, temperature=0.7, history="none")
+        records = play_model(stub, votes=5, temperature=0.7, history="none")
         assert len({request["seed"] for request in stub.requests}) == len(stub.requests)
     for record in records:
         own = [one.spent for one in record.decisions if one.spent]

@@ -1,4 +1,4 @@
-"""The protocols of the providers, each against a server that speaks it: the same matches, whatever the protocol."""
+"""Test the protocols of the providers against a server: each protocol plays the same matches."""
 
 import json
 import threading
@@ -28,7 +28,7 @@ SCHEMA = {
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pauses that a test can wait for, and no key."""
+    """Shorten the pauses, and remove all keys from the environment."""
     monkeypatch.setattr(endpoints, "FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(endpoints, "WAIT_SECONDS", 1.0)
     for api in APIS.values():
@@ -42,8 +42,8 @@ def spec(url: str, api: str, **own: Any) -> dict[str, Any]:
     return {"game": "tic-tac-toe", "seed": 3, "rounds": 1, "agents": [model, "random"]}
 
 
-def test_a_match_goes_the_same_way_by_every_protocol() -> None:
-    """First answers are illegal, cut off or prose, in turns; tokens are read as they are billed, thoughts apart from answers."""
+def test_a_match_is_the_same_with_each_protocol() -> None:
+    """First answers are illegal, cut off or prose. Tokens are read as billed, and thoughts are separate from answers."""
     spoilt = [move("99"), Reply("{", finish="length"), Reply("the centre")]
 
     def answers(request: dict[str, Any]) -> Reply:
@@ -55,7 +55,7 @@ def test_a_match_goes_the_same_way_by_every_protocol() -> None:
     for api in NAMES:
         with serving(answers) as stub:
             cup = spec(stub.url, api)
-            cup["agents"][1] = {**cup["agents"][0], "label": "other"}  # nobody draws, because ids and draws follow from options
+            cup["agents"][1] = {**cup["agents"][0], "label": "other"}  # no random agent, because its stream depends on the id
             records = arena.run(cup).records
         assert {record.termination for record in records} == {"normal"}
         exchanges = [json.loads(text) for record in records for _, text in record.transcript]
@@ -71,8 +71,8 @@ def test_a_match_goes_the_same_way_by_every_protocol() -> None:
     assert len({json.dumps(one) for one in played.values()}) == 1
 
 
-def test_requests_are_as_the_providers_describe_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bodies for Anthropic and Gemini are those that their own libraries send for the same question."""
+def test_requests_follow_the_descriptions_of_the_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The libraries of Anthropic and Gemini send the same bodies for this question."""
     question = Question("m/1", [{"role": "system", "content": "rules"}, {"role": "user", "content": "go"}], 20, SCHEMA, 0.0)
     monkeypatch.setenv("MY_API_KEY", "sk-test")
     bodies, headers, paths = {}, {}, {}
@@ -119,7 +119,7 @@ def test_requests_are_as_the_providers_describe_them(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("api", NAMES)
-def test_effort_and_further_fields_stand_where_the_protocol_has_them(api: ApiName) -> None:
+def test_effort_and_extra_fields_follow_the_protocol(api: ApiName) -> None:
     extra = {"generationConfig": {"topP": 0.5}} if api == "gemini" else {"top_p": 0.5}
     with serving(first) as stub:
         arena.run(spec(stub.url, api, reasoning_effort="low", extra_body=extra, temperature=0.7))
@@ -138,8 +138,8 @@ def test_effort_and_further_fields_stand_where_the_protocol_has_them(api: ApiNam
 
 
 @pytest.mark.parametrize("api", NAMES)
-def test_trouble_is_no_loss_by_any_protocol(api: ApiName) -> None:
-    """Busy, broken off, overloaded as Anthropic says it, and a reply that is none: asked again, with the same record after."""
+def test_temporary_failures_change_no_record_with_any_protocol(api: ApiName) -> None:
+    """The server is busy, drops a connection, is overloaded, or sends an invalid reply. The agent asks again."""
     with serving(first) as stub:
         calm = arena.run(spec(stub.url, api), concurrency=1).records
         asked = len(stub.requests)
@@ -152,7 +152,7 @@ def test_trouble_is_no_loss_by_any_protocol(api: ApiName) -> None:
 
 
 @pytest.mark.parametrize("api", NAMES)
-def test_an_answer_that_takes_too_long_is_no_answer(api: ApiName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_takes_too_long_is_an_error(api: ApiName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "WAIT_SECONDS", 0.1)
     question = Question("m", [{"role": "system", "content": "rules"}, {"role": "user", "content": "go"}], 9)
     with (
@@ -164,7 +164,7 @@ def test_an_answer_that_takes_too_long_is_no_answer(api: ApiName, monkeypatch: p
 
 @pytest.mark.parametrize("api", NAMES)
 def test_a_redirect_carries_no_key_to_another_host(api: ApiName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not followed at all. The libraries of Anthropic and Gemini follow it, with the key."""
+    """A redirect is not followed. The libraries of Anthropic and Gemini follow it with the key."""
     monkeypatch.setenv("MY_API_KEY", "sk-test")
     with serving(first) as other, redirecting(other.url.replace("127.0.0.1", "localhost")) as url:
         with pytest.raises(Unavailable, match="status 307"):
@@ -174,7 +174,7 @@ def test_a_redirect_carries_no_key_to_another_host(api: ApiName, monkeypatch: py
 
 @contextmanager
 def redirecting(target: str) -> Iterator[str]:
-    """A server that sends all requests elsewhere."""
+    """Run a server that redirects all requests, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -206,13 +206,13 @@ def redirecting(target: str) -> Iterator[str]:
     ],
 )
 def test_a_refusal_of_the_model_is_its_answer(api: ApiName, reply: dict[str, Any], answer: tuple[str, int, int]) -> None:
-    """A filter is a part of the model: an empty answer, which is unreadable, and no fault of the backend."""
+    """A filter is part of the model. The empty answer is unreadable, but the backend is not at fault."""
     read = APIS[api].read(reply)
     assert (read.text, read.usage.tokens_in, read.usage.tokens_out) == answer
 
 
-def test_keys_of_the_protocols_differ_so_that_no_host_gets_one_of_another() -> None:
-    """Four hosts with their own variables are no fault; two hosts of one protocol with one variable are."""
+def test_two_hosts_may_not_share_the_variable_of_a_key() -> None:
+    """Hosts of different protocols have different variables. Two hosts of one protocol with one variable are refused."""
     hosts = [
         {"agent": "llm", "url": f"https://{api}.invalid/v1", "model": "m", "api": api} for api in ("chat", "anthropic", "gemini")
     ]

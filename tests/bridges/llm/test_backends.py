@@ -1,4 +1,4 @@
-"""Backends that are slow, busy, broken or not there: nobody loses a match, and a run waits for them a while, not for ever."""
+"""Test backends that are slow, busy, broken or missing: no agent loses a match, and a run waits only for a limited time."""
 
 import socket
 import subprocess
@@ -23,7 +23,7 @@ from tests.conftest import Arena
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pauses that a test can wait for, and no key."""
+    """Shorten the pauses, and remove the key from the environment."""
     monkeypatch.setattr(endpoints, "FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(endpoints, "WAIT_SECONDS", 1.0)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -35,8 +35,8 @@ def spec(url: str, **more: Any) -> dict[str, Any]:
     return {"game": "tic-tac-toe", "seed": 1, "agents": [{"agent": "llm", "url": url, "model": "m"}, "random"], **more}
 
 
-def troubled(times: int, trouble: Reply) -> Answers:
-    """Answers so many requests with trouble, and then as it should."""
+def fail_first(times: int, trouble: Reply) -> Answers:
+    """Return a function that answers the first requests with a failure."""
     left = [trouble] * times
     return lambda request: left.pop() if left else first(request)
 
@@ -52,19 +52,19 @@ def troubled(times: int, trouble: Reply) -> Answers:
         Reply(status=400, content="something else is wrong"),
     ],
 )
-def test_trouble_that_passes_changes_no_record(trouble: Reply) -> None:
-    """Three times at the first question of a match that is played alone: what is spent and played is as without."""
+def test_temporary_failures_change_no_record(trouble: Reply) -> None:
+    """The first question of the run fails three times. Moves and amounts are the same as without failures."""
     with serving(first) as stub:
         calm = arena.run(spec(stub.url), concurrency=1).records
         asked = len(stub.requests)
-        stub.answers = troubled(3, trouble)
+        stub.answers = fail_first(3, trouble)
         records = arena.run(spec(stub.url), concurrency=1).records
         assert len(stub.requests) == asked + 3 + asked
     assert [record.timeless() for record in records] == [record.timeless() for record in calm]
 
 
-def test_a_busy_backend_is_asked_again_no_earlier_than_it_says() -> None:
-    with serving(troubled(1, Reply(status=429, headers={"Retry-After": "1"}))) as stub, pytest.MonkeyPatch.context() as patch:
+def test_a_retry_waits_as_long_as_retry_after_says() -> None:
+    with serving(fail_first(1, Reply(status=429, headers={"Retry-After": "1"}))) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoints, "WAIT_SECONDS", 30.0)
         began = time.monotonic()
         assert endpoints.endpoint(stub.url).ask(Question("m", [{}, {"content": "Legal moves: 1"}], 9))
@@ -75,14 +75,14 @@ def test_a_busy_backend_is_asked_again_no_earlier_than_it_says() -> None:
     "trouble",
     [Reply(status=429, headers={"Retry-After": "3600"}), Reply("x", seconds=9)],
 )
-def test_a_backend_that_fails_for_good_voids_its_matches_within_the_wait(trouble: Reply, tmp_path: Path) -> None:
-    """Nobody loses, matches without it are played, and the next run plays the others; with a wait of one second, all soon."""
+def test_a_permanent_failure_voids_the_matches_of_the_backend(trouble: Reply, tmp_path: Path) -> None:
+    """No agent loses, matches of other agents are played, and the next run plays the void ones. The wait is one second."""
     with serving(lambda _: trouble) as stub:
         cup = spec(stub.url, rounds=5)
         cup["agents"].append("greedy")
         results = arena.run(cup, store=tmp_path / "cup.db")
         voids = [record for record in results.records if record.termination == "void"]
-        assert len(stub.requests) <= 2 * 8  # the matches that are under way at the same time
+        assert len(stub.requests) <= 2 * 8  # the number of concurrent matches is 8
         assert {"llm" in record.labels for record in voids} == {True}
         assert (len(voids), len(results.records)) == (20, 30)
         assert all(record.seat is None for record in voids)
@@ -90,30 +90,30 @@ def test_a_backend_that_fails_for_good_voids_its_matches_within_the_wait(trouble
         assert {record.termination for record in arena.run(cup, store=tmp_path / "cup.db").records} == {"normal"}
 
 
-def test_a_model_that_is_not_known_voids_its_matches_at_once() -> None:
+def test_an_unknown_model_voids_its_matches_at_once() -> None:
     with serving(lambda _: Reply("model m does not exist", status=404)) as stub:
         results = arena.run(spec(stub.url, rounds=50))
         assert len(results.void) == 100
         message = results.void[0].message or ""
         assert "status 404: model m does not exist" in message
         assert message.count("BackendGone") <= 1
-        assert len(stub.requests) <= 8  # one of each match that was under way
+        assert len(stub.requests) <= 8  # one request of each concurrent match
 
 
-def test_a_silent_backend_is_retried_for_the_whole_wait_and_no_longer() -> None:
-    """By its client alone: once, for the matches under way, and none of the others asks it."""
+def test_a_failing_backend_is_retried_only_during_the_wait() -> None:
+    """Only concurrent matches ask the backend, and later matches fail without a request."""
     with serving(lambda _: Reply(status=503)) as stub:
         began = time.monotonic()
         results = arena.run(spec(stub.url, rounds=50))
         took = time.monotonic() - began
     assert len(results.void) == 100
-    assert took > 0.5  # of a wait of 1 s, with pauses of 0.01 s and twice as much each time
+    assert took > 0.5  # the wait is 1 s; pauses start at 0.01 s and double
     assert len(stub.requests) <= 8 * 8
     assert {"BackendGone" in (record.message or "") for record in results.void} == {False}
 
 
-def test_a_refused_request_voids_its_match_alone() -> None:
-    """A question that is too long for the model, among others that are answered: nobody waits for long, and the run goes on."""
+def test_a_refused_request_voids_only_its_match() -> None:
+    """Some questions are too long for the model. Other questions are answered, and the run goes on without a long wait."""
     refusing = lambda request: Reply("too long", status=400) if "Moves so far" in str(request) else first(request)  # noqa: E731
     with serving(refusing) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoints, "WAIT_SECONDS", 60.0)
@@ -126,8 +126,8 @@ def test_a_refused_request_voids_its_match_alone() -> None:
     assert {ending for labels, ending in played.items() if "llm" not in labels} == {"normal"}
 
 
-def test_a_backend_that_wants_the_newer_name_of_the_limit_gets_it() -> None:
-    """As OpenAI's reasoning models do."""
+def test_the_limit_of_tokens_is_renamed_on_request() -> None:
+    """OpenAI's reasoning models require `max_completion_tokens`."""
 
     def answers(request: dict[str, Any]) -> Reply:
         if "max_tokens" in request:
@@ -139,8 +139,8 @@ def test_a_backend_that_wants_the_newer_name_of_the_limit_gets_it() -> None:
         assert sum("max_tokens" in request for request in stub.requests) == 1
 
 
-def test_what_is_missing_is_told_before_the_first_match(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key for an address that is not this machine's, and one that is refused."""
+def test_missing_and_refused_keys_are_reported_before_the_first_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is missing for a remote address, or the server refuses it."""
     with pytest.raises(arena.ArenaError, match=r"llm: https://models\.invalid/v1 needs a key: set OPENAI_API_KEY"):
         arena.run(spec("https://models.invalid/v1"))
     with serving(first) as stub:
@@ -157,9 +157,9 @@ def test_what_is_missing_is_told_before_the_first_match(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("listens", [True, False])
-def test_a_server_that_never_answers_takes_its_entries_out(listens: bool, tmp_path: Path) -> None:
-    """Two entries behind an address that takes calls and says nothing, or refuses them: their matches are void, and all others
-    are played.
+def test_entries_of_a_server_that_never_answers_are_left_out(listens: bool, tmp_path: Path) -> None:
+    """The server of two entries accepts connections without an answer, or refuses them. Their matches are void, and all
+    other matches are played.
     """
     with socket.socket() as free, serving(first) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoints, "FIRST_ANSWER_SECONDS", 0.5)
@@ -182,9 +182,9 @@ def test_a_server_that_never_answers_takes_its_entries_out(listens: bool, tmp_pa
         assert "are not at fault" in " ".join(Leaderboard.of_results(here)[0].remarks)
 
 
-def test_on_the_command_line_that_is_one_line_and_what_is_played_already_asks_nobody(arena: Arena, tmp_path: Path) -> None:
-    """Exit code 1 after the wait for a first answer, which is shortened here; a store that holds everything is shown and
-    replayed while the backend is away.
+def test_the_command_reports_a_missing_backend_and_shows_finished_stores(arena: Arena, tmp_path: Path) -> None:
+    """A run without answers exits with 1 after a shortened wait. A complete store is shown and replayed without the
+    backend.
     """
     with serving(first) as stub:
         (tmp_path / "s.yaml").write_text(

@@ -1,4 +1,4 @@
-"""Answers from a cache: what is asked once in all stores, what only the same match finds again, and what is never kept."""
+"""Test the cache of answers: which questions are shared by all stores or by equal matches, and which are never cached."""
 
 import stat
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.bridges.llm.stub import first, serving
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """Return the folder of a cache of the test."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -30,8 +30,8 @@ def sums(results: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("temperature", [0, 0.7, None])
-def test_the_same_matches_ask_nothing_again(temperature: float | None, tmp_path: Path, folder: Path) -> None:
-    """In another store, with the same record; answers from the cache cost nothing, and their tokens count as before."""
+def test_equal_matches_send_no_requests(temperature: float | None, tmp_path: Path, folder: Path) -> None:
+    """Another store has the same records. Cached answers cost nothing, and their tokens count as before."""
     with serving(first) as stub:
         one = arena.run(spec(stub.url, temperature=temperature), store=tmp_path / "one.db")
         asked = len(stub.requests)
@@ -42,16 +42,16 @@ def test_the_same_matches_ask_nothing_again(temperature: float | None, tmp_path:
     assert before["requests"] - before["from_cache"] == asked
     assert after == {**before, "from_cache": before["requests"], "money": 0}
     (board,) = Leaderboard.of_results(other)
-    told = (
+    sentence = (
         f"{asked:,} requests, {100 * asked:,} tokens in, {10 * asked:,} tokens out; {asked:,} of the answers are from the cache"
     )
     if temperature != 0:  # at 0, some answers of the first run come from the cache, too
-        assert f"All language models of this run, without void matches: {told}." in board.remarks
+        assert f"All language models of this run, without void matches: {sentence}." in board.remarks
     assert stat.S_IMODE((folder / "answers.db").stat().st_mode) == 0o600
 
 
-def test_other_questions_and_other_matches_are_asked() -> None:
-    """At temperature 0 a question is the same in any match; above, only in its own. Other models and options ask anew."""
+def test_other_questions_and_other_matches_send_requests() -> None:
+    """At temperature 0, all matches share a question. Above 0, only equal matches do. Other models and options ask anew."""
     with serving(first) as stub:
         asked = []
         for own, seed in (
@@ -67,7 +67,7 @@ def test_other_questions_and_other_matches_are_asked() -> None:
             asked.append(len(stub.requests))
         assert all(asked)
         firsts = {request["messages"][1]["content"] for request in stub.requests}
-        assert len(firsts) < len(stub.requests)  # questions repeat within the run, and were all asked
+        assert len(firsts) < len(stub.requests)  # equal questions within the run were all sent
         stub.requests.clear()
         arena.run(spec(stub.url))
         assert stub.requests == []
@@ -83,7 +83,7 @@ def test_the_cache_is_off_by_default_and_changes_no_id(folder: Path) -> None:
 
 
 def test_free_matches_count_in_the_cost_of_a_game() -> None:
-    """Half of the matches are answered from the cache of a shorter run. The cost of a game is the mean over all of them."""
+    """Half of the matches come from the cache of a shorter run. The cost of a game is the mean over all matches."""
     with serving(first) as stub:
         arena.run({**spec(stub.url, temperature=0.7), "rounds": 1})
         results = arena.run(spec(stub.url, temperature=0.7))

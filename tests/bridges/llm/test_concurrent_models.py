@@ -1,4 +1,4 @@
-"""Many matches at the same time in one process: the order of answers changes no record, transcripts are kept by match."""
+"""Test concurrent matches in one process: records do not depend on the order of answers, and transcripts are per match."""
 
 import itertools
 import json
@@ -25,8 +25,8 @@ def spec(url: str, **more: Any) -> dict[str, Any]:
     return {"game": "tic-tac-toe", "seed": 5, "rounds": 2, "agents": [model, *others], **more}
 
 
-def erratic(request: dict[str, Any]) -> Reply:
-    """A legal move, an illegal one or prose, as the question has it, after a time that it has not."""
+def answer_erratically(request: dict[str, Any]) -> Reply:
+    """Return a legal move, an illegal move or prose, which depends on the question, after a random time."""
     drawn = random.Random(json.dumps(request["messages"]))
     said = drawn.random()
     reply = Reply("no idea") if said < 0.1 else move("99") if said < 0.2 else move(drawn.choice(legal(request)))
@@ -34,16 +34,16 @@ def erratic(request: dict[str, Any]) -> Reply:
     return reply
 
 
-def test_the_order_of_answers_changes_no_record() -> None:
-    """One request at a time, and up to eight in any order. The first three of these wait until all three have arrived."""
+def test_records_do_not_depend_on_the_order_of_answers() -> None:
+    """Sequential requests are compared with up to eight concurrent ones. The first three of the latter wait for each other."""
     meeting, numbers = threading.Barrier(3), itertools.count()
 
     def wait_for_others(request: dict[str, Any]) -> Reply:
         if next(numbers) < meeting.parties:
             meeting.wait(DEADLINE_SECONDS)
-        return erratic(request)
+        return answer_erratically(request)
 
-    with serving(erratic) as stub:
+    with serving(answer_erratically) as stub:
         one = arena.run(spec(stub.url), concurrency=1)
         assert stub.most == 1
         stub.answers = wait_for_others
@@ -53,9 +53,9 @@ def test_the_order_of_answers_changes_no_record() -> None:
     assert [record.transcript for record in one.records] == [record.transcript for record in many.records]
 
 
-def test_agents_of_other_processes_and_swiss_rounds_go_with_it() -> None:
-    """A schedule that waits for results, a classical agent in a process of its own: as one after the other."""
-    with serving(erratic) as stub:
+def test_concurrent_matches_work_with_processes_and_swiss_rounds() -> None:
+    """A Swiss schedule waits for results, and one agent has a process of its own. The records equal the sequential ones."""
+    with serving(answer_erratically) as stub:
         cup = spec(stub.url, format="swiss")
         cup["agents"].append("greedy")
         here = [record.timeless() for record in arena.run(cup, concurrency=1).records]
@@ -63,18 +63,18 @@ def test_agents_of_other_processes_and_swiss_rounds_go_with_it() -> None:
         assert [record.timeless() for record in arena.run(cup, concurrency=6).records] == here
 
 
-def test_transcripts_are_kept_beside_the_store_by_match(tmp_path: Path) -> None:
-    """A line for each match of the model, with each of its requests; amounts add up to those of the record. None without."""
-    with serving(erratic) as stub:
+def test_transcripts_are_stored_beside_the_store_by_match(tmp_path: Path) -> None:
+    """The file has a line for each match of the model, with all requests. The amounts add up to the amounts of the record."""
+    with serving(answer_erratically) as stub:
         results = arena.run(spec(stub.url), store=tmp_path / "cup.db")
         asked = len(stub.requests)
     file = transcript_file(tmp_path / "cup.db")
     assert file == tmp_path / "cup.transcripts.jsonl"
-    told = {line["match"]: line for line in map(json.loads, file.read_text("utf-8").splitlines())}
+    lines = {line["match"]: line for line in map(json.loads, file.read_text("utf-8").splitlines())}
     records = {record.id: record for record in results.records if "llm" in record.labels}
-    assert told.keys() == records.keys()
-    assert sum(len(line["exchanges"]) for line in told.values()) == asked
-    for identity, line in told.items():
+    assert lines.keys() == records.keys()
+    assert sum(len(line["exchanges"]) for line in lines.values()) == asked
+    for identity, line in lines.items():
         record = records[identity]
         decisions = [decision.spent for decision in record.decisions if decision.spent is not None]
         assert {each["seat"] for each in line["exchanges"]} == {record.labels.index("llm")}
@@ -84,23 +84,23 @@ def test_transcripts_are_kept_beside_the_store_by_match(tmp_path: Path) -> None:
     assert "transcript" not in results.records[0].as_dict()
 
 
-def test_transcripts_come_home_from_processes_of_their_own(tmp_path: Path) -> None:
-    """As many exchanges, and the same ones, with the model in its own process, alone or with workers."""
-    with serving(erratic) as stub:
+def test_transcripts_are_collected_from_other_processes(tmp_path: Path) -> None:
+    """The exchanges are the same if the model has its own process, alone or with workers."""
+    with serving(answer_erratically) as stub:
         cup = spec(stub.url, rounds=1)
         cup["agents"] = cup["agents"][:2]
         here = arena.run(cup).records
         cup["agents"][0]["isolation"] = "process"
         apart = arena.run(cup, workers=2, store=tmp_path / "cup.db").records
-    told = {record.id: [json.loads(said) for _, said in record.transcript] for record in here if record.transcript}
+    expected = {record.id: [json.loads(said) for _, said in record.transcript] for record in here if record.transcript}
     lines = [json.loads(line) for line in transcript_file(tmp_path / "cup.db").read_text("utf-8").splitlines()]
     kept = {line["match"]: [{key: each[key] for key in each if key != "seat"} for each in line["exchanges"]] for line in lines}
-    assert kept == told
+    assert kept == expected
     assert [record.actions for record in apart] == [record.actions for record in here]
 
 
-def test_who_is_handed_in_writes_no_transcripts(tmp_path: Path) -> None:
-    """The same agent of the organiser's does, from a process of its own as well."""
+def test_submitted_agents_write_no_transcripts(tmp_path: Path) -> None:
+    """An agent from a plugin of the organizer writes transcripts, even from a process of its own."""
     (tmp_path / "teller.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class Teller(Agent):\n"
@@ -113,14 +113,14 @@ def test_who_is_handed_in_writes_no_transcripts(tmp_path: Path) -> None:
     )
     own = {"agent": "teller", "isolation": "process"}
     cup = {"game": "tic-tac-toe", "rounds": 1, "agents": [own, "random"]}
-    told = arena.run({**cup, "plugins": [str(tmp_path / "teller.py")]}).records
-    assert all({said for _, said in record.transcript} == {'{"said": 1}'} for record in told)
+    records = arena.run({**cup, "plugins": [str(tmp_path / "teller.py")]}).records
+    assert all({said for _, said in record.transcript} == {'{"said": 1}'} for record in records)
     handed_in = {**cup, "agents": [{**own, "plugin": str(tmp_path / "teller.py")}, "random"]}
     assert [(record.termination, record.transcript) for record in arena.run(handed_in).records] == [("normal", ())] * 2
 
 
-def test_the_board_shows_tokens_and_money_from_a_store_and_from_memory(tmp_path: Path) -> None:
-    """100 tokens in and 10 out a request, at 1 and 2 a million; entries that spend nothing have none."""
+def test_the_board_shows_tokens_and_money_with_and_without_a_store(tmp_path: Path) -> None:
+    """A request has 100 tokens in and 10 out, at 1 and 2 per million. Entries without costs have no amounts."""
     with serving(first) as stub:
         stored = Leaderboard.of_results(arena.run(spec(stub.url), store=tmp_path / "cup.db"))[0]
         requests = len(stub.requests)
@@ -135,8 +135,8 @@ def test_the_board_shows_tokens_and_money_from_a_store_and_from_memory(tmp_path:
     assert not {"spent", "tokens_in", "money"} & plain.rows[0].keys()
 
 
-def test_a_seat_that_waits_lets_others_play_and_one_thread_at_a_time_does() -> None:
-    """The law of the baton: between waits nobody else is at work."""
+def test_a_waiting_seat_passes_the_baton_to_one_other_thread() -> None:
+    """Between waits, only one thread works."""
     baton, at_work, most, done = Baton(), [0], [0], []
 
     def play() -> None:
@@ -189,8 +189,8 @@ def arena_agents():
 """
 
 
-def test_in_a_run_one_agent_at_a_time_is_at_work(tmp_path: Path) -> None:
-    """An agent that is not safe for threads plays eight matches at a time without a fault, and waits in several at once."""
+def test_only_one_agent_at_a_time_works_in_a_run(tmp_path: Path) -> None:
+    """An agent that is not thread-safe plays eight concurrent matches without a fault, and waits in several at once."""
     (tmp_path / "patient.py").write_text(PATIENT)
     cup = {"game": "tic-tac-toe", "rounds": 6, "agents": ["patient", "random"], "plugins": [str(tmp_path / "patient.py")]}
     for most, together in ((1, False), (8, True)):
@@ -198,14 +198,14 @@ def test_in_a_run_one_agent_at_a_time_is_at_work(tmp_path: Path) -> None:
         assert (tmp_path / "together").exists() == together
 
 
-def test_who_comes_back_after_the_end_of_a_run_is_interrupted() -> None:
+def test_a_thread_is_interrupted_if_it_returns_after_the_end_of_a_run() -> None:
     baton = Baton()
     with pytest.raises(arena.errors.Interrupted), baton.held(), waiting():
         baton.ended = True
 
 
-def test_a_store_of_an_interrupted_run_goes_on_without_asking_again(tmp_path: Path) -> None:
-    """Stopped by its observer after some matches; the rest is played later, and no match twice."""
+def test_an_interrupted_run_continues_without_repeated_matches(tmp_path: Path) -> None:
+    """The observer stops the run after five matches. The next run plays the rest."""
 
     class Stop(Exception):
         pass

@@ -1,4 +1,4 @@
-"""Money, requests and tokens: what a run may cost, how fast an entry may ask, and what a board says of its answers."""
+"""Test costs, requests and tokens: limits of a run, limits of an entry, and the columns of a board."""
 
 import json
 import signal
@@ -28,13 +28,13 @@ from tests.conftest import Arena
 from tests.eventually import DEADLINE_SECONDS, eventually
 
 PRICE = {"in": 1000, "out": 2000}
-"""100 tokens in and 10 out are 0.12."""
+"""The price of a request with 100 tokens in and 10 out is 0.12."""
 REQUEST = 0.12
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pauses that a test can wait for."""
+    """Shorten the pauses."""
     monkeypatch.setattr(endpoints, "FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(endpoints, "WAIT_SECONDS", 1.0)
     yield
@@ -47,8 +47,8 @@ def spec(url: str, *, own: dict[str, Any] | None = None, **more: Any) -> dict[st
     return {"game": "tic-tac-toe", "seed": 5, "rounds": 2, "agents": [model, "random"], **more}
 
 
-def test_a_price_has_cached_tokens_and_a_largest_cost() -> None:
-    """By hand: 60 of 100 tokens from the cache at a quarter of the price; a token has one byte or more."""
+def test_a_price_covers_cached_tokens_and_has_a_maximum() -> None:
+    """By hand: 60 of 100 tokens are cached at a quarter of the price. A token has at least one byte."""
     price = Price.read({"in": 4, "out": 10, "cached": 1})
     assert price.of(Usage(100, 10, 60)) == pytest.approx((40 * 4 + 60 * 1 + 10 * 10) / 1e6)
     assert price.most(500, 20) == pytest.approx((500 * 4 + 20 * 10) / 1e6)
@@ -56,7 +56,7 @@ def test_a_price_has_cached_tokens_and_a_largest_cost() -> None:
 
 
 def open_ledger(place: Path, limit: float) -> Budget:
-    """A new ledger without a store."""
+    """Return a new ledger without a store."""
     place.touch()
     budget = Budget(place, limit)
     budget.begin()
@@ -64,8 +64,8 @@ def open_ledger(place: Path, limit: float) -> Budget:
 
 
 @pytest.mark.process
-def test_requests_in_flight_count_with_their_largest_cost(tmp_path: Path) -> None:
-    """The second one waits for the real cost of the first, and passes; one that never fits ends the budget for all."""
+def test_requests_in_flight_reserve_their_maximum_cost(tmp_path: Path) -> None:
+    """The second request waits for the real cost of the first and passes. A request that never fits ends the budget for all."""
     budget = open_ledger(tmp_path / "ledger.db", 1.0)
     flying = budget.reserve(0.9)
     passed: list[float] = []
@@ -76,7 +76,7 @@ def test_requests_in_flight_count_with_their_largest_cost(tmp_path: Path) -> Non
     budget.settle(flying, 0.1)
     waiting.join(1)
     assert len(passed) == 1
-    budget.settle(passed[0], None)  # an answer that never came may be billed
+    budget.settle(passed[0], None)  # a missing answer may be billed
     assert budget.spent == pytest.approx(0.6)
     for most in (0.5, 0.1):
         with pytest.raises(arena.errors.BackendGone, match=r"max_cost: 0\.6 of 1 is spent"):
@@ -84,8 +84,8 @@ def test_requests_in_flight_count_with_their_largest_cost(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
-def test_a_run_stops_before_its_limit_and_goes_on_with_a_larger_one(tmp_path: Path) -> None:
-    """Not more is billed than allowed, with 8 matches at a time. Matches that were played are not asked for again."""
+def test_a_run_stops_before_its_limit_and_resumes_with_a_larger_one(tmp_path: Path) -> None:
+    """With 8 concurrent matches, the bill stays within the limit. Finished matches send no further requests."""
     with serving(first) as stub:
         cup = spec(stub.url, rounds=4, max_cost=3.0)
         cup["agents"].append("greedy")
@@ -93,10 +93,10 @@ def test_a_run_stops_before_its_limit_and_goes_on_with_a_larger_one(tmp_path: Pa
         played = {record.id for record in stopped.records if "llm" in record.labels and record.termination != "void"}
         assert 0.5 < REQUEST * len(stub.requests) <= 3.0
         assert played
-        assert len(stopped.void) == 16 - len(played)  # the others meet all the same
+        assert len(stopped.void) == 16 - len(played)  # matches of other agents are played
         assert {"a larger max_cost plays the rest" in (record.message or "") for record in stopped.void} == {True}
         assert arena.run(cup, store=tmp_path / "s.db").void
-        assert REQUEST * len(stub.requests) <= 3.0  # what the store has cost counts
+        assert REQUEST * len(stub.requests) <= 3.0  # earlier costs of the store count
         asked = len(stub.requests)
         done = arena.run({**cup, "max_cost": 100.0}, store=tmp_path / "s.db")
     assert done.void == []
@@ -105,7 +105,7 @@ def test_a_run_stops_before_its_limit_and_goes_on_with_a_larger_one(tmp_path: Pa
     assert sum(one.spent["requests"] for record in later for one in record.decisions if one.spent) == len(stub.requests) - asked
 
 
-def test_the_command_says_what_a_run_may_cost_and_fails_if_it_is_stopped(arena: Arena, tmp_path: Path) -> None:
+def test_the_command_estimates_the_cost_and_fails_if_it_is_stopped(arena: Arena, tmp_path: Path) -> None:
     with serving(first) as stub:
         (tmp_path / "s.yaml").write_text(
             "game: tic-tac-toe\nrounds: 2\nmax_cost: 1\n"
@@ -118,16 +118,16 @@ def test_the_command_says_what_a_run_may_cost_and_fails_if_it_is_stopped(arena: 
     assert "a larger max_cost plays the rest" in stopped.stderr
 
 
-def spent(store: Path) -> tuple[int, float, float]:
-    """The requests, the known costs and the largest possible costs of other requests in the ledger of a store."""
+def read_ledger(store: Path) -> tuple[int, float, float]:
+    """Return the requests, the known costs and the maximum of unknown costs in the ledger of a store."""
     with closing(sqlite3.connect(store)) as opened:
         sums = opened.execute("SELECT sum(requests), sum(known), sum(unknown + reserved) FROM spending").fetchone()
     return sums[0], sums[1], sums[2]
 
 
-def test_requests_in_flight_count_after_the_run_was_interrupted_or_killed(arena: Arena, tmp_path: Path) -> None:
-    """Two runs end while their requests are unanswered, and the provider bills all of them: 0.104 for each, which may cost more,
-    by the bytes of its question. A later run stops in time.
+def test_requests_in_flight_count_after_an_interrupted_or_killed_run(arena: Arena, tmp_path: Path) -> None:
+    """Two runs end with unanswered requests, and the provider bills 0.104 for each. The reserved cost is higher, because it
+    counts the bytes of the question. A later run stops in time.
     """
     cup = "game: tic-tac-toe\nrounds: 9\nmax_cost: {}\nagents: [random, {{agent: llm, url: '{}', model: m, tokens: 20, "
     with serving(lambda request: move(legal(request)[0], seconds=60, usage=(1000, 20))) as stub:
@@ -142,7 +142,7 @@ def test_requests_in_flight_count_after_the_run_was_interrupted_or_killed(arena:
             eventually(lambda: len(stub.requests) >= before + 5 or run.poll() is not None)  # noqa: B023
             run.send_signal(end)
             assert run.wait(DEADLINE_SECONDS) == code
-        asked, known, unknown = spent(tmp_path / "s.db")
+        asked, known, unknown = read_ledger(tmp_path / "s.db")
         assert asked == len(stub.requests) == 10
         assert (known, 0.104 * asked < unknown <= 6) == (0, True)
         stub.answers = first
@@ -157,8 +157,8 @@ def test_requests_in_flight_count_after_the_run_was_interrupted_or_killed(arena:
 
 
 @pytest.mark.process
-def test_a_void_match_counts_after_it_was_played_again_and_merged(tmp_path: Path) -> None:
-    """Its first answer is illegal and the second never comes, so that its record has no decision. A copy counts once."""
+def test_costs_of_a_void_match_count_after_a_replay_and_a_merge(tmp_path: Path) -> None:
+    """The first answer is illegal and the second is missing, so the record has no decision. A copy counts once."""
 
     def answers(request: dict[str, Any]) -> Reply:
         return move("99") if len(request["messages"]) < 4 else Reply("no such model", status=404)
@@ -168,13 +168,13 @@ def test_a_void_match_counts_after_it_was_played_again_and_merged(tmp_path: Path
             assert len(arena.run(spec(stub.url, rounds=1), store=tmp_path / "s.db", concurrency=1).void) == 2
         answered = sum(len(request["messages"]) < 4 for request in stub.requests)
         assert answered >= 2
-        assert spent(tmp_path / "s.db") == pytest.approx((len(stub.requests), REQUEST * answered, 0))
+        assert read_ledger(tmp_path / "s.db") == pytest.approx((len(stub.requests), REQUEST * answered, 0))
         (tmp_path / "copy.db").write_bytes((tmp_path / "s.db").read_bytes())
         for name in ("s.db", "other.db"):
             arena.run(spec(stub.url, rounds=1), store=tmp_path / name, concurrency=1)
         merge_stores(tmp_path / "all.db", [tmp_path / name for name in ("copy.db", "s.db", "other.db")])
         answered = sum(len(request["messages"]) < 4 for request in stub.requests)
-        assert spent(tmp_path / "all.db") == pytest.approx((len(stub.requests), REQUEST * answered, 0))
+        assert read_ledger(tmp_path / "all.db") == pytest.approx((len(stub.requests), REQUEST * answered, 0))
         stub.answers = first
         assert arena.run(spec(stub.url, rounds=1, max_cost=0.01), store=tmp_path / "all.db").void
         recorded = Budget(tmp_path / "all.db")
@@ -183,7 +183,7 @@ def test_a_void_match_counts_after_it_was_played_again_and_merged(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"own": {"price": None}}, r"price: max_cost needs the price of a million tokens"),
         ({"own": {"price": {"in": 1}}}, r"expected in and out"),
@@ -199,15 +199,15 @@ def test_a_void_match_counts_after_it_was_played_again_and_merged(tmp_path: Path
         ({"own": {"extra_body": {"web_search_options": {}}}}, "web_search_options may add costs that max_cost does not count"),
     ],
 )
-def test_faults_of_prices_and_requests_are_found_before_a_match(change: dict[str, Any], told: str) -> None:
+def test_invalid_prices_and_request_options_are_refused_before_a_match(change: dict[str, Any], message: str) -> None:
     cup = spec("http://127.0.0.1:1/v1", **{"max_cost": 1, **change})
     if "max_cost" in change.get("own", {}):
         cup["agents"].append({"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "other", "price": PRICE})
-    with pytest.raises(arena.SpecError, match=told):
+    with pytest.raises(arena.SpecError, match=message):
         load_spec(cup)
 
 
-def test_fields_without_a_cost_are_allowed_and_paid_tools_without_a_limit() -> None:
+def test_extra_fields_are_allowed_if_they_cost_nothing_or_there_is_no_limit() -> None:
     changes: list[dict[str, Any]] = [
         {"own": {"extra_body": {"top_p": 0.5}}, "max_cost": 1},
         {"own": {"extra_body": {"tools": []}}},
@@ -216,11 +216,11 @@ def test_fields_without_a_cost_are_allowed_and_paid_tools_without_a_limit() -> N
         assert load_spec(spec("http://127.0.0.1:1/v1", **more)).boards
 
 
-def test_an_estimate_has_room_for_thoughts_and_for_retries() -> None:
-    """By hand: a question of 400 bytes with 40 bytes of legal moves, for 1 per million tokens in and 2 out."""
+def test_an_estimate_includes_thoughts_and_retries() -> None:
+    """By hand: a question of 400 bytes with 40 bytes of legal moves costs 1 per million tokens in and 2 per million out."""
     own: dict[str, Any] = {"url": "http://127.0.0.1:1/v1", "model": "m", "tokens": 1000, "price": {"in": 1, "out": 2}}
     brief, thinking = LanguageModel(**own), LanguageModel(**own, think=True)
-    again = 200 + 40 + 1000  # the reason, the legal moves and the answer before
+    again = 200 + 40 + 1000  # the reason, the legal moves and the previous answer
     most = (3 * 400 + again + 2 * again + 3 * 2 * 1000) / 1e6
     assert estimate_decision(brief, 400, 40) == pytest.approx(((100 + 2 * 50) / 1e6, most))
     assert estimate_decision(thinking, 400, 40) == pytest.approx(((100 + 2 * 500) / 1e6, most))
@@ -228,8 +228,8 @@ def test_an_estimate_has_room_for_thoughts_and_for_retries() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("more", [{"own": {"isolation": "process"}}, {"plugins": ["games.py"]}])
-def test_a_limit_of_costs_counts_all_processes(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model in a process of its own, and worker processes because of a plugin: not more is billed than allowed."""
+def test_a_cost_limit_covers_all_processes(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model has a process of its own, or a plugin requires worker processes. The bill stays within the limit."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "games.py").write_text("# the code of an author\n")
     with serving(first) as stub:
@@ -259,10 +259,10 @@ MORTAL += "Budget(Path(sys.argv[1]), 3.0).reserve(2.0); os._exit(1)"
 
 
 @pytest.mark.process
-def test_processes_share_a_budget_to_the_last_coin(tmp_path: Path) -> None:
-    """Three processes at the same time until each is refused: each request costs 0.5 and may cost 1, so 0.5 is left.
+def test_processes_share_a_budget(tmp_path: Path) -> None:
+    """Three concurrent processes spend until each is refused. A request costs 0.5 and reserves 1, so 0.5 is left.
 
-    Each request waits twice for the disk, hence only eleven of them.
+    Each request waits for the disk twice, so the test sends only eleven.
     """
     place = tmp_path / "ledger.db"
     budget = open_ledger(place, 6.0)
@@ -272,7 +272,7 @@ def test_processes_share_a_budget_to_the_last_coin(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_process_that_dies_during_a_request_is_counted_in_full(tmp_path: Path) -> None:
+def test_a_request_of_a_dead_process_counts_in_full(tmp_path: Path) -> None:
     place = tmp_path / "ledger.db"
     budget = open_ledger(place, 3.0)
     subprocess.run([sys.executable, "-c", MORTAL, place], check=False)
@@ -294,7 +294,7 @@ os._exit(1)
 
 @pytest.mark.process
 def test_processes_share_the_limits_of_a_run() -> None:
-    """A request of another process starts after this one has ended. A process that has died holds no other back."""
+    """A request of another process starts after this one ends. A dead process does not block the others."""
     open_limits(shared=True)
     try:
         entry = throttle("http://127.0.0.1:1/v1", "m", Limits(concurrency=1))
@@ -311,8 +311,8 @@ def test_processes_share_the_limits_of_a_run() -> None:
         open_limits(shared=False)
 
 
-def test_price_and_limits_change_no_id() -> None:
-    """So a run goes on in its store after they change."""
+def test_prices_and_limits_do_not_change_ids() -> None:
+    """A run can be resumed in its store after they change."""
     own = {"price": {"in": 7, "out": 7}, "requests_per_minute": 5, "tokens_per_minute": 5, "concurrency": 1}
     plain, changed = (load_spec(spec("http://127.0.0.1:1/v1", own=each)) for each in ({}, own))
     assert plain.boards[0].seats[0].identity == changed.boards[0].seats[0].identity
@@ -330,7 +330,7 @@ def test_headers_effort_and_further_fields_are_sent() -> None:
 
 
 @pytest.mark.process
-def test_requests_of_an_entry_at_the_same_time_are_limited() -> None:
+def test_concurrent_requests_of_an_entry_are_limited() -> None:
     def slow(request: dict[str, Any]) -> Reply:
         reply = first(request)
         reply.seconds = 0.05
@@ -341,9 +341,9 @@ def test_requests_of_an_entry_at_the_same_time_are_limited() -> None:
         assert stub.most == 2
 
 
-def test_no_window_has_more_requests_or_tokens_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a minute of a fifth of a second. The starts are counted here in every window, with a tolerance for the clock. Two
-    throttles with one file count together.
+def test_limits_of_requests_and_tokens_hold_in_every_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute is shortened to 0.2 s. The starts are counted in every window, with a tolerance for the clock. Two throttles that
+    share a file count together.
     """
     monkeypatch.setattr(gates, "MINUTE_SECONDS", 0.2)
     for limits, most in ((Limits(requests_per_minute=3), 3), (Limits(tokens_per_minute=100), 2)):
@@ -358,14 +358,14 @@ def test_no_window_has_more_requests_or_tokens_than_allowed(tmp_path: Path, monk
     began = time.monotonic()
     for number in range(8):
         pair[number % 2].enter(50)
-    assert time.monotonic() - began >= 0.4  # the seventh is in the third window, whichever asks
+    assert time.monotonic() - began >= 0.4  # the seventh request is in the third window
     alone = Throttle(Limits(tokens_per_minute=10))
-    assert alone.enter(90)  # one that is larger than the limit is not held for ever
+    assert alone.enter(90)  # a request above the limit does not wait for ever
 
 
 @pytest.mark.process
-def test_the_board_says_how_the_answers_were() -> None:
-    """The first answer of each match is illegal and the second cut off; all figures from what the server has counted."""
+def test_the_board_shows_illegal_unreadable_and_truncated_answers() -> None:
+    """The first answer of each match is illegal and the second is cut off. Expected figures come from counts of the server."""
 
     def answers(request: dict[str, Any]) -> Reply:
         asked = [message for message in request["messages"] if message["role"] == "assistant"]

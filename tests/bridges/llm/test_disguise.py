@@ -1,4 +1,4 @@
-"""Games in disguise: the model reads another story, the record keeps the plain moves, and the board shows the gap."""
+"""Test disguised games: questions in disguise, records of the plain game, and the column of the gap."""
 
 import json
 import random
@@ -24,9 +24,10 @@ def spec(url: str, game: Any = "tic-tac-toe", **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_model_in_disguise_reads_no_plain_word_and_its_moves_are_recorded_plainly(game: Any) -> None:
-    """All questions of a disguised entry, also with the moves of both sides: another story in each match, and no word of the
-    plain one. The record is one of the plain game."""
+def test_questions_are_disguised_and_records_are_plain(game: Any) -> None:
+    """Each match has another disguise, and no question has a word of the plain game, even with the history of both sides. The
+    record is one of the plain game.
+    """
     with serving(first) as stub:
         cup = spec(
             stub.url,
@@ -49,18 +50,18 @@ def test_a_model_in_disguise_reads_no_plain_word_and_its_moves_are_recorded_plai
         text = "\n".join(message["content"] for message in messages)
         assert name not in text.lower()
         assert not re.findall(r"\b(?:seat|x|column|disc|stick|pot|card)s?\b", text.lower())
-        told = messages[1]["content"].partition("Moves so far: ")[2].partition("\n")[0]
-        assert all(line.startswith("player ") for line in told.split("; ") if told)
+        shown = messages[1]["content"].partition("Moves so far: ")[2].partition("\n")[0]
+        assert all(line.startswith("player ") for line in shown.split("; ") if shown)
 
 
-def test_no_invented_name_is_a_word_of_a_game() -> None:
+def test_invented_names_are_not_words_of_games() -> None:
     names = draw_names(random.Random(0), 14 * 5 * 14 - 5)
     assert not {"dot", "nim", "pig", "pit", "pot"} & {*names}
     with pytest.raises(ValueError, match="needs 976 names for squares, more than 975"):
         draw_names(random.Random(0), 14 * 5 * 14 - 4)
 
 
-def test_the_plain_text_of_a_move_is_no_move_in_disguise_and_the_reason_has_its_words() -> None:
+def test_a_plain_move_is_illegal_in_disguise() -> None:
     def plain(request: dict[str, Any]) -> Reply:
         return move("5") if len(request["messages"]) == 2 else first(request)
 
@@ -75,12 +76,12 @@ def test_the_plain_text_of_a_move_is_no_move_in_disguise_and_the_reason_has_its_
     assert all(all(name in text for name in names) for text, names in zip(refusals, lists, strict=True))
 
 
-def test_a_card_that_is_hidden_stays_hidden_in_disguise() -> None:
+def test_a_hidden_card_stays_hidden_in_disguise() -> None:
     with serving(first) as stub:
         arena.run(spec(stub.url, "kuhn-poker", rounds=6))
-        told = [request["messages"][1]["content"] for request in stub.requests if "hidden" in str(request["messages"][0])]
-    assert told
-    assert all(text.count("hidden") == 1 for text in told)
+        shown = [request["messages"][1]["content"] for request in stub.requests if "hidden" in str(request["messages"][0])]
+    assert shown
+    assert all(text.count("hidden") == 1 for text in shown)
     assert KuhnPoker().disguise(random.Random(1)).symbols["?"] == "hidden"
 
 
@@ -91,13 +92,13 @@ def test_a_card_that_is_hidden_stays_hidden_in_disguise() -> None:
         ({"name": "tic-tac-toe", "rows": 40, "columns": 40}, "tic-tac-toe has none with these parameters: .*1,600 names"),
     ],
 )
-def test_a_game_without_a_disguise_is_a_fault_of_the_spec(game: Any, reason: str) -> None:
+def test_a_game_without_a_disguise_is_refused(game: Any, reason: str) -> None:
     with pytest.raises(arena.SpecError, match=reason):
         load_spec(spec("http://127.0.0.1:1/v1", game))
 
 
-def test_a_disguise_is_another_entry_and_changes_no_other_id() -> None:
-    """The ids of plain entries are as before the option existed, because defaults are no part of them."""
+def test_a_disguise_changes_only_the_id_of_its_entry() -> None:
+    """Ids omit defaults, so plain entries keep the ids from before the option existed."""
     (board,) = load_spec(spec("http://127.0.0.1:1/v1")).boards
     plain, disguised, _ = board.seats
     assert plain.identity != disguised.identity
@@ -105,15 +106,15 @@ def test_a_disguise_is_another_entry_and_changes_no_other_id() -> None:
     assert [seat.label for seat in board.seats][:2] == ["llm(disguise=false)", "llm(disguise=true)"]
 
 
-def knows_the_name(request: dict[str, Any]) -> Reply:
-    """A model with a memory and no skill: it takes the centre if it knows the game by its name, and else the first move."""
+def answer_from_memory(request: dict[str, Any]) -> Reply:
+    """Take the centre if the question names the game, and otherwise the first move, like a model with memory but no skill."""
     moves = legal(request)
     return move("5" if "tic-tac-toe" in request["messages"][0]["content"] and "5" in moves else moves[0])
 
 
-def test_the_board_shows_the_gap_with_its_interval(tmp_path: Path) -> None:
-    """The mean of the paired differences, added up here from the records; shown from the store as well."""
-    with serving(knows_the_name) as stub:
+def test_the_board_shows_the_gap_and_its_interval(tmp_path: Path) -> None:
+    """The expected gap is the mean of the paired differences in the records. A board from the store shows the same."""
+    with serving(answer_from_memory) as stub:
         results = arena.run(spec(stub.url, rounds=4), store=tmp_path / "cup.db")
         again = arena.run(spec(stub.url, rounds=4), store=tmp_path / "cup.db")
     rows = {row["agent"]: row for row in Leaderboard.of_results(results)[0].rows}

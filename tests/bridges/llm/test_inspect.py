@@ -1,4 +1,4 @@
-"""The tasks for Inspect, with its mock model. The same spec, played by arena against a server, is the twin."""
+"""Test the tasks for Inspect with its mock model. Arena plays the same spec against a server for comparison."""
 
 import gc
 import json
@@ -14,13 +14,13 @@ import arena
 from tests.bridges.llm.stub import Reply, first, move, serving
 from tests.conftest import Missing
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of Inspect and its libraries
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of Inspect and its libraries
 Spec = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
 def tasks(missing: Missing) -> Any:
-    """The module with the tasks, which takes long to import."""
+    """Return the module with the tasks, which takes long to import."""
     if find_spec("inspect_ai") is None:
         missing("inspect", "inspect_ai is not installed: pip install '.[inspect]'")
     (point,) = entry_points(group="inspect_ai", name="arena_bridges")
@@ -29,7 +29,7 @@ def tasks(missing: Missing) -> Any:
 
 @pytest.fixture
 def spec(tmp_path: Path) -> Spec:
-    """Write a spec of tic-tac-toe with a model."""
+    """Return a function that writes a spec of tic-tac-toe with a model."""
 
     def write(url: str = "http://127.0.0.1:1/v1", *others: Any, **more: Any) -> Path:
         model = {"agent": "llm", "url": url, "model": "m", "label": "model"}
@@ -40,8 +40,8 @@ def spec(tmp_path: Path) -> Spec:
     return write
 
 
-def mock(answers: Callable[[dict[str, Any]], Reply], name: str = "model") -> Any:
-    """A model of Inspect that gives the answers of a server."""
+def make_mock(answers: Callable[[dict[str, Any]], Reply], name: str = "model") -> Any:
+    """Return a model of Inspect that gives the answers of a server."""
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     def answer(messages: list[Any], tools: Any, choice: Any, config: Any) -> Any:
@@ -59,12 +59,12 @@ def evaluate(task: Any, folder: Path, **more: Any) -> Any:
     import inspect_ai
 
     (log,) = inspect_ai.eval(task, log_dir=str(folder / "logs"), display="none", **more)
-    gc.collect()  # Inspect leaves streams open, of which the collector warns
+    gc.collect()  # Inspect leaves streams open, and the collector warns about them
     return log
 
 
-def test_a_spec_is_played_as_by_arena_itself(tasks: Any, spec: Spec, tmp_path: Path) -> None:
-    """With the same answers, of which some are bad, the records are equal, and Inspect's log has each request."""
+def test_inspect_plays_a_spec_as_arena_does(tasks: Any, spec: Spec, tmp_path: Path) -> None:
+    """With equal answers, some of them bad, the records are equal. Inspect's log has each request."""
     spoilt = [move("99"), Reply("{", finish="length")]
 
     def answers(request: dict[str, Any]) -> Reply:
@@ -75,21 +75,21 @@ def test_a_spec_is_played_as_by_arena_itself(tasks: Any, spec: Spec, tmp_path: P
 
     with serving(answers) as stub:
         path = spec(stub.url, "random", "greedy", rounds=3)
-        twins = {record.id: record for record in arena.run(path).records if "model" in record.labels}
+        records = {record.id: record for record in arena.run(path).records if "model" in record.labels}
         asked = len(stub.requests)
-    log = evaluate(tasks.arena_spec(str(path)), tmp_path, model=mock(answers))
+    log = evaluate(tasks.arena_spec(str(path)), tmp_path, model=make_mock(answers))
     assert log.status == "success", log.error
-    assert {sample.id for sample in log.samples} == twins.keys()
+    assert {sample.id for sample in log.samples} == records.keys()
     for sample in log.samples:
-        record, (score,), twin = sample.store["record"], sample.scores.values(), twins[str(sample.id)]
-        assert [record["actions"], record["returns"]] == [list(twin.actions), list(twin.returns)]
+        record, (score,), expected = sample.store["record"], sample.scores.values(), records[str(sample.id)]
+        assert [record["actions"], record["returns"]] == [list(expected.actions), list(expected.returns)]
         spent = [one["spent"] for one in record["decisions"] if "spent" in one]
-        assert spent == [one.spent for one in twin.decisions if one.spent]
-        assert score.value == {1.0: 1, 0.0: 0.5, -1.0: 0}[twin.returns[twin.labels.index("model")]]
+        assert spent == [one.spent for one in expected.decisions if one.spent]
+        assert score.value == {1.0: 1, 0.0: 0.5, -1.0: 0}[expected.returns[expected.labels.index("model")]]
         events = [event for event in sample.events if event.event == "model"]
-        exchanges = [json.loads(text) for _, text in twin.transcript]
+        exchanges = [json.loads(text) for _, text in expected.transcript]
         assert [event.output.completion for event in events] == [one["answer"] for one in exchanges]
-        kept = {f"attachment://{name}": text for name, text in sample.attachments.items()}  # long texts, which the log has once
+        kept = {f"attachment://{name}": text for name, text in sample.attachments.items()}  # the log stores long texts once
         assert [[kept.get(one.text, one.text) for one in event.input] for event in events] == [
             [message["content"] for message in one["messages"]] for one in exchanges
         ]
@@ -97,10 +97,10 @@ def test_a_spec_is_played_as_by_arena_itself(tasks: Any, spec: Spec, tmp_path: P
 
 
 def test_the_interval_treats_a_round_as_one_observation(tasks: Any, spec: Spec, tmp_path: Path) -> None:
-    """Inspect's own interval with clusters is the twin."""
+    """Inspect's own interval with clusters gives the expected bounds."""
     from inspect_ai.scorer import SampleScore, Score, ci
 
-    log = evaluate(tasks.arena_spec(str(spec(rounds=5, openings={"plies": 1}))), tmp_path, model=mock(first))
+    log = evaluate(tasks.arena_spec(str(spec(rounds=5, openings={"plies": 1}))), tmp_path, model=make_mock(first))
     (result,) = log.results.scores
     found = {name: metric.value for name, metric in result.metrics.items()}
     scores = [
@@ -113,8 +113,8 @@ def test_the_interval_treats_a_round_as_one_observation(tasks: Any, spec: Spec, 
     assert found["model"] == found["mean"]
 
 
-def test_a_match_between_two_models(tasks: Any, spec: Spec, tmp_path: Path) -> None:
-    """The model role with the label of an entry plays for it. The other model is the one under evaluation."""
+def test_two_models_play_a_match_by_model_roles(tasks: Any, spec: Spec, tmp_path: Path) -> None:
+    """A model role plays for the entry with its label. The model under evaluation plays for the other entry."""
     last = {"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "m", "label": "rival"}
 
     def resign(_: dict[str, Any]) -> Reply:
@@ -123,8 +123,8 @@ def test_a_match_between_two_models(tasks: Any, spec: Spec, tmp_path: Path) -> N
     log = evaluate(
         tasks.arena_spec(str(spec("http://127.0.0.1:1/v1", last))),
         tmp_path,
-        model=mock(first),
-        model_roles={"rival": mock(resign, "rival")},
+        model=make_mock(first),
+        model_roles={"rival": make_mock(resign, "rival")},
     )
     assert log.status == "success", log.error
     assert {sample.scores["match_result"].value for sample in log.samples} == {1.0}
@@ -133,39 +133,39 @@ def test_a_match_between_two_models(tasks: Any, spec: Spec, tmp_path: Path) -> N
     assert asked == {"mockllm/model", "mockllm/rival"}
 
 
-def test_a_match_by_its_name_with_options(tasks: Any, tmp_path: Path) -> None:
-    """The task is found as users name it; a puzzle needs no opponent."""
+def test_a_match_task_is_found_by_its_name_and_takes_options(tasks: Any, tmp_path: Path) -> None:
+    """A puzzle needs no opponent."""
     from inspect_ai._util.registry import registry_info
 
     name = registry_info(tasks.arena_match).name
     assert name in ("arena_match", "arena_bridges/arena_match")  # the second if arena is installed from a wheel
     options = {"game": "hex:size=3", "opponent": "greedy", "rounds": 2, "plies": 1, "options": "legal=hidden,retries=0"}
-    log = evaluate(name, tmp_path, model=mock(lambda _: Reply("no move")), task_args=options)
+    log = evaluate(name, tmp_path, model=make_mock(lambda _: Reply("no move")), task_args=options)
     assert log.status == "success", log.error
     (asked, *_) = [event for event in log.samples[0].events if event.event == "model"]
     assert "Legal moves" not in asked.input[1].text
     assert [sample.scores["match_result"].value for sample in log.samples] == [0.0] * 4
-    puzzle = evaluate(name, tmp_path, model=mock(first), task_args={"game": "n-queens:n=1", "rounds": 1})
+    puzzle = evaluate(name, tmp_path, model=make_mock(first), task_args={"game": "n-queens:n=1", "rounds": 1})
     assert [sample.scores["match_result"].value for sample in puzzle.samples] == [1.0]
 
 
-def test_a_failure_of_the_model_is_an_error_of_the_sample_and_no_loss(tasks: Any, spec: Spec, tmp_path: Path) -> None:
+def test_a_failure_of_the_model_is_an_error_of_the_sample(tasks: Any, spec: Spec, tmp_path: Path) -> None:
     def fail(_: dict[str, Any]) -> Reply:
         raise ValueError("out of order")
 
-    log = evaluate(tasks.arena_spec(str(spec())), tmp_path, model=mock(fail), fail_on_error=False)
+    log = evaluate(tasks.arena_spec(str(spec())), tmp_path, model=make_mock(fail), fail_on_error=False)
     assert {"out of order" in sample.error.message for sample in log.samples} == {True}
     assert not any(sample.scores for sample in log.samples)
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"format": "swiss", "rounds": 1}, "format swiss: its matches follow from results"),
         ({"isolation": "process"}, "use isolation: none"),
         ({"agents": ["random", "greedy"]}, "no match has an entry with agent: llm"),
     ],
 )
-def test_specs_that_inspect_cannot_play(tasks: Any, spec: Spec, more: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_specs_that_inspect_cannot_play_are_refused(tasks: Any, spec: Spec, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         tasks.arena_spec(str(spec(**more)))

@@ -1,4 +1,4 @@
-"""Intervals of the columns for language models: inside the range of their values, and as other packages compute them."""
+"""Test intervals of the columns for language models: they stay in range and agree with other packages."""
 
 from math import inf
 
@@ -11,7 +11,7 @@ from arena_bridges.llm.intervals import bound_mean
 
 
 @pytest.mark.parametrize(("ones", "count"), [(3, 10), (1, 12), (7, 8), (29, 30)])
-def test_an_interval_of_shares_is_that_of_wilson(ones: int, count: int) -> None:
+def test_an_interval_of_a_share_agrees_with_wilson(ones: int, count: int) -> None:
     """With one value per cluster, n - 1 replaces n, because the variance is estimated, and t replaces the normal quantile."""
     _, low, high = bound_mean([[1.0]] * ones + [[0.0]] * (count - ones), 0.0, 1.0)
     share, quantile = ones / count, stats.t.ppf(0.975, count - 1)
@@ -20,7 +20,7 @@ def test_an_interval_of_shares_is_that_of_wilson(ones: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [5, 40])
-def test_a_share_of_all_has_an_interval_below_one(count: int) -> None:
+def test_shares_of_zero_and_one_agree_with_wilson(count: int) -> None:
     for value in (0.0, 1.0):
         mean, low, high = bound_mean([[value] * 3] * count, 0.0, 1.0)
         wilson = stats.binomtest(round(value * count), count).proportion_ci(
@@ -29,7 +29,7 @@ def test_a_share_of_all_has_an_interval_below_one(count: int) -> None:
         assert (mean, low, high) == pytest.approx((value, wilson.low, wilson.high), abs=1e-12)
 
 
-def test_a_gap_is_a_share_on_another_scale_and_near_the_middle_it_is_the_interval_of_student() -> None:
+def test_an_interval_of_a_gap_is_a_scaled_share_and_close_to_students() -> None:
     values = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5, -0.5, 2.0] * 300
     mean, low, high = bound_mean([[value] for value in values], -2.0, 2.0)
     _, *share = bound_mean([[(value + 2) / 4] for value in values], 0.0, 1.0)
@@ -43,7 +43,7 @@ def test_a_gap_is_a_share_on_another_scale_and_near_the_middle_it_is_the_interva
 
 
 def test_a_positive_mean_has_positive_bounds() -> None:
-    """The delta method for the logarithm of the mean, with the standard error of scipy; zeros alone have no other mean."""
+    """The expected bounds use the delta method for the logarithm with scipy's standard error. All-zero values have no width."""
     values = [0.1, 0.2, 4.0, 0.1]
     mean, low, high = bound_mean([[value] for value in values], 0.0, inf)
     reach = stats.t.ppf(0.975, 3) * stats.sem(values) / np.mean(values)
@@ -52,7 +52,7 @@ def test_a_positive_mean_has_positive_bounds() -> None:
     assert bound_mean([[1.0, 2.0]], 0.0, inf) == (1.5, None, None)
 
 
-def test_clusters_of_other_sizes_are_weighed_as_in_the_other_columns() -> None:
+def test_clusters_of_unequal_sizes_are_weighted_as_in_other_columns() -> None:
     from arena.stats import clustered_mean
 
     clusters = [[1.0, 2.0], [1.6], [1.2, 1.4, 1.9]]

@@ -1,4 +1,4 @@
-"""Models over TLS: who signs for a server is known by the file in SSL_CERT_FILE; one that nobody signs for is refused at once."""
+"""Test models over TLS: SSL_CERT_FILE names the trusted authorities, and untrusted servers are refused at once."""
 
 import ssl
 import subprocess
@@ -21,7 +21,7 @@ NEW_KEY = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -n
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory, openssl: str) -> Path:
-    """A folder with an authority, `ca.pem`, and a server of 127.0.0.1 that it has signed for, `server.pem` and `server.key`."""
+    """Return a folder with an authority, `ca.pem`, and its certificate for 127.0.0.1, `server.pem` and `server.key`."""
     folder = tmp_path_factory.mktemp("tls")
     authority = f"{NEW_KEY} -subj /CN=authority {SIGNED_BY} -keyout ca.key -out ca.pem"
     server = (
@@ -34,8 +34,8 @@ def certificates(tmp_path_factory: pytest.TempPathFactory, openssl: str) -> Path
 
 
 @contextmanager
-def encrypted(certificates: Path) -> Iterator[tuple[Stub, str]]:
-    """A server of models that speaks TLS, and its address."""
+def serve_tls(certificates: Path) -> Iterator[tuple[Stub, str]]:
+    """Run a server of models over TLS, and yield it with its address."""
     with serving(first) as stub:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificates / "server.pem", certificates / "server.key")
@@ -49,10 +49,10 @@ def spec(url: str, api: ApiName = "chat", **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("api", get_args(ApiName))
-def test_a_model_behind_an_authority_of_ones_own(api: ApiName, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It plays as over HTTP by every protocol, and also from a process of its own."""
+def test_a_model_is_trusted_by_a_private_authority(api: ApiName, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each protocol works as over HTTP, even from a process of its own."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
-    with encrypted(certificates) as (stub, url):
+    with serve_tls(certificates) as (stub, url):
         records = list(arena.run(spec(url, api)).records)
         asked = len(stub.requests)
         if api == "chat":
@@ -64,30 +64,28 @@ def test_a_model_behind_an_authority_of_ones_own(api: ApiName, certificates: Pat
 
 
 @pytest.mark.parametrize(
-    ("host", "known", "told"),
+    ("host", "known", "message"),
     [("127.0.0.1", False, "certificate verify failed"), ("localhost", True, "not valid for 'localhost'")],
 )
-def test_a_server_that_nobody_signs_for_is_refused_before_the_first_match(
-    certificates: Path, monkeypatch: pytest.MonkeyPatch, host: str, known: bool, told: str
+def test_an_untrusted_server_is_refused_before_the_first_match(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch, host: str, known: bool, message: str
 ) -> None:
-    """By an authority that is not known, or for another name: with the reason and what to do. It is not asked again."""
+    """The authority is unknown, or the certificate has another name. The message has the reason and a fix, without a retry."""
     if known:
         monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
     else:
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_ANSWER_SECONDS", 3600.0)
-    with encrypted(certificates) as (stub, url):
-        with pytest.raises(ArenaError, match=rf"has no trusted certificate.*{told}.*SSL_CERT_FILE"):
+    with serve_tls(certificates) as (stub, url):
+        with pytest.raises(ArenaError, match=rf"has no trusted certificate.*{message}.*SSL_CERT_FILE"):
             arena.run(spec(url.replace("127.0.0.1", host)))
         assert stub.requests == []
 
 
-def test_a_certificate_that_is_not_valid_any_more_loses_nobody_a_match(
-    certificates: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a run that goes on: the backend does not answer, as if it were silent for a moment."""
+def test_an_invalid_certificate_during_a_run_is_a_temporary_failure(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is the same as for a server that is silent for a moment, so no agent loses a match."""
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_PAUSE_SECONDS", 0.01)
-    with encrypted(certificates) as (_, url), pytest.raises(Unavailable, match="certificate verify failed") as refused:
+    with serve_tls(certificates) as (_, url), pytest.raises(Unavailable, match="certificate verify failed") as refused:
         Endpoint(url).ask(Question("m", [], 9))
     assert not isinstance(refused.value, BackendGone)

@@ -1,4 +1,4 @@
-"""The library open_spiel, with which the bridge is compared."""
+"""The fixture of open_spiel."""
 
 from collections.abc import Callable
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""A game of open_spiel that is won by a margin: every search plays for the largest one."""
+"""Test that searches play for the largest margin in a game of open_spiel with margins."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def margin(state: Any) -> float:
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: f"{agent.name}-{getattr(agent, 'table', '')}")
 def test_both_seats_reach_the_value_of_exhaustive_search(spiel: Any, agent: Agent) -> None:
-    """The value is proven at the first decision, and both seats play on to it."""
+    """The first decision proves the value, and both seats play on to it."""
     state = spiel.load_game(TEXT).new_initial_state()
     for action in START.split():
         state.apply_action(int(action))

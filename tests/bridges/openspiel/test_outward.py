@@ -1,4 +1,4 @@
-"""Our games for open_spiel: registered there, and written as files that it reads."""
+"""Test games of arena in open_spiel, registered there or exported as files."""
 
 import random
 from collections.abc import Callable
@@ -35,7 +35,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "pig": {"target": 20},
     "prisoners-dilemma": {"turns": 4, "noise": 0.1},
 }
-"""Parameters by which a random match is over soon."""
+"""Parameters that keep random matches short."""
 
 
 def uniform_gap(form: SequenceForm) -> tuple[float, list[float]]:
@@ -48,8 +48,8 @@ def read(spiel: Any, game: Game) -> Any:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_a_written_game_is_the_same_game(spiel: Any, name: str) -> None:
-    """open_spiel reads it back, and finds the seats, the value and the gap of random play that we find."""
+def test_an_exported_game_is_the_same_game(spiel: Any, name: str) -> None:
+    """open_spiel reads the file and finds the same seats, value and NashConv of random play as arena."""
     game = SMALL[name]
     theirs, form = read(spiel, game), sequence_form(game)
     assert len(efg_lines(game)) == form.states + 1
@@ -62,7 +62,7 @@ def test_a_written_game_is_the_same_game(spiel: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize(("ours", "text"), [(KuhnPoker(), "kuhn_poker"), (LeducPoker(), "leduc_poker")])
-def test_random_play_is_as_far_from_an_equilibrium_as_in_open_spiels_own_game(spiel: Any, ours: Game, text: str) -> None:
+def test_nash_conv_of_random_play_agrees_with_open_spiels_own_game(spiel: Any, ours: Game, text: str) -> None:
     own = spiel.load_game(text)
     expected = spiel.nash_conv(own, spiel.UniformRandomPolicy(own))
     for game in (read(spiel, ours), *[register(ours)] * (text == "kuhn_poker"), read(spiel, OpenSpiel(game=text))):
@@ -70,8 +70,8 @@ def test_random_play_is_as_far_from_an_equilibrium_as_in_open_spiels_own_game(sp
 
 
 @pytest.mark.parametrize("give", [read, lambda spiel, game: register(game)])
-def test_its_solver_finds_the_value_of_kuhn_poker(spiel: Any, give: Callable[[Any, Game], Any]) -> None:
-    """-1/18 for the first seat (H. Kuhn, 1950), over the game as a file and as one in Python."""
+def test_open_spiels_solver_finds_the_value_of_kuhn_poker(spiel: Any, give: Callable[[Any, Game], Any]) -> None:
+    """The value is -1/18 for the first seat (H. Kuhn, 1950). The game is given as a file and as a game in Python."""
     game = give(spiel, KuhnPoker())
     solver = spiel.CFRPlusSolver(game)
     for _ in range(200):
@@ -81,8 +81,8 @@ def test_its_solver_finds_the_value_of_kuhn_poker(spiel: Any, give: Callable[[An
     assert spiel.nash_conv(game, policy) < 5e-3
 
 
-def test_a_fraction_is_written_as_one_and_other_numbers_with_all_their_digits() -> None:
-    """And a game without hidden information has an information set for every state."""
+def test_exported_probabilities_are_fractions() -> None:
+    """A game without hidden information has an information set for every state."""
     assert efg_lines(KuhnPoker())[1] == 'c "" 1 "" { "J" 1/3 "Q" 1/3 "K" 1/3 } 0'
     lines = efg_lines(TicTacToe(rows=1, columns=2, in_a_row=2))
     assert lines[0] == 'EFG 2 R "tic-tac-toe rows=1 columns=2 in_a_row=2" { "seat 0" "seat 1" }'
@@ -111,7 +111,7 @@ def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callab
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["kuhn-pokre", "--format", "efg"], "unknown game 'kuhn-pokre'; did you mean 'kuhn-poker'?"),
         (["kuhn-poker", "--format", "efg", "--set", "cards=4"], "--set cards: unknown key"),
@@ -119,25 +119,25 @@ def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callab
         (["cup.db", "--set", "cards=4"], "--set and --plugin need --format efg"),
     ],
 )
-def test_what_does_not_go_together_is_refused(arena: Callable[..., Any], words: list[str], told: str) -> None:
+def test_conflicting_options_of_export_are_refused(arena: Callable[..., Any], words: list[str], message: str) -> None:
     done = arena("export", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_every_game_of_ours_passes_open_spiels_own_test(spiel: Any, registry: Registry) -> None:
-    """Its random simulations: chance, what seats know, clones, histories, and states written and read again."""
+def test_each_game_passes_open_spiels_simulation_test(spiel: Any, registry: Registry) -> None:
+    """The random simulations check chance, observations, clones, histories, and serialization."""
     passed = set()
     for name, kind in registry.games.items():
-        if name not in ("openspiel", "backgammon") and not issubclass(kind, Puzzle):  # a match of the last takes seconds
+        if name not in ("openspiel", "backgammon") and not issubclass(kind, Puzzle):  # a match of backgammon takes seconds
             game = register(name, **SHORT.get(name, {}))
             spiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
             passed.add(name)
     assert passed >= {"2048", "connect-four", "goofspiel", "hearts", "kuhn-poker", "leduc-poker", "othello", "pig", "tic-tac-toe"}
 
 
-def test_names_tell_the_parameters_and_stay() -> None:
-    """Registered again it is the same game; a puzzle is none."""
+def test_names_contain_the_parameters() -> None:
+    """A second registration returns the same game. Puzzles are refused."""
     one, again = register("pig", target=20), register("pig", target=20)
     assert one.get_type().short_name == again.get_type().short_name == "arena_pig_target_20"
     assert register("kuhn-poker").get_type().short_name == "arena_kuhn_poker"
@@ -145,8 +145,8 @@ def test_names_tell_the_parameters_and_stay() -> None:
         register("sliding-tiles")
 
 
-def test_what_a_seat_knows_there_is_what_it_observes_here(spiel: Any) -> None:
-    """After the same deal but for the other's card it is the same, and another after another card of its own."""
+def test_information_states_depend_only_on_the_own_card(spiel: Any) -> None:
+    """The information state is the same for another card of the opponent, and differs for another own card."""
     game = register("kuhn-poker")
 
     def seen(*cards: int) -> str:
@@ -160,8 +160,8 @@ def test_what_a_seat_knows_there_is_what_it_observes_here(spiel: Any) -> None:
     assert seen(0, 0) != seen(1, 0)
 
 
-def test_its_tree_search_plays_our_games(spiel: Any) -> None:
-    """Its bot in Python wins at connect four against a random player; the one in C++ takes games in Python for its own."""
+def test_open_spiels_tree_search_plays_connect_four(spiel: Any) -> None:
+    """The bot in Python beats a random player. The bot in C++ cannot play games in Python."""
     from open_spiel.python.algorithms import mcts
 
     game, rng, dice = register("connect-four"), random.Random(3), np.random.RandomState(1)

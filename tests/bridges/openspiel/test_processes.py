@@ -1,4 +1,4 @@
-"""Where open_spiel runs: in workers that it may take down, not in the process that serves pages, and nowhere if it is missing."""
+"""Test where open_spiel runs: in workers, which may crash, never in the web server, and with clear errors if it is missing."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from arena_bridges.openspiel import OpenSpiel
 
 
 class Fragile(OpenSpiel):
-    """Tic-tac-toe of open_spiel; the last field as the first action ends the process, as a fault in C++ does."""
+    """Tic-tac-toe of open_spiel. The last cell as the first action aborts the process, like a fault in C++."""
 
     name = "fragile"
 
@@ -81,8 +81,8 @@ def assert_no_other_match_is_void(records: Sequence[Record]) -> None:
     assert "the process that played this match was killed by SIGABRT, twice" in str(record.message)
 
 
-def test_the_command_tells_of_the_void_match_and_ends_with_1(folder: Path) -> None:
-    """One worker is a process of its own, too: the command itself goes on."""
+def test_the_command_reports_a_void_match_and_exits_with_1(folder: Path) -> None:
+    """Even a single worker is a process of its own, so the command itself survives."""
     done = arena_in(folder)("run", "fragile.yaml", "--store", "cup.db", "--workers", "1", "--seed", "3")
     assert done.returncode == 1
     assert "void match " in done.stderr
@@ -96,8 +96,8 @@ def libraries(process: Process) -> set[str]:
     return {Path(mapped.path).name for mapped in process.memory_maps() if "pyspiel" in mapped.path}
 
 
-def test_the_server_of_pages_never_loads_it(folder: Path) -> None:
-    """A page plays Kuhn poker of open_spiel; a process of the server has the library, and the server itself has not."""
+def test_the_web_server_never_loads_open_spiel(folder: Path) -> None:
+    """A page plays Kuhn poker of open_spiel. Only a child process of the server loads the library."""
     pytest.importorskip("fastapi")
     pytest.importorskip("uvicorn")
     (folder / "kuhn.yaml").write_text("game: {name: openspiel, game: kuhn_poker}\nagents: [random, openspiel-cfr]\n")
@@ -113,7 +113,7 @@ def test_the_server_of_pages_never_loads_it(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def without(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """The command line where open_spiel is not installed."""
+    """Return the command line in an environment without open_spiel."""
     place = tmp_path_factory.mktemp("without")
     (place / "pyspiel.py").write_text('raise ModuleNotFoundError("No module named \'pyspiel\'", name="pyspiel")\n')
     spec = Path(__file__).parents[3] / "tournaments" / "openspiel.yaml"
@@ -123,7 +123,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     return partial(arena_in(place), PYTHONPATH=path)
 
 
-def test_without_it_a_spec_has_a_fault_that_says_what_to_install(without: Callable[..., Any]) -> None:
+def test_a_spec_without_open_spiel_says_how_to_install_it(without: Callable[..., Any]) -> None:
     done = without("validate", "openspiel.yaml")
     assert done.returncode == 2
     assert SENTENCE in done.stderr
@@ -133,7 +133,7 @@ def test_without_it_a_spec_has_a_fault_that_says_what_to_install(without: Callab
 
 
 @pytest.mark.parametrize("words", [["list", "games"], ["list", "agents"], ["matrix"], ["plugins"]])
-def test_without_it_lists_are_whole_and_silent(without: Callable[..., Any], words: list[str]) -> None:
+def test_lists_are_complete_without_open_spiel(without: Callable[..., Any], words: list[str]) -> None:
     done = without(*words)
     assert (done.returncode, done.stderr) == (0, "")
     assert "openspiel" in done.stdout
@@ -149,10 +149,10 @@ def test_without_it_lists_are_whole_and_silent(without: Callable[..., Any], word
         ["show", "openspiel"],
     ],
 )
-def test_without_it_what_uses_it_says_so(without: Callable[..., Any], words: list[str]) -> None:
-    """In one sentence: neither a traceback nor the name of a class."""
+def test_commands_without_open_spiel_say_how_to_install_it(without: Callable[..., Any], words: list[str]) -> None:
+    """The message is one sentence, without a traceback or the name of a class."""
     done = without(*words)
-    told = done.stderr + done.stdout
-    assert SENTENCE in told
-    assert "Traceback" not in told
-    assert "MissingExtra" not in told
+    output = done.stderr + done.stdout
+    assert SENTENCE in output
+    assert "Traceback" not in output
+    assert "MissingExtra" not in output

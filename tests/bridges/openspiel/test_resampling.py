@@ -1,4 +1,4 @@
-"""What a seat may take for the true state in small games of open_spiel with hidden information, and who plays by it."""
+"""Test resampled states of small open_spiel games with hidden information, and the searches that use them."""
 
 import random
 from collections import Counter
@@ -18,8 +18,8 @@ from arena_bridges.openspiel.state import Observation, State
 DRAWS = 300
 
 
-def states(text: str, plies: int, number: int) -> tuple[OpenSpiel, Any]:
-    """A game and a state of it after some random actions."""
+def make_state(text: str, plies: int, number: int) -> tuple[OpenSpiel, Any]:
+    """Return a game and its state after some random actions."""
     game, rng = OpenSpiel(game=text), random.Random(number)
     state = game.initial(rng)
     for _ in range(plies):
@@ -29,9 +29,9 @@ def states(text: str, plies: int, number: int) -> tuple[OpenSpiel, Any]:
 
 @pytest.mark.parametrize("plies", [2, 4, 5])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_states_are_those_that_open_spiel_draws_itself_as_often(seat: int, plies: int) -> None:
-    """Leduc poker is one of the few games in which it can: 5 cards that may be the other's, 4 once one lies on the table."""
-    game, state = states("leduc_poker", plies, 4)
+def test_resampled_states_agree_with_open_spiels_own(seat: int, plies: int) -> None:
+    """open_spiel can resample Leduc poker. The opponent may hold 5 cards, or 4 after the public card."""
+    game, state = make_state("leduc_poker", plies, 4)
     seen, rng = game.observation(state, seat), random.Random(0)
     ours = Counter(game.resample(seen, seat, rng).history for _ in range(DRAWS))
     theirs = Counter(tuple(state.spiel.resample_from_infostate(seat, rng.random).history()) for _ in range(DRAWS))
@@ -40,8 +40,8 @@ def test_states_are_those_that_open_spiel_draws_itself_as_often(seat: int, plies
     assert sum((count - fair) ** 2 / fair for count in ours.values()) < 23.5  # 0.9999 of chi-square with 4 degrees of freedom
 
 
-def test_what_others_hide_is_drawn_evenly() -> None:
-    """Goofspiel with hidden bids and three cards: bid 1 and lost to 2 or 3, 2 and lost to 3, 3 and won from 1 or 2."""
+def test_hidden_bids_are_resampled_from_all_possible_bids() -> None:
+    """In Goofspiel with three cards, bid 1 lost to 2 or 3, bid 2 lost to 3, or bid 3 beat 1 or 2."""
     game = OpenSpiel(game="goofspiel(num_cards=3,imp_info=True,points_order=descending)")
     rng = random.Random(0)
     for mine, possible in ((0, {1, 2}), (1, {2}), (2, {0, 1})):
@@ -51,9 +51,9 @@ def test_what_others_hide_is_drawn_evenly() -> None:
         assert drawn == possible
 
 
-def test_liars_dice_in_which_open_spiel_cannot_draw() -> None:
-    """Six sides of the other's die, each as often; the bids are known to all."""
-    game, state = states("liars_dice", 4, 1)
+def test_liars_dice_is_resampled_uniformly() -> None:
+    """open_spiel cannot resample this game. Each side of the opponent's die is equally likely, and the bids are public."""
+    game, state = make_state("liars_dice", 4, 1)
     assert isinstance(state, State)
     seen, rng = game.observation(state, 0), random.Random(1)
     assert isinstance(seen, Observation)
@@ -65,17 +65,15 @@ def test_liars_dice_in_which_open_spiel_cannot_draw() -> None:
 
 
 @pytest.mark.parametrize("text", ["leduc_poker", "tiny_bridge_2p", "goofspiel(num_cards=4,imp_info=True)"])
-def test_the_conformance_kit_holds_it_to_what_seats_observe(text: str) -> None:
-    """With patience, because the first call lists all states."""
+def test_resampling_passes_the_conformance_checks(text: str) -> None:
+    """The check has a long timeout, because the first call lists all states."""
     assert "secrets" in check_game(OpenSpiel(game=text), matches=1, patience=600.0)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("agent", ["ismcts", "pimc"])
-def test_searches_for_hidden_games_win_more_than_random_play_does(
-    agent: str, record_property: Callable[[str, object], None]
-) -> None:
-    """Leduc poker, 95 % interval of the mean return above 0."""
+def test_searches_for_hidden_games_beat_random_play(agent: str, record_property: Callable[[str, object], None]) -> None:
+    """In Leduc poker, the 95 % interval of the mean return is above 0."""
     searching = {"agent": agent, "rollouts": 60} | ({"worlds": 6} if agent == "pimc" else {})
     spec = {"game": {"name": "openspiel", "game": "leduc_poker"}, "agents": [searching, "random"], "rounds": 40, "seed": 1}
     results = run(spec)
@@ -87,13 +85,13 @@ def test_searches_for_hidden_games_win_more_than_random_play_does(
 
 @pytest.mark.parametrize("text", ["phantom_ttt", "gin_rummy", "dark_chess", "hearts"])
 def test_games_too_large_for_a_list_are_refused(text: str) -> None:
-    """Before the first match, and at once; all else plays them."""
+    """Only agents that need `resample` are refused, before the first match."""
     assert "resample" not in Traits.of(OpenSpiel(game=text))
     with pytest.raises(ArenaError, match=r"ismcts cannot play .*needs resample"):
         run({"game": {"name": "openspiel", "game": text}, "agents": ["ismcts", "random"]})
 
 
-def test_what_no_seat_observes_is_refused() -> None:
+def test_an_impossible_observation_is_refused() -> None:
     game = OpenSpiel(game="kuhn_poker")
     with pytest.raises(ValueError, match="seat 0 of kuhn_poker never observes '7'"):
         game.resample(Observation(0, (0,), "7", ((0, "Pass"), (1, "Bet"))), 0, random.Random(0))

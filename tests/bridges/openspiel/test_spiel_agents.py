@@ -1,4 +1,4 @@
-"""open_spiel's agents: the same play from the same seed, and policies as near an equilibrium as open_spiel says."""
+"""Test open_spiel's agents: equal play from equal seeds, and policies with the exploitability that open_spiel reports."""
 
 import json
 import random
@@ -17,8 +17,8 @@ from arena_solution.sequence_form import sequence_form
 HEX = OpenSpiel(game="hex(board_size=4)")
 
 
-def test_tree_search_plays_the_same_from_the_same_seed() -> None:
-    """And other than from another: its random numbers are the seat's."""
+def test_tree_search_is_reproducible_by_its_seed() -> None:
+    """Another seed gives another match."""
     agents = [OpenSpielMCTS(simulations=50), OpenSpielMCTS(simulations=50)]
     one, again, other = [play(HEX, agents, seed=seed) for seed in (1, 1, 2)]
     assert one.actions == again.actions
@@ -26,7 +26,7 @@ def test_tree_search_plays_the_same_from_the_same_seed() -> None:
     assert {decision.nodes for decision in one.decisions} <= set(range(51))
 
 
-def test_tree_search_takes_what_wins_at_once_and_wins_against_chance(decide: Callable[..., Any]) -> None:
+def test_tree_search_takes_an_immediate_win_and_beats_random_play(decide: Callable[..., Any]) -> None:
     game = OpenSpiel(game="tic_tac_toe")
     chosen = decide(OpenSpielMCTS(), game, game.parse_state("0 3 1 4"))
     assert (chosen.action, chosen.value) == (2, 1.0)
@@ -36,12 +36,12 @@ def test_tree_search_takes_what_wins_at_once_and_wins_against_chance(decide: Cal
 
 @pytest.mark.parametrize(("limits", "nodes"), [({"nodes": 30}, 30), ({}, 1000)])
 def test_tree_search_keeps_to_the_budget(decide: Callable[..., Any], limits: dict[str, Any], nodes: int) -> None:
-    """A simulation is a node; without a limit there are a thousand."""
+    """A simulation counts as one node. The default is 1,000."""
     assert decide(OpenSpielMCTS(solve=False), HEX, HEX.initial(random.Random(0)), limits=limits).nodes == nodes
 
 
-def test_tree_search_takes_as_many_simulations_as_fit_into_its_time(long_margin: None) -> None:
-    """More than a thousand, if there is time: one takes some ten microseconds."""
+def test_tree_search_uses_its_time(long_margin: None) -> None:
+    """A simulation takes some ten microseconds, so a longer time allows more than 1,000."""
 
     def count_nodes(seconds: float) -> int:
         record = play(HEX, [OpenSpielMCTS(solve=False), "random"], limits={"seconds": seconds})
@@ -51,7 +51,7 @@ def test_tree_search_takes_as_many_simulations_as_fit_into_its_time(long_margin:
     assert any(count_nodes(0.1 * 4**times) > 1000 for times in range(5))
 
 
-def test_agents_are_refused_where_they_cannot_play() -> None:
+def test_agents_are_refused_on_games_that_they_cannot_play() -> None:
     assert (
         Abilities(OpenSpielMCTS).find_refusal(OpenSpiel(game="kuhn_poker"))
         == "openspiel-mcts cannot play openspiel: openspiel has hidden-information"
@@ -64,8 +64,8 @@ def test_agents_are_refused_where_they_cannot_play() -> None:
     ("text", "simultaneous"),
     [("kuhn_poker", False), ("leduc_poker", False), ("matrix_brps", True), ("goofspiel(num_cards=3,imp_info=True)", True)],
 )
-def test_the_policy_is_as_far_from_an_equilibrium_as_open_spiel_says(spiel: Any, text: str, simultaneous: bool) -> None:
-    """Our exact best response to it, over our states, against open_spiel's over its own."""
+def test_the_exploitability_of_the_policy_agrees_with_open_spiel(spiel: Any, text: str, simultaneous: bool) -> None:
+    """The exact best response over the states of arena is compared with open_spiel's over its own states."""
     iterations = 20
     theirs = spiel.load_game(text)
     theirs = spiel.convert_to_turn_based(theirs) if simultaneous else theirs
@@ -79,8 +79,8 @@ def test_the_policy_is_as_far_from_an_equilibrium_as_open_spiel_says(spiel: Any,
     assert expected > 0
 
 
-def test_exploit_says_that_kuhn_poker_is_worth_a_18th_to_the_second_seat(arena: Callable[..., Any]) -> None:
-    """H. Kuhn, 1950; with parameters in brackets the commas belong to the game."""
+def test_exploit_finds_the_value_of_kuhn_poker(arena: Callable[..., Any]) -> None:
+    """The value is 1/18 for the second seat (H. Kuhn, 1950). Commas in brackets belong to the parameters of the game."""
     done = arena(
         "exploit", "openspiel", "openspiel-cfr:iterations=1000", "--set", "game=kuhn_poker(players=2)", "--format", "json"
     )
@@ -92,21 +92,21 @@ def test_exploit_says_that_kuhn_poker_is_worth_a_18th_to_the_second_seat(arena: 
     assert json.loads(done.stdout)["exact"] is True
 
 
-def test_tree_search_refuses_the_games_on_which_it_would_crash() -> None:
-    """open_spiel's own games in Python: it ends the process there."""
+def test_tree_search_refuses_games_in_python() -> None:
+    """The search in C++ would end the process on these games."""
     record = play(OpenSpiel(game="python_tic_tac_toe"), ["openspiel-mcts", "random"])
     assert (record.termination, record.seat) == ("exception", 0)
     assert "openspiel-mcts cannot play python_tic_tac_toe: open_spiel's search in C++ crashes" in str(record.message)
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "told"),
+    ("text", "error", "message"),
     [
         ("goofspiel(imp_info=True)", GameTooLarge, "openspiel-cfr takes at most 1,000,000"),
         ("phantom_ttt_ir", ArenaError, "imperfect recall|leave out part"),
     ],
 )
-def test_what_cannot_be_solved_is_refused(text: str, error: type[ArenaError], told: str) -> None:
+def test_unsolvable_games_are_refused(text: str, error: type[ArenaError], message: str) -> None:
     game = OpenSpiel(game=text)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         OpenSpielCFR().policy(game, game.observation(game.initial(random.Random(0)), 0))

@@ -1,4 +1,4 @@
-"""Games of open_spiel as ours: held to the conformance kit, and to open_spiel's own answers."""
+"""Test games of open_spiel in arena with the conformance checks and against open_spiel itself."""
 
 import pickle
 import random
@@ -37,11 +37,11 @@ CHEAP = {
     "pathfinding(grid=A.a\n...\n,horizon=5)": {"single-player", "chance"},
     "phantom_ttt_ir": {"two-player", "zero-sum", "hidden-information", "imperfect-recall"},
 }
-"""Games that are checked in a moment, each with its traits."""
+"""Games with fast checks, each with its traits."""
 
 
 @pytest.mark.parametrize("text", CHEAP)
-def test_games_pass_the_conformance_kit_with_the_traits_that_they_have(text: str) -> None:
+def test_games_pass_the_conformance_checks_and_have_their_traits(text: str) -> None:
     game = OpenSpiel(game=text)
     assert set(Traits.of(game)) == CHEAP[text]
     assert {"states", "notation", "returns", "pickling", "purity"} <= set(check_game(game, matches=3))
@@ -50,8 +50,8 @@ def test_games_pass_the_conformance_kit_with_the_traits_that_they_have(text: str
 @pytest.mark.parametrize(
     "text", ["tic_tac_toe", "leduc_poker", "goofspiel(num_cards=4,imp_info=True)", "pig(winscore=20)", "chess"]
 )
-def test_play_is_that_of_open_spiel(spiel: Any, text: str) -> None:
-    """The same actions give the same seats, legal actions, texts and returns, step by step, beside a state of its own."""
+def test_play_agrees_with_open_spiel(spiel: Any, text: str) -> None:
+    """Equal actions give equal seats, legal actions, texts and returns, step by step."""
     game, rng = OpenSpiel(game=text), random.Random(text)
     theirs, state = spiel.load_game(text).new_initial_state(), OpenSpiel(game=text).initial(rng)
     chosen: list[int] = []
@@ -76,8 +76,8 @@ def test_play_is_that_of_open_spiel(spiel: Any, text: str) -> None:
     assert game.render(state) == str(theirs)
 
 
-def test_a_state_is_its_history() -> None:
-    """Two ways to one board differ; a copy through pickle, and one read from text, do not."""
+def test_states_are_equal_if_their_histories_are_equal() -> None:
+    """Two paths to one board give different states. Copies through pickle or text are equal."""
     game = OpenSpiel(game="tic_tac_toe")
     one, two = [game.parse_state(text) for text in ("4 0 8", "8 0 4")]
     assert str(one.spiel) == str(two.spiel)
@@ -98,21 +98,21 @@ def test_a_state_does_not_change_when_play_goes_on() -> None:
     assert (game.render(state), game.format_state(state), len(game.actions(state))) == (before, "-", 9)
 
 
-def test_games_in_python_are_played_whose_seats_act_at_once() -> None:
-    """There open_spiel tells what is legal only of a seat that is named."""
+def test_simultaneous_games_in_python_are_supported() -> None:
+    """In these games, open_spiel gives legal actions only for a named seat."""
     game = OpenSpiel(game="python_iterated_prisoners_dilemma")
     assert isinstance(game, Simultaneous)
     assert game.movers(game.initial(random.Random(0))) == (0, 1)
 
 
 @pytest.mark.parametrize("text", ["4 4", "9", "x", "", "0 3 1 4 2 5", "[1]", '[0, "a"]'])
-def test_texts_of_no_state_are_refused(text: str) -> None:
+def test_invalid_state_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"may follow|expected"):
         OpenSpiel(game="tic_tac_toe").parse_state(text)
 
 
-def test_a_seat_sees_its_own_card_alone() -> None:
-    """In Kuhn poker the seat with the jack sees the same, whoever has which of the other cards."""
+def test_a_seat_sees_only_its_own_card() -> None:
+    """In Kuhn poker, the observation of a seat does not depend on the opponent's card."""
     game = OpenSpiel(game="kuhn_poker")
     queen, king = [game.parse_state(text) for text in ("0 1", "0 2")]
     assert game.observation(queen, 0) == game.observation(king, 0)
@@ -125,8 +125,8 @@ def test_a_seat_sees_its_own_card_alone() -> None:
     assert (game.observation(king, 1).legal, game.to_move(game.initial(random.Random(0)))) == ((), CHANCE)
 
 
-def test_seats_that_act_at_once_are_asked_in_turns_and_see_nothing_of_each_other() -> None:
-    """Rock, paper, scissors: the text of an action tells whose it is only where open_spiel's does."""
+def test_simultaneous_seats_do_not_see_each_others_choice() -> None:
+    """In rock-paper-scissors, the seats are asked in turn."""
     game = OpenSpiel(game="matrix_rps")
     first = game.initial(random.Random(0))
     turns = [game.result(first, action) for action in game.actions(first)]
@@ -137,7 +137,7 @@ def test_seats_that_act_at_once_are_asked_in_turns_and_see_nothing_of_each_other
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("hexx", "open_spiel has no game 'hexx'; did you mean 'hex'?"),
         ("hex(bord_size=3)", "hex of open_spiel has no parameter 'bord_size'; did you mean 'board_size'?"),
@@ -156,18 +156,18 @@ def test_seats_that_act_at_once_are_asked_in_turns_and_see_nothing_of_each_other
         ("crazy_eights(players=15)", "crazy_eights(players=15) cannot be played here: it has 15 seats; expected 1 to 10"),
     ],
 )
-def test_what_cannot_be_played_is_refused_with_the_reason(text: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """In words of ours alone: what open_spiel writes on stderr beside is not heard."""
+def test_unplayable_games_are_refused_with_a_reason(text: str, message: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """The messages come from arena, and output of open_spiel on stderr is suppressed."""
     with pytest.raises(ValueError, match=r"open_spiel|cannot be played|expected") as refused:
         OpenSpiel(game=text)
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.process
-def test_records_are_the_same_if_agents_are_in_other_processes() -> None:
-    """In Leduc poker, observations are sent to the processes as text. Searches for games with hidden information draw the
-    same states from them.
+def test_records_do_not_depend_on_the_process_of_the_agents() -> None:
+    """In Leduc poker, observations are sent to the processes as text. Searches for games with hidden information resample equal
+    states from them.
     """
     searches = [{"agent": "ismcts", "rollouts": 5}, {"agent": "pimc", "rollouts": 5, "worlds": 2}]
     agents = [*searches, {"agent": "openspiel-cfr", "iterations": 3}]

@@ -10,7 +10,7 @@ SMALLER: dict[str, dict[str, Any]] = {"prisoners-dilemma": {"turns": 5, "noise":
 NAMES = sorted(name for name, kind in load_plugins(environ=False).games.items() if kind.__module__.startswith("arena_games"))
 
 
-def small(name: str) -> Game:
+def make_small_game(name: str) -> Game:
     """Return a built-in game, with smaller parameters if its default is too large for tests."""
     return load_plugins(environ=False).game(name)(**SMALLER.get(name, {}))
 

@@ -1,4 +1,4 @@
-"""Environments of PettingZoo and Gymnasium: judged by their own tests, and by matches of arena."""
+"""Test environments of PettingZoo and Gymnasium with the libraries' own checks and against matches of arena."""
 
 import logging
 import random
@@ -14,18 +14,18 @@ from arena.game import CHANCE
 from arena_bridges import rl
 from arena_bridges.extras import MissingExtra
 from arena_games.tic_tac_toe import TicTacToe
-from tests.bridges.rl.conftest import NAMES, small
+from tests.bridges.rl.conftest import NAMES, make_small_game
 
 CYCLES = 20
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
-def test_pettingzoo_finds_nothing_wrong(name: str, environments: Any) -> None:
-    """Its own tests of both interfaces, and that a seed decides everything."""
+def test_environments_pass_the_tests_of_pettingzoo(name: str, environments: Any) -> None:
+    """The tests cover both interfaces, and that a seed decides everything."""
     from pettingzoo.test import api_test, parallel_api_test, seed_test
 
-    game = small(name)
+    game = make_small_game(name)
     api_test(environments.aec_env(game), num_cycles=CYCLES)
     seed_test(lambda: environments.aec_env(game), num_cycles=CYCLES)
     parallel_api_test(environments.parallel_env(game), num_cycles=CYCLES)
@@ -33,18 +33,18 @@ def test_pettingzoo_finds_nothing_wrong(name: str, environments: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
-def test_gymnasium_finds_nothing_wrong(name: str, environments: Any) -> None:
-    """Of a game of several seats the others play at random."""
+def test_environments_pass_the_check_of_gymnasium(name: str, environments: Any) -> None:
+    """The other seats of a game play at random."""
     from gymnasium.utils.env_checker import check_env
 
-    game = small(name)
+    game = make_small_game(name)
     check_env(environments.gym_env(game, opponents=["random"] * (game.players - 1)))
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if small(name).players > 1))
-def test_rewards_are_the_returns(name: str, environments: Any) -> None:
-    """A play through the environment, and the same actions by the rules of the game."""
-    game = small(name)
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if make_small_game(name).players > 1))
+def test_rewards_add_up_to_the_returns(name: str, environments: Any) -> None:
+    """The same actions are played in the environment and by the rules of the game."""
+    game = make_small_game(name)
     env = environments.aec_env(game)
     env.reset(seed=3)
     total = dict.fromkeys(env.possible_agents, 0.0)
@@ -61,8 +61,8 @@ def test_rewards_are_the_returns(name: str, environments: Any) -> None:
     assert list(total.values()) == [float(value) for value in game.returns(state)]
 
 
-def test_a_play_by_hand(environments: Any) -> None:
-    """x takes the upper row of tic-tac-toe."""
+def test_a_short_episode_of_tic_tac_toe(environments: Any) -> None:
+    """x completes the upper row."""
     env = environments.aec_env("tic-tac-toe")
     env.reset(options={"position": "x../.o./..."})
     for cell in (1, 5, 2):
@@ -72,8 +72,8 @@ def test_a_play_by_hand(environments: Any) -> None:
     assert (env.rewards, env.terminations) == ({"player_0": 1.0, "player_1": -1.0}, {"player_0": True, "player_1": True})
 
 
-def test_no_seat_sees_what_it_may_not(environments: Any) -> None:
-    """Of Kuhn poker, for every deal: what a seat sees is the same whatever card the other has."""
+def test_observations_hide_the_opponents_card(environments: Any) -> None:
+    """In Kuhn poker, the observation of a seat is the same for each card of the opponent."""
     env = environments.aec_env("kuhn-poker")
     seen: dict[str, set[bytes]] = {}
     for other in "JK":
@@ -83,7 +83,7 @@ def test_no_seat_sees_what_it_may_not(environments: Any) -> None:
     assert {agent: len(each) for agent, each in seen.items()} == {"player_0": 1, "player_1": 2}
 
 
-def test_the_second_mover_does_not_see_the_first(environments: Any) -> None:
+def test_the_second_mover_does_not_see_the_first_action(environments: Any) -> None:
     env = environments.aec_env("rock-paper-scissors")
     seen = set()
     for choice in range(3):
@@ -94,8 +94,8 @@ def test_the_second_mover_does_not_see_the_first(environments: Any) -> None:
 
 
 @pytest.mark.parametrize(("first", "second", "won"), [(0, 2, 1.0), (0, 1, -1.0), (1, 1, 0.0)])
-def test_those_who_move_at_once_act_in_one_step(first: int, second: int, won: float, environments: Any) -> None:
-    """Rock beats scissors, paper beats rock."""
+def test_simultaneous_seats_act_in_one_step(first: int, second: int, won: float, environments: Any) -> None:
+    """The actions are rock (0), paper (1) and scissors (2)."""
     env = environments.parallel_env("rock-paper-scissors")
     seen, _ = env.reset(seed=1)
     assert all(seen[agent]["action_mask"].all() for agent in env.agents)
@@ -104,7 +104,7 @@ def test_those_who_move_at_once_act_in_one_step(first: int, second: int, won: fl
     assert (list(over.values()), env.agents) == ([True, True], [])
 
 
-def test_of_a_game_in_turns_the_others_wait(environments: Any) -> None:
+def test_other_seats_wait_in_a_sequential_game(environments: Any) -> None:
     env = environments.parallel_env("connect-four")
     seen, _ = env.reset()
     assert [seen[agent]["action_mask"].sum() for agent in env.agents] == [7, 0]
@@ -113,8 +113,8 @@ def test_of_a_game_in_turns_the_others_wait(environments: Any) -> None:
     assert env.render().splitlines()[-2:] == [". . . x . . .", "1 2 3 4 5 6 7"]
 
 
-def test_chance_follows_from_the_seed_alone(environments: Any) -> None:
-    """Twice the same seed, and without one the stream goes on."""
+def test_chance_depends_only_on_the_seed(environments: Any) -> None:
+    """Equal seeds give equal throws. A reset without a seed continues the random stream."""
     env = environments.aec_env("backgammon")
 
     def throws(*seeds: int | None) -> list[str]:
@@ -133,7 +133,7 @@ def test_chance_follows_from_the_seed_alone(environments: Any) -> None:
 
 @pytest.mark.parametrize("maker", ["aec_env", "parallel_env", "gym_env"])
 def test_an_illegal_action_loses(maker: str, environments: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """As in a match of arena; PettingZoo logs it."""
+    """An illegal action loses as in a match of arena. PettingZoo logs it."""
     position = {"position": "xo./.../..."}
     with caplog.at_level(logging.WARNING):
         if maker == "gym_env":
@@ -155,7 +155,7 @@ def test_an_illegal_action_loses(maker: str, environments: Any, caplog: pytest.L
 
 
 @pytest.mark.parametrize("action", [9, -1, None, 1.5, "a1"])
-def test_what_is_no_action_is_an_error(action: Any, environments: Any) -> None:
+def test_an_invalid_action_is_an_error(action: Any, environments: Any) -> None:
     env = environments.aec_env("tic-tac-toe")
     env.reset()
     with pytest.raises(ValueError, match=r"expected an action from 0 to 8, got"):
@@ -169,14 +169,14 @@ def test_the_move_limit_truncates(environments: Any) -> None:
     assert ends == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
 
 
-def test_a_goal_is_worth_one(environments: Any) -> None:
+def test_a_goal_gives_a_reward_of_1(environments: Any) -> None:
     env = environments.gym_env("sliding-tiles")
     env.reset(options={"position": "1 2 3 / 4 5 6 / 7 . 8"})
     assert env.step(7)[1:3] == (1.0, True)
 
 
 def test_opponents_play_the_other_seats(environments: Any) -> None:
-    """Alpha-beta to the end never loses tic-tac-toe, so who plays at random against it never wins, in either seat."""
+    """A full alpha-beta search never loses tic-tac-toe, so the random player never wins, in either seat."""
     rng, results = random.Random(2), []
     for seat in (0, 1):
         env = environments.gym_env("tic-tac-toe", opponents=[{"agent": "alpha-beta", "depth": 9}], seat=seat)
@@ -191,8 +191,8 @@ def test_opponents_play_the_other_seats(environments: Any) -> None:
     assert -1.0 in results
 
 
-def test_entries_of_opponents_have_limits_and_heuristics_as_in_a_spec(environments: Any) -> None:
-    """A search without a limit is warned of in a large game, with the words of the spec; in a small one it ends."""
+def test_opponents_take_limits_and_heuristics_as_in_a_spec(environments: Any) -> None:
+    """A search without a limit gives a warning in a large game, as in a spec, and no warning in a small game."""
     few_nodes, by_lanes = {"agent": "minimax", "limits": {"nodes": 50}}, {"agent": "greedy", "heuristic": "open-lanes"}
     entries = ["minimax", few_nodes, by_lanes]
     with warnings.catch_warnings():
@@ -202,15 +202,15 @@ def test_entries_of_opponents_have_limits_and_heuristics_as_in_a_spec(environmen
     env = environments.gym_env("tic-tac-toe", opponents=[entries[1:]])
     [[few, lanes]] = env._pools
     assert (few.limits.nodes, lanes.limits.nodes, lanes.heuristic) == (50, None, "open-lanes")
-    warned = "minimax has no limit and searches connect-four to the end, through more than 200,000 states; write limits: {nodes:"
-    with pytest.warns(UserWarning, match=re.escape(warned)):
+    warning = "minimax has no limit and searches connect-four to the end, through more than 200,000 states; write limits: {nodes:"
+    with pytest.warns(UserWarning, match=re.escape(warning)):
         environments.gym_env("connect-four", opponents=["minimax"])
     with pytest.raises(ValueError, match="limits: unknown 'node'"):
         environments.gym_env("connect-four", opponents=[{"agent": "minimax", "limits": {"node": 3}}])
 
 
-def test_the_seat_and_the_opponent_are_drawn_for_each_play(environments: Any) -> None:
-    """Both seats, and both of a pool: one begins in the first column, the other in the last. A seed decides which."""
+def test_the_seat_and_the_opponent_are_drawn_for_each_episode(environments: Any) -> None:
+    """All pairs of a seat and an opponent of the pool occur, and a seed decides them. One opponent plays the first column."""
     pool = [Column(place=0), Column(place=-1)]
     env = environments.gym_env("connect-four", opponents=[pool], seat="random")
 
@@ -229,8 +229,8 @@ def test_the_seat_and_the_opponent_are_drawn_for_each_play(environments: Any) ->
 
 
 @pytest.mark.filterwarnings("ignore:.*render fps")
-def test_gymnasium_makes_every_game_by_its_name(environments: Any) -> None:
-    """The module is imported by the name; `check_env` of Gymnasium finds nothing wrong. Parameters of the game are keywords."""
+def test_gymnasium_makes_each_game_by_its_id(environments: Any) -> None:
+    """The id imports the module, and parameters of the game are keywords. `check_env` of Gymnasium passes."""
     import gymnasium
     from gymnasium.utils.env_checker import check_env
 
@@ -243,7 +243,7 @@ def test_gymnasium_makes_every_game_by_its_name(environments: Any) -> None:
 
 
 class Column(Agent):
-    """Plays the action at `place` among the legal ones."""
+    """An agent that plays the action at `place` among the legal ones."""
 
     name = "column"
 
@@ -254,7 +254,7 @@ class Column(Agent):
         return game.actions(state)[self.place]
 
 
-def test_wrong_numbers_of_opponents_and_unknown_names(environments: Any) -> None:
+def test_invalid_opponents_seats_and_names_are_refused(environments: Any) -> None:
     with pytest.raises(ValueError, match=r"tic-tac-toe has 2 seats, got 0 opponents: give opponents=\[...\] with 1 of them"):
         environments.gym_env("tic-tac-toe")
     with pytest.raises(ValueError, match="expected 0 to 1, or 'random', got 2"):
@@ -266,14 +266,14 @@ def test_wrong_numbers_of_opponents_and_unknown_names(environments: Any) -> None
 
 
 class Plain(TicTacToe):
-    """A game without an encoding, whose actions have no fixed order."""
+    """Tic-tac-toe without an encoding and without a fixed order of actions."""
 
     name = "plain-tic-tac-toe"
     action_space = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(
-    ("game", "options", "told"),
+    ("game", "options", "message"),
     [
         ({"name": "othello", "rows": 4}, {}, "othello: rows: unknown key"),
         ({"name": "tic-tac-toe", "rows": "x"}, {}, "tic-tac-toe: rows: expected an integer, got 'x'"),
@@ -282,13 +282,13 @@ class Plain(TicTacToe):
         ("othello", {"moves": -1}, "moves: expected a whole number from 1, got -1"),
     ],
 )
-def test_what_is_no_game_and_no_limit_is_told(game: Any, options: Any, told: str, environments: Any) -> None:
+def test_invalid_games_and_limits_are_refused(game: Any, options: Any, message: str, environments: Any) -> None:
     with pytest.raises(ValueError, match=r"expected|unknown") as caught:
         environments.aec_env(game, **options)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
-def test_play_begins_with_reset(environments: Any) -> None:
+def test_an_episode_must_begin_with_reset(environments: Any) -> None:
     aec, parallel = environments.aec_env("othello"), environments.parallel_env("goofspiel")
     for asked in (aec.render, lambda: aec.step(0), parallel.render, lambda: parallel.step({})):
         with pytest.raises(ArenaError, match="play has not begun: call reset"):
@@ -296,8 +296,8 @@ def test_play_begins_with_reset(environments: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_game_without_an_encoding_is_seen_by_its_text(environments: Any) -> None:
-    """And without an action space its actions are places among the legal ones."""
+def test_a_game_without_an_encoding_is_observed_as_text(environments: Any) -> None:
+    """Without an action space, the actions are indices of the legal actions."""
     from pettingzoo.test import api_test
 
     env = environments.aec_env(Plain())
@@ -310,10 +310,10 @@ def test_a_game_without_an_encoding_is_seen_by_its_text(environments: Any) -> No
     assert env.render() == "x . .\n. o .\nx . ."
 
 
-def test_the_numbers_of_actions_are_those_of_the_action_space(environments: Any) -> None:
+def test_numbers_of_actions_are_indices_of_the_action_space(environments: Any) -> None:
     """For every built-in game that has one: the number k stands for the k-th action."""
     for name in sorted({*NAMES} - {"backgammon"}):
-        game: Game = small(name)
+        game: Game = make_small_game(name)
         state = game.initial(random.Random(5))
         while game.to_move(state) == CHANCE:
             state = game.result(state, game.actions(state)[0])

@@ -1,4 +1,4 @@
-"""The agent `policy`: what it plays, and what is said of weights that do not fit."""
+"""Test the agent `policy`: its play, and the errors for weights that do not fit."""
 
 import importlib
 import json
@@ -25,11 +25,11 @@ from arena_games.tic_tac_toe import TicTacToe
 from tests.conftest import Missing
 
 PARTS = (("w", "weight"), ("b", "bias"))
-"""What an array begins with, and what a tensor ends with."""
+"""The prefix of an array and the matching suffix of a tensor."""
 
 
-def save(folder: Path, *sizes: int, name: str = "weights.npz", seed: int = 0) -> str:
-    """A perceptron of layers of these sizes, at random."""
+def save_perceptron(folder: Path, *sizes: int, name: str = "weights.npz", seed: int = 0) -> str:
+    """Save a random perceptron with layers of these sizes, and return the path."""
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
     for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
@@ -39,8 +39,8 @@ def save(folder: Path, *sizes: int, name: str = "weights.npz", seed: int = 0) ->
     return str(file)
 
 
-def by_hand(file: str, numbers: list[float], between: Callable[[float], float]) -> list[float]:
-    """The logits of a perceptron, one number at a time."""
+def compute_logits(file: str, numbers: list[float], between: Callable[[float], float]) -> list[float]:
+    """Return the logits of a perceptron, computed one number at a time."""
     with np.load(file) as arrays:
         layers = [(arrays[f"w{layer}"].tolist(), arrays[f"b{layer}"].tolist()) for layer in range(len(arrays.files) // 2)]
     for number, (weight, bias) in enumerate(layers):
@@ -52,11 +52,11 @@ def by_hand(file: str, numbers: list[float], between: Callable[[float], float]) 
 
 @pytest.mark.parametrize(("activation", "between"), [("relu", lambda x: max(x, 0.0)), ("tanh", math.tanh)])
 def test_probabilities_are_the_softmax_of_the_legal_logits(activation: Any, between: Any, tmp_path: Path) -> None:
-    file = save(tmp_path, 18, 5, 9)
+    file = save_perceptron(tmp_path, 18, 5, 9)
     game = TicTacToe()
     state = game.parse_state("x../.o./...")
     numbers = [1.0, *[0.0] * 8, *[0.0] * 4, 1.0, *[0.0] * 4]
-    logits = by_hand(file, numbers, between)
+    logits = compute_logits(file, numbers, between)
     weights = [math.exp(logits[cell - 1] / 0.5) for cell in (2, 3, 4, 6, 7, 8, 9)]
     policy = Policy(weights=file, temperature=0.5, activation=activation)
     assert policy.policy(game, state) == pytest.approx([weight / sum(weights) for weight in weights], rel=1e-4)
@@ -64,14 +64,14 @@ def test_probabilities_are_the_softmax_of_the_legal_logits(activation: Any, betw
     assert greedy == [float(weight == max(weights)) for weight in weights]
 
 
-def test_it_plays_every_legal_way_and_nothing_else(tmp_path: Path) -> None:
-    """Conformance on a game with hidden cards and on one with none; logits of illegal actions count for nothing."""
-    check_agent(Policy(weights=save(tmp_path, 18, 9), temperature=1.0), TicTacToe(), matches=2)
-    check_agent(Policy(weights=save(tmp_path, 13, 4, 2, name="k.npz")), KuhnPoker(), matches=2)
+def test_the_policy_passes_the_agent_check(tmp_path: Path) -> None:
+    """The check plays a game with hidden cards and one without. Logits of illegal actions are ignored."""
+    check_agent(Policy(weights=save_perceptron(tmp_path, 18, 9), temperature=1.0), TicTacToe(), matches=2)
+    check_agent(Policy(weights=save_perceptron(tmp_path, 13, 4, 2, name="k.npz")), KuhnPoker(), matches=2)
 
 
 def test_an_equilibrium_of_kuhn_poker_can_be_saved_as_weights(tmp_path: Path) -> None:
-    """The equilibrium with alpha = 0 (H. W. Kuhn, 1950): seat 0 never bets first; its exploitability is 0."""
+    """At Kuhn's equilibrium with alpha = 0 (1950), seat 0 never bets first, and the exploitability is 0."""
     from arena_solution.best_response import nash_gap
     from arena_solution.sequence_form import sequence_form
 
@@ -85,9 +85,9 @@ def test_an_equilibrium_of_kuhn_poker_can_be_saved_as_weights(tmp_path: Path) ->
 
 
 def kuhn_weights() -> dict[str, Any]:
-    """A hidden unit for each information set: the card, what was done, the seat. Then the logits of pass and bet."""
+    """Return weights with a hidden unit for each information set, and logits of pass and bet as outputs."""
     never, always, third = -30.0, 30.0, math.log(1 / 2)
-    bets = {  # by card and what was done: the logit of a bet, that of a pass is 0
+    bets = {  # logits of a bet by card and history; the logit of a pass is 0
         **{(card, ""): never for card in "JQK"},
         ("J", "pb"): never,
         ("Q", "pb"): third,
@@ -102,17 +102,17 @@ def kuhn_weights() -> dict[str, Any]:
     hidden, bias, out = np.zeros((13, len(bets))), np.zeros(len(bets)), np.zeros((len(bets), 2))
     for unit, ((card, done), logit) in enumerate(bets.items()):
         hidden["JQK".index(card), unit] = 1
-        hidden[6:12, unit] = -1  # nothing else was done
+        hidden[6:12, unit] = -1  # no other history
         for turn, letter in enumerate(done):
             hidden[6 + 2 * turn + "pb".index(letter), unit] = 1
-        bias[unit] = -len(done)  # 1 for the card and for each action that was done: 1 in all
+        bias[unit] = -len(done)  # only this card and history sum to 1
         out[unit, 1] = logit
     return {"w0": hidden, "b0": bias, "w1": out, "b1": np.zeros(2)}
 
 
 def test_a_tournament_with_weights(tmp_path: Path) -> None:
-    """By a spec; and `arena.play` takes it, too."""
-    file = save(tmp_path, 18, 9)
+    """`arena.play` accepts the entry of a spec, too."""
+    file = save_perceptron(tmp_path, 18, 9)
     agents: list[Any] = [{"agent": "policy", "encoding": "planes", "weights": file, "temperature": 0.5}, "random"]
     results = run({"name": "learned", "game": "tic-tac-toe", "agents": agents, "rounds": 2, "seed": 1}, store=None)
     assert {record.termination for record in results.records} == {"normal"}
@@ -139,10 +139,10 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("name", "content", "message"), FAULTS, ids=[fault[0] for fault in FAULTS])
-def test_weights_that_do_not_fit_are_a_fault_of_the_spec(
+def test_invalid_weights_are_refused_with_the_line(
     name: str, content: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the first match, at the line of the entry; nothing that is pickled is run."""
+    """The error comes before the first match and names the line of the entry. Pickled code never runs."""
     monkeypatch.chdir(tmp_path)
     if isinstance(content, dict):
         np.savez(name, allow_pickle=True, **content)
@@ -158,16 +158,16 @@ def test_weights_that_do_not_fit_are_a_fault_of_the_spec(
     assert fault.line == 6
 
 
-def test_an_unknown_encoding_is_a_fault_too(tmp_path: Path) -> None:
-    agent = {"agent": "policy", "weights": save(tmp_path, 18, 9), "encoding": "plane"}
+def test_an_unknown_encoding_is_refused(tmp_path: Path) -> None:
+    agent = {"agent": "policy", "weights": save_perceptron(tmp_path, 18, 9), "encoding": "plane"}
     with pytest.raises(SpecError, match="unknown encoding of tic-tac-toe 'plane'; did you mean 'planes'"):
         load_spec({"name": "t", "game": "tic-tac-toe", "agents": [agent, "random"]})
     with pytest.raises(Refused, match="did you mean 'planes'"):
         play("tic-tac-toe", [agent, "random"])
 
 
-def test_among_several_games_it_is_left_out_of_those_that_it_does_not_fit(tmp_path: Path) -> None:
-    agent = {"agent": "policy", "weights": save(tmp_path, 18, 9)}
+def test_a_policy_is_left_out_of_games_that_its_weights_do_not_fit(tmp_path: Path) -> None:
+    agent = {"agent": "policy", "weights": save_perceptron(tmp_path, 18, 9)}
     spec = load_spec({"name": "t", "games": ["tic-tac-toe", "connect-four"], "agents": [agent, "random", "greedy"]})
     assert [[seat.agent for seat in board.seats] for board in spec.boards] == [
         ["policy", "random", "greedy"],
@@ -176,12 +176,12 @@ def test_among_several_games_it_is_left_out_of_those_that_it_does_not_fit(tmp_pa
     assert any("is left out of connect-four: weights:" in note for note in spec.notes)
 
 
-def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missing) -> None:
-    """Of parameters as of plain tensors; what is none, and what would run code, is refused in one line."""
+def test_torch_weights_play_like_numpy_weights(tmp_path: Path, missing: Missing) -> None:
+    """A file may have parameters or plain tensors. Other content, or content that would run code, is refused in one line."""
     if find_spec("torch") is None:
         missing("torch", "torch is not installed: pip install '.[torch]'")
     torch = importlib.import_module("torch")
-    with np.load(save(tmp_path, 18, 5, 9)) as arrays:
+    with np.load(save_perceptron(tmp_path, 18, 5, 9)) as arrays:
         tensors = {f"{2 * layer}.{long}": torch.tensor(arrays[f"{short}{layer}"].T) for layer in (0, 1) for short, long in PARTS}
     plain = Policy(weights=str(tmp_path / "weights.npz"), temperature=1.0)
     game = TicTacToe()
@@ -200,8 +200,8 @@ def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missin
 
 @pytest.mark.process
 @pytest.mark.parametrize(("name", "library"), [("net.pt", "torch>=2.6"), ("net.onnx", "onnxruntime>=1.17")])
-def test_without_its_library_a_file_says_how_to_install_it(name: str, library: str, tmp_path: Path) -> None:
-    """In a process in which it cannot be imported."""
+def test_a_file_without_its_library_says_how_to_install_it(name: str, library: str, tmp_path: Path) -> None:
+    """The libraries cannot be imported in the process."""
     (tmp_path / name).write_bytes(b"")
     code = (
         "import sys\n"
@@ -214,8 +214,8 @@ def test_without_its_library_a_file_says_how_to_install_it(name: str, library: s
 
 
 @pytest.mark.process
-def test_nothing_heavy_is_imported_until_it_is_used() -> None:
-    """The module of the entry point: neither numpy nor the libraries of the extra."""
+def test_large_libraries_are_imported_only_on_use() -> None:
+    """The entry point imports neither numpy nor the libraries of the extra."""
     heavy = ("numpy", "gymnasium", "pettingzoo", "torch")
     code = f"import sys, json, arena_bridges.rl; print(json.dumps([name for name in {heavy} if name in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
