@@ -106,7 +106,7 @@ def test_random_matches_agree_with_a_naive_search(seed: int) -> None:
         ({7: 1, 1: 14}, {20: 15}, "6-1", ["7/1 1/off"]),  # at home after either die; 7/6 6/off is the same
         ({2: 1, 0: 14}, {24: 15}, "6-5", ["2/off"]),
         ({6: 1, 2: 1, 0: 13}, {20: 15}, "5-4", ["6/1 2/off", "6/2 2/off"]),  # a higher checker must go first
-        ({20: 1, 0: 14}, {16: 2, 24: 13}, "6-5", ["20/14"]),  # one die can be played, so the higher one is
+        ({20: 1, 0: 14}, {16: 2, 24: 13}, "6-5", ["20/14"]),  # either die can be played, but not both, so the higher one is
         ({20: 1, 0: 14}, {10: 2, 24: 13}, "5-1", ["20/19 19/14"]),  # only one order is open
         ({10: 1, 0: 14}, {21: 2, 24: 13}, "2-2", ["10/8 8/6"]),  # then it is blocked
     ],

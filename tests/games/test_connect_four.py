@@ -127,7 +127,7 @@ def draw_positions(game: ConnectFour, games: int) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("rows", "columns", "length"), [(6, 7, 4), (5, 4, 3), (7, 8, 5), (3, 9, 6), (4, 4, 2)])
 def test_open_lines_counts_lines_by_powers_of_three(rows: int, columns: int, length: int) -> None:
-    """A line with k stones of one side only counts 3^(k-1). The sum is divided by 10 * 3^(in_a_row - 2)."""
+    """A line with k stones, all of one side, counts 3^(k-1). The sum is divided by 10 * 3^(in_a_row - 2)."""
     game = ConnectFour(rows=rows, columns=columns, in_a_row=length)
     evaluate, every = OpenLines(game), lines(rows, columns, length)
     for state in draw_positions(game, 8):

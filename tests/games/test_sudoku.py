@@ -144,7 +144,7 @@ def test_the_first_cell_takes_each_digit_that_no_peer_holds() -> None:
 
 
 def test_the_most_constrained_cell_has_the_fewest_digits() -> None:
-    """The order is a cell with one digit, a digit with one place, and then the fewest digits. A dead end has no actions."""
+    """A cell with one digit comes first, then a digit with one place, then the fewest digits. A dead end has no actions."""
     puzzle = Sudoku(box=2)
 
     def actions(*rows: str) -> list[str]:
@@ -162,7 +162,7 @@ def test_the_most_constrained_cell_has_the_fewest_digits() -> None:
 
 
 def test_a_digit_without_a_place_is_a_dead_end() -> None:
-    """Each empty cell of row 2 has 3 and 4 left. Digit 1 has no place in row 2, because rows 1 and 3 hold it."""
+    """Each empty cell of row 2 has 3 and 4 left. Digit 1 has no place there because of the 1s in rows 1 and 3."""
     text = "..1..2..1......."
     assert Sudoku(box=2).actions(Sudoku(box=2).parse_state(text)) == ()
     assert Sudoku(box=2).solutions(Sudoku(box=2).parse_state(text)) == 0
