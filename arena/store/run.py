@@ -308,11 +308,13 @@ SECRET_SEED = -1
 """The seed in the row of a run with a secret seed."""
 RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
 """The columns of a run, as in `row_of`. The digest covers them."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def boards_text(boards: Sequence[BoardInfo]) -> str:
-    """Return the boards of a run as a cell of its row."""
-    return json.dumps([board.as_dict() for board in boards], default=str)
+    """Return the boards of a run as a cell of its row. Surrogates are escaped, because no reader of JSON accepts them."""
+    text = json.dumps([board.as_dict() for board in boards], default=str, ensure_ascii=False)
+    return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text)
 
 
 def run_of_row(row: Sequence[Any]) -> Run:

@@ -91,6 +91,8 @@ def count_match(tally: Tally, scheduled: Scheduled, record: Record) -> None:
         tally.unavailable += (record.message or "").startswith(Unavailable.MARK)
         return
     used = record.decisions
+    if len(seats) == 1:
+        tally.lone.add_position(scheduled.pairing.round, hash(record.position))
     if record.solved is not None:
         nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
         if record.solved or record.termination == "gave-up":

@@ -22,6 +22,8 @@ def count_one_by_one(tally: Tally, matches: Iterable[tuple[int, Pairing, Record]
         tally.count(facts)
         if record.termination == "void":
             tally.unavailable += (record.message or "").startswith(Unavailable.MARK)
+            if tally.outcomes is not None and tally.has_conclusion:
+                tally.outcomes.add(pairing, None)
             continue
         nodes, seconds = (sum(getattr(one, name) for one in record.decisions) for name in ("nodes", "seconds"))
         if record.solved is not None:
@@ -30,11 +32,13 @@ def count_one_by_one(tally: Tally, matches: Iterable[tuple[int, Pairing, Record]
             tally.attempts[seats[0]].add(
                 pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
             )
-        loser = find_loser(record.termination, record.seat)
+        loser, play = find_loser(record.termination, record.seat), play_hash_of(record)
         if tally.outcomes is not None:
-            tally.outcomes.add(pairing, record.returns, loser=loser)
-        plays.add((seats, play_hash_of(record)))
-        tally.add_game(pairing.round, seats, record.returns, play_hash_of(record), any(record.drew), record.adjusted, loser)
+            tally.outcomes.add(pairing, record.returns, None if any(record.drew) else play, loser=loser)
+        if len(seats) == 1:
+            tally.lone.add_position(pairing.round, hash(record.position))
+        plays.add((seats, play))
+        tally.add_game(pairing.round, seats, record.returns, play, any(record.drew), record.adjusted, loser)
         drawn = [one.seat for one in record.decisions if one.fallback]
         tally.add_fallbacks(seats, record.fallbacks, drawn, record.drew if record.fallbacks else ())
         for one in record.decisions:
