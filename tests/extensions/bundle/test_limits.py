@@ -164,7 +164,10 @@ def repeat_match(files: Files) -> None:
         (repeat_match, "occurs twice in the records"),
         (lambda files: edit_record(files, lambda one: one["places"][0].__setitem__(0, 0), 1), "its place 0 in the schedule"),
         (lambda files: edit_record(files, lambda one: one.update(labels=one["labels"][::-1])), "expected ('tic-tac-toe'"),
-        (lambda files: change_run(files, lambda run: run["boards"][0].update(game=[])), "board 1: game cannot be []"),
+        (
+            lambda files: change_run(files, lambda run: run["boards"][0].update(game=[])),
+            "0.game: expected a mapping, got an empty list",
+        ),
         (lambda files: change_run(files, lambda run: run["boards"][0].update(size=2**53 + 1)), "board 1: size cannot be"),
         (
             lambda files: change_run(files, lambda run: forge_secret(run, "2026", f",5:{'b' * 32},5:{'c' * 32}")),

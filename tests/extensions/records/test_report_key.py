@@ -172,7 +172,7 @@ def test_totals_include_filtered_matches(tmp_path: Path, shard: str | None) -> N
     assert any(words in line for line in board.remarks)
     with Store.open(store) as opened, opened.snapshot():
         state = run_state(opened, Leaderboard.last_run(opened), writing=False)
-    assert (state.done, state.total) == (played, 36)
+    assert (state.done, state.total) == (played, 36 if shard is None else played), "a shard is complete without the others"
     page = tmp_path / "page.html"
     done = CliRunner().invoke(cli, ["report", str(store), "-o", str(page)], catch_exceptions=False)
     shown = board.games
