@@ -40,7 +40,6 @@ from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.sudoku import Sudoku
 from arena_games.tic_tac_toe import TicTacToe
 from arena_games.twenty_forty_eight import TwentyFortyEight
-from tests.bench.bench_chance import play_theirs
 from tests.bench.twin import PatternTwin, library
 
 if TYPE_CHECKING:
@@ -66,6 +65,21 @@ def decided(agent: Agent, game: Game, state: Any, evaluation: Any) -> tuple[Any,
     found = method(view, state, search)
     assert search.served.ran
     return found, meter.nodes
+
+
+def play_theirs(spiel: Any, matches: int) -> int:
+    """Play random matches of an open_spiel game. Return the number of plies, including the outcomes of chance."""
+    rng, plies = random.Random(1), 0
+    for _ in range(matches):
+        state = spiel.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(rng.choices(outcomes, chances)[0])
+            else:
+                state.apply_action(rng.choice(state.legal_actions()))
+            plies += 1
+    return plies
 
 
 EASIEST = (79, 12, 42, 55, 97, 19, 94, 47, 93, 9)

@@ -1,18 +1,16 @@
 """Two workers compared with one, and the costs of handing a match to a worker and of replacing a worker."""
 
 import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Batch, Schedule, Scheduled
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.workers.pool import WorkerPool
 
@@ -80,48 +78,3 @@ def test_a_small_match_costs_little_more_in_a_worker(bench: "Bench") -> None:
     ratio = median(remote / mine for remote, mine in zip(rates[-5:], local, strict=True))
     details = {"here": f"{min(local) * 1e6:.0f} us", "worker": f"{min(rates) * 1e6:.0f} us"}
     bench.at_most(1.6, "random match in a worker / in the main process", ratio, "x", **details)
-
-
-def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None:
-    """One worker gets one match at a time. The test measures by how much this is slower than playing in this process."""
-    spec = load_spec(SMALL)
-    plan = Schedule(spec)
-    stage = MatchRunner(spec)
-    matches = plan.take(3000)
-    upcoming: list[Scheduled] = []
-
-    def take(size: int) -> Batch:
-        return Batch([upcoming.pop()]) if upcoming else Batch.OVER
-
-    def one_by_one() -> None:
-        upcoming.extend(matches)
-        finished = WorkerPool(spec, 1, take).play()
-        next(finished)
-        began = time.perf_counter()
-        count = sum(1 for _ in finished)
-        rates.append((time.perf_counter() - began) / count)
-
-    def here() -> None:
-        for scheduled in matches:
-            stage.play(scheduled)
-
-    rates: list[float] = []
-    timings = bench.in_turns(here, one_by_one, rounds=3)
-    added = min(rates) - min(timings.ours) / len(matches)
-    bench.at_most(500, "a hand-over", added * 1e6, " us")
-
-
-def test_a_worker_is_replaced_within_a_second(bench: "Bench") -> None:
-    """The time is from the SIGKILL of the only worker to the record of the match that the worker was playing."""
-    spec = load_spec(BIG)
-    spent = []
-    for _ in range(3):
-        with working(spec, 1) as finished:
-            (worker,) = psutil.Process().children()
-            began = time.perf_counter()
-            worker.send_signal(signal.SIGKILL)
-            while worker.is_running():  # first come the records that the worker had already sent
-                next(finished)
-            spent.append(time.perf_counter() - began)
-    bench.in_turns(lambda: None, lambda: None, rounds=1)
-    bench.at_most(1, "a worker killed and replaced", median(spent), " s")
