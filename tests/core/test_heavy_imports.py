@@ -1,5 +1,6 @@
 """Libraries that take long to import stay out of processes that have no use for them."""
 
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ import arena
 
 pytestmark = pytest.mark.process
 
-HEAVY = {"numba", "numpy", "rich", "scipy"}
+HEAVY = {"numba", "numpy", "rich", "rustworkx", "scipy"}
+HEAVY_FOR_HELP = {*HEAVY, "arena.plugins.registry", "arena.spec", "importlib.metadata", "pydantic", "tabulate", "yaml"}
 SPY = '''
 import os
 import sys
@@ -53,7 +55,16 @@ def test_neither_the_package_nor_a_help_nor_a_small_run_imports_them(tmp_path: P
     done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, check=True, cwd=tmp_path)
     found = set(done.stdout.splitlines()[-1].split())
     assert "arena" in found
-    assert not found & (HEAVY if "run" in code else {*HEAVY, "importlib.metadata"})
+    assert not found & (HEAVY if "run" in code else HEAVY_FOR_HELP)
+
+
+def test_only_the_module_of_ratings_imports_numpy() -> None:
+    names = {module.name for module in pkgutil.walk_packages(arena.__path__, "arena.")} - {"arena.__main__"}
+    assert "arena.stats.ratings" in names
+    code = f"import importlib, sys\nfor name in {names - {'arena.stats.ratings'}}:\n    importlib.import_module(name)\n"
+    code += f"print({HEAVY - {'rich'}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 @pytest.mark.parametrize(("keys", "workers", "program"), [({}, 2, "worker.py"), ({"isolation": "process"}, 1, "agent_host.py")])

@@ -24,14 +24,6 @@ def test_the_picture_is_drawn_from_the_imports_as_they_are(tmp_path: Path) -> No
     assert drawn == kept, "make figures draws it anew"
 
 
-def test_every_package_is_in_the_picture() -> None:
-    """As a box with its name."""
-    boxes = re.findall(r'<text [^>]*text-anchor="middle">([^<]+)</text>', (TOP / "docs" / "figures" / "map.svg").read_text())
-    packages = {folder.name for folder in ARENA.iterdir() if (folder / "__init__.py").exists()}
-    extensions = {folder.name for folder in EXTENSIONS.iterdir() if (folder / "__init__.py").exists()}
-    assert packages | extensions <= set(boxes)
-
-
 def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
     """In the tables of the page."""
     said = set(re.findall(r"^\| `([\w./]+)` \|", PAGE, re.MULTILINE))

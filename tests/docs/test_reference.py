@@ -1,11 +1,15 @@
 """The tables of the reference pages are made from the code."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from arena import load_plugins
+from arena.traits import Traits
 
 TOP = Path(__file__).parents[2]
 REFERENCE = TOP / "docs" / "reference"
@@ -33,3 +37,12 @@ def made() -> dict[str, str]:
 def test_the_tables_are_made_from_the_code(name: str, made: dict[str, str]) -> None:
     """Made anew, the page is the same."""
     assert made[name] == (REFERENCE / name).read_text("utf-8"), "make reference writes it anew"
+
+
+def test_every_trait_is_listed_with_the_agents_that_need_it() -> None:
+    """In the order of the vocabulary, and with the methods or attributes that give it."""
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (.+) \|$", (REFERENCE / "traits.md").read_text("utf-8"), re.MULTILINE)
+    assert [(trait, given_by.replace("`", "")) for trait, given_by, _ in rows] == list(Traits.WORDS.items())
+    agents = load_plugins(environ=False).agents.items()
+    for trait, _, names in rows:
+        assert set(re.findall(r"`([a-z0-9-]+)`", names)) == {name for name, agent in agents if trait in agent.needs}, trait
