@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -13,12 +12,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from arena import __version__
 from arena.cli import cli
 from arena.errors import Interrupted
-from tests.conftest import arena_in, at_terminal
-from tests.core.store.test_night import counted
-from tests.eventually import DEADLINE_SECONDS, eventually
+from tests.conftest import arena_in
 
 pytestmark = pytest.mark.process
 
@@ -66,26 +62,6 @@ def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, tmp_path: Path) 
     assert re.search(r"\bgreedy\b", done.stdout)
 
 
-def test_the_installed_command_does_the_same(spec: Path) -> None:
-    """`arena` and `python -m arena` print the same scores."""
-    script = Path(sys.executable).with_name("arena")
-    done = subprocess.run(
-        [script, "run", str(spec), "--no-store", "--format", "json"], capture_output=True, text=True, check=True
-    )
-    other = json.loads(arena("run", str(spec), "--format", "json").stdout)
-    mine = json.loads(done.stdout)
-    for board in (*mine["boards"], *other["boards"]):
-        for row in board["rows"]:
-            del row["ms_per_move"]
-    assert mine == other
-
-
-def test_the_seed_can_be_replaced(spec: Path) -> None:
-    """It shows in the output, and the same seed gives the same result."""
-    seeds = [json.loads(arena("run", str(spec), "--format", "json", "--seed", seed).stdout)["seed"] for seed in ("5", "6")]
-    assert seeds == [5, 6]
-
-
 def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
     """Neither print, nor the file descriptor, nor a child process; at import or while playing; with workers or without."""
     (tmp_path / "noisy.py").write_text(NOISY)
@@ -98,78 +74,11 @@ def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
             assert words in done.stderr
 
 
-def test_validate_reports_every_fault_on_stderr(tmp_path: Path, spec: Path) -> None:
-    """Exit code 2, and the sound spec beside it is said to be sound."""
-    bad = tmp_path / "bad.yaml"
-    bad.write_text("game: tic-tac-toe\nrouns: 3\nagents:\n  - random\n  - {agent: lookahead, depth: four}\n")
-    done = arena("validate", str(spec), str(bad))
-    assert done.returncode == 2
-    assert done.stdout == f"{spec}: no faults, 4 matches\n"
-    assert done.stderr == (
-        f"{bad}:2:1: rouns: unknown key; did you mean 'rounds'?\n{bad}:5:31: agents[1].depth: expected an integer, got 'four'\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["list", "games"], ["tic-tac-toe", "sliding-tiles", "two-player, zero-sum", "single-player, path"]),
-        (
-            ["list", "agents"],
-            ["prisoners-dilemma only", "random", "greedy", "lookahead", "minimax", "alpha-beta", "type-a", "type-a-plus"],
-        ),
-        (["list", "heuristics"], ["open-lanes", "manhattan", "misplaced"]),
-        (["list", "formats"], ["round-robin", "benchmark"]),
-        (["list"], ["tic-tac-toe", "open-lanes", "benchmark", "Game ", "Agent ", "Heuristic ", "Encoding ", "Format "]),
-        (["show", "lookahead"], ["depth", "2", "full_width.py"]),
-        (["show", "sliding-tiles"], ["rows", "shuffle", "blank-first", "manhattan, misplaced"]),
-        (["show", "manhattan"], ["admissible, consistent"]),
-        (["matrix"], ["needs two-player, zero-sum", "yes"]),
-        (["plugins"], ["builtin-agents", "builtin-games", __version__]),
-        (["--version"], [__version__]),
-        (["--help"], ["run", "validate", "list", "show", "matrix", "plugins", "schema", "check"]),
-    ],
-)
-def test_what_there_is_can_be_looked_up(arguments: list[str], words: list[str]) -> None:
-    """Each command names what it should, on stdout, with exit code 0."""
-    done = arena(*arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    for word in words:
-        assert word in done.stdout
-
-
 def test_plugins_that_came_with_arena_are_told_before_its_bridges() -> None:
     """Whatever the alphabet says."""
     told = re.findall(r"^fairarena:(\w+)-", arena("plugins").stdout, re.MULTILINE)
     assert told == ["builtin"] * told.count("builtin") + ["bridge"] * told.count("bridge")
     assert {"builtin", "bridge"} <= set(told)
-
-
-def test_the_schema_is_json_and_knows_every_key(spec: Path) -> None:
-    """Draft 2020-12, with the keys of a spec and of an entry."""
-    schema = json.loads(arena("schema").stdout)
-    assert set(schema["properties"]) >= {
-        "name",
-        "game",
-        "games",
-        "format",
-        "rounds",
-        "positions",
-        "agents",
-        "limits",
-        "seed",
-        "plugins",
-    }
-    assert set(schema["$defs"]["Entry"]["properties"]) == {
-        "agent",
-        "label",
-        "heuristic",
-        "limits",
-        "isolation",
-        "waits",
-        "plugin",
-        "version",
-    }
 
 
 @pytest.mark.parametrize(
@@ -207,29 +116,6 @@ def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "void" in done.stdout
     assert "no result" in done.stderr
-
-
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_ends_with_130(tmp_path: Path, workers: str) -> None:
-    """A real SIGINT in the middle of a long run: exit code 130, nothing on stdout, no process left behind."""
-    (tmp_path / "long.yaml").write_text("game: tic-tac-toe\nrounds: 100000\nagents: [random, greedy]\n")
-    started = subprocess.Popen(
-        [sys.executable, "-m", "arena", "run", str(tmp_path / "long.yaml"), "--workers", workers],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
-    eventually(lambda: counted(tmp_path / "results" / "long.db"))
-    eventually(lambda: len(_children(started.pid)) == (2 if workers == "2" else 0))
-    children = _children(started.pid)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=DEADLINE_SECONDS)
-    assert (started.returncode, out) == (130, "")
-    assert "interrupted" in err
-    assert "Traceback" not in err
-    assert len(children) == (0 if workers == "1" else 2)
-    eventually(lambda: not any(_alive(child) for child in children))
 
 
 @pytest.mark.parametrize("place", ["load_spec", "MatchQueue", "Leaderboard"])
@@ -300,35 +186,12 @@ def test_an_interrupted_run_counts_the_matches_in_the_store(
     assert "\n600 matches are in results/cup.db; continue with\n  arena run cup.yaml\n" in done.stderr
 
 
-def _children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children")
-    tasks = Path(f"/proc/{pid}/task")
-    if not listed.exists():
-        pytest.skip("no /proc here to see child processes in")
-    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()]
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False
-
-
 def test_a_closed_pipe_is_no_crash(spec: Path) -> None:
     """`arena run ... | true` leaves no traceback."""
     done = subprocess.run(
         f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
-
-
-def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
-    """Through a pseudo-terminal the count is seen, and stdout stays clean."""
-    (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 10\nagents: [random, {agent: mcts, rollouts: 4000}]\n")
-    result, seen = at_terminal(tmp_path, "run", "--no-store", "some.yaml", "--format", "json")
-    json.loads(result)
-    assert b"/20 matches" in seen
 
 
 def test_the_help_lists_every_command_by_a_short_sentence() -> None:
@@ -362,3 +225,89 @@ def test_a_command_is_imported_when_it_is_called() -> None:
 def test_an_unknown_command_is_told_what_is_near_it() -> None:
     """As an unknown name of a plugin is."""
     assert "Did you mean 'validate'?" in arena("valdate").stderr
+
+
+# Bad input: exit code 2, a clear message on stderr, nothing on stdout, no traceback
+
+
+SOUND = "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"
+
+
+def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert re.search(words, done.stderr, re.MULTILINE), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            b"SQLite format 3\x00" + bytes(2_000_000),
+            r"^cup\.yaml: is a store, not a spec; `arena leaderboard cup\.yaml` shows it$",
+        ),
+        (b"game: tic-tac-toe\nname: \xff\n", r"^cup\.yaml:2:7: not text: expected UTF-8"),
+        (f"{SOUND}sed: 7\n".encode(), r"^cup\.yaml:4:1: sed: unknown key; did you mean 'seed'\?"),
+        (f'{SOUND}"\\e[31m\\n": 1\n'.encode(), r"^cup\.yaml:4:1: \\x1b\[31m\\n: unknown key"),
+    ],
+)
+def test_a_bad_spec(tmp_path: Path, text: bytes, words: str) -> None:
+    """A line with its place. The tests of specs have all kinds of faults."""
+    (tmp_path / "cup.yaml").write_bytes(text)
+    refused(arena("run", "cup.yaml", cwd=tmp_path), words)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "words"),
+    [
+        ("def f(:\n", r"mine\.py: SyntaxError: .*mine\.py:1\)"),
+        (
+            "import arena, arena_agents.simple as one\n@arena.hookimpl\ndef arena_agents(): return [one.Random]\n",
+            r"'agent random', which fairarena:builtin-agents .* also defines .* play both .* \{agent: random, plugin: mine\.py\}",
+        ),
+    ],
+)
+def test_a_bad_plugin_on_the_command_line(tmp_path: Path, plugin: str, words: str) -> None:
+    """It ends the run, whatever the spec. The tests of plugins have all kinds of faults."""
+    (tmp_path / "cup.yaml").write_text(SOUND)
+    (tmp_path / "mine.py").write_text(plugin)
+    refused(arena("run", "cup.yaml", "--plugin", "mine.py", cwd=tmp_path), rf"^plugin .*{words}")
+
+
+def test_validate_tells_all_faults_of_all_specs(tmp_path: Path) -> None:
+    """On stderr; what is sound is said on stdout, and the exit code is that of the worst."""
+    (tmp_path / "cup.yaml").write_text(SOUND)
+    (tmp_path / "bad.yaml").write_text("game: tic-tac-tow\nagents: [random, gredy]\nrounds: 0\n")
+    (tmp_path / "worse.yaml").write_text("game: [\n")
+    done = arena("validate", "bad.yaml", "cup.yaml", "worse.yaml", "nowhere.yaml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [
+        "bad.yaml:1:7",
+        "bad.yaml:2:18",
+        "bad.yaml:3:9",
+        "worse.yaml:2:1",
+        "nowhere.yaml",
+    ]
+    assert done.stdout.startswith("cup.yaml: ")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_note_is_no_fault(tmp_path: Path) -> None:
+    """An agent that one of several boards cannot use costs a line on stderr, none with --quiet, and the run goes on."""
+    (tmp_path / "cup.yaml").write_text(
+        "games: [tic-tac-toe, {name: sliding-tiles, shuffle: 2}]\nrounds: 1\nagents: [random, type-a]\nlimits: {moves: 9}\n"
+    )
+    done = arena("run", "cup.yaml", "--format", "csv", cwd=tmp_path)
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert "type-a cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path" in line
+    quiet = arena("run", "cup.yaml", "--quiet", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_a_spec_in_the_place_of_a_store_is_named_so(tmp_path: Path) -> None:
+    (tmp_path / "cup.yaml").write_text(SOUND)
+    for command in ("leaderboard", "matches", "export"):
+        refused(
+            arena(command, "cup.yaml", cwd=tmp_path), r"^cup\.yaml is a spec: `arena run cup\.yaml` plays it; .* results/cup\.db$"
+        )

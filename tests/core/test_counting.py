@@ -121,12 +121,15 @@ def test_every_way_to_generate_a_state_is_counted_once() -> None:
 
 
 def test_looking_at_a_state_is_no_node() -> None:
-    """Actions, goals, heuristics, texts: nothing is generated."""
+    """Actions, goals, heuristics, texts: nothing is generated. A copy of the view counts as the view does."""
     view, meter = view_of(TicTacToe())
     state = view.initial(random.Random(1))
+    view.parse_state("xo./.x./..o")
     for look in (view.actions, view.is_terminal, view.to_move, view.format_state, view.render, view.is_quiet):
         look(state)
     assert meter.nodes == 0
+    copy(view).result(state, 1)
+    assert meter.nodes == 1
 
 
 @pytest.mark.parametrize("limit", [1, 5, 40])

@@ -58,23 +58,6 @@ def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, called:
         assert "self.size = size + {}['key']" in whole
 
 
-@pytest.mark.parametrize(
-    ("agents", "said"),
-    [
-        ("[{agent: mine, sise: 3}]", "s.yaml:2:24: agents[0].sise: unknown key; did you mean 'size'?"),
-        ("[{agent: mine, size: big}]", "s.yaml:2:30: agents[0].size: expected an integer, got 'big'"),
-        ("[mein]", "s.yaml:2:10: agents[0]: unknown agent 'mein'; did you mean 'mine'?"),
-    ],
-)
-def test_wrong_names_and_options(agents: str, said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
-    """File, line, column, what was expected, what came, what was meant."""
-    (tmp_path / "mine.py").write_text(CODE.format(init="", choose="", solve=""))
-    (tmp_path / "s.yaml").write_text(f"game: sliding-tiles\nagents: {agents}\nplugins: [mine.py]\n")
-    ended = called("arena", "run", "s.yaml", "--no-store")
-    assert ended.returncode == 2
-    assert said in ended.stderr
-
-
 def test_an_edit_without_effect_is_explained(tmp_path: Path, called: Callable[..., Called]) -> None:
     """Where another file than the one at hand is what is loaded, `arena show` says so."""
     for name in ("mine.py", "installed.py"):
@@ -83,20 +66,6 @@ def test_an_edit_without_effect_is_explained(tmp_path: Path, called: Callable[..
     assert re.search(r"from installed\.py, \S*/installed\.py:4", shown)
     assert re.search(r"NOT from \S*/mine\.py, which seems to define the same name", shown)
     assert re.search(r"size: .*; default 3", shown)
-
-
-def test_one_broken_plugin_takes_nothing_down(tmp_path: Path, called: Callable[..., Called]) -> None:
-    """An installed one that cannot be imported is named in a line, and everything else works."""
-    (tmp_path / "bad_players.py").write_text("import nothing_of_that_name\n")
-    info = tmp_path / "bad_players-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad-players\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[arena]\nplayers = bad_players\n")
-    for words in (("list", "agents"), ("matrix",), ("show", "random"), ("plugins",)):
-        ended = called("arena", *words, path=str(tmp_path))
-        assert ended.returncode == 0, ended.stderr
-        assert "ModuleNotFoundError: No module named 'nothing_of_that_name'" in ended.stderr + ended.stdout
-        assert "random" in ended.stdout
 
 
 def test_all_plugins_are_listed_with_their_faults(
@@ -116,18 +85,6 @@ def test_all_plugins_are_listed_with_their_faults(
     assert any(name.startswith("fairarena:builtin-games") for name in told)
     listed = called("arena", "list", "agents")
     assert (listed.returncode, listed.stdout) == (2, "")  # what was asked for stops everything else
-
-
-@pytest.mark.parametrize(("written", "meant"), [("chose", "choose"), ("slove", "solve")])
-def test_a_misspelt_method_is_recognised(written: str, meant: str, tmp_path: Path, called: Callable[..., Called]) -> None:
-    """An agent that has neither method has perhaps one that is nearly called so."""
-    (tmp_path / "mine.py").write_text(
-        "from arena import Agent, hookimpl\nclass Mine(Agent):\n    name = 'mine'\n"
-        f"    def {written}(self, game, state, search): pass\n@hookimpl\ndef arena_agents(): return [Mine]\n"
-    )
-    ended = called("arena", "check", "mine.py")
-    assert ended.returncode == 2
-    assert f"has neither choose nor solve; did you mean {meant} instead of {written}?" in ended.stderr
 
 
 def test_an_instruction_without_a_line_is_at_its_function() -> None:

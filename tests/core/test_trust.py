@@ -3,15 +3,12 @@
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
 
 import pytest
 
 from arena import Agent, Answer, Game, Path, Puzzle, Search, play, run
-from arena.results.leaderboard import Leaderboard
-from arena.results.tables import render
 from arena_games.tic_tac_toe import TicTacToe
 
 
@@ -76,34 +73,6 @@ def test_lookahead_takes_a_goal_that_it_sees_without_any_heuristic(depth: int) -
     assert record.actions == ("1",)
 
 
-@dataclass(frozen=True, slots=True)
-class Slotted(Game):
-    """A game whose attributes are in slots."""
-
-    heap: int = 5
-    name = "slotted"
-
-    def initial(self, rng: random.Random) -> Any:
-        return (self.heap, 0)
-
-    def to_move(self, state: Any) -> int:
-        return int(state[1])
-
-    def actions(self, state: Any) -> Sequence[int]:
-        return range(1, min(2, state[0], self.heap) + 1)
-
-    def result(self, state: Any, action: int) -> Any:
-        return (state[0] - action, 1 - state[1])
-
-    def returns(self, state: Any) -> Sequence[float]:
-        return (1, -1) if state[1] else (-1, 1)
-
-
-def test_a_game_with_slots_is_played() -> None:
-    """Nobody is blamed for attributes that are not in a dictionary."""
-    assert play(Slotted(), ["minimax", "random"]).termination == "normal"
-
-
 class Odd(TicTacToe):
     """Tic-tac-toe with one method spoiled."""
 
@@ -111,7 +80,12 @@ class Odd(TicTacToe):
 
 
 def spoiled(method: str, value: Any) -> Game:
-    kind = type("Spoiled", (Odd,), {method: lambda *_: value})
+    def spoiled(*_: Any) -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    kind = type("Spoiled", (Odd,), {method: spoiled})
     game: Game = kind()
     return game
 
@@ -125,7 +99,10 @@ def spoiled(method: str, value: Any) -> Game:
         ("returns", (2.0, -2.0)),
         ("returns", (inf, -inf)),
         ("returns", (1.0, 0.0)),
+        ("returns", (1.0,)),
         ("format_action", 7),
+        ("to_move", 2),
+        ("is_terminal", LookupError("no")),
     ],
 )
 def test_a_broken_game_is_nobodys_fault(method: str, value: Any) -> None:
@@ -259,21 +236,8 @@ class Sharer(Agent):
         legal = game.actions(state)
         return legal[len(self.played) % len(legal)]
 
-class General(Game):
-    '''Both seats get something; seat 0 gets more.'''
-    name = "general"
-    zero_sum = False
-    def initial(self, rng): return 0
-    def to_move(self, state): return state % 2
-    def actions(self, state): return [1] if state < 2 else []
-    def result(self, state, action): return state + 1
-    def returns(self, state): return (0.9, 0.1)
-
 @hookimpl
 def arena_agents(): return [Sharer]
-
-@hookimpl
-def arena_games(): return [General]
 """
 
 
@@ -293,20 +257,6 @@ def test_what_one_match_does_to_an_option_is_gone_in_the_next(plugin: str, optio
     assert {identity: after[identity] for identity in before} == before
 
 
-def test_of_returns_that_do_not_add_up_to_zero_the_larger_wins(plugin: str) -> None:
-    """0.9 beats 0.1, on the board and in the cross table; everyone has each seat once a round."""
-    spec = {"game": "general", "rounds": 2, "plugins": [plugin], "agents": ["random", "sharer"]}
-    board = Leaderboard.of_results(run(spec))[0]
-    assert [(row["wins"], row["draws"], row["losses"]) for row in board.rows] == [(2, 0, 2), (2, 0, 2)]
-    assert board.cross == ((None, 0.5), (0.5, None))
-
-
-def test_actions_drawn_for_want_of_a_report_are_said_on_the_board() -> None:
-    """Greedy cannot look at all successors with three nodes."""
-    results = run({"game": "tic-tac-toe", "rounds": 1, "limits": {"nodes": 3}, "agents": ["greedy", "random"]})
-    assert "were random, because a budget ran out" in render(results, Leaderboard.of_results(results))
-
-
 def test_seconds_as_a_whole_number_are_the_same_limit() -> None:
     """5 and 5.0 give one identity."""
     ids = [play("tic-tac-toe", ["random", "random"], limits={"seconds": seconds}).id for seconds in (5, 5.0)]
@@ -321,21 +271,6 @@ def test_one_position_has_one_key_however_it_is_written() -> None:
         {"game": "tic-tac-toe", "positions": [text], "agents": ["random", "greedy"]} for text in ("x../.../...", "X../.../...")
     ]
     assert [record.id for record in run(specs[0]).records] == [record.id for record in run(specs[1]).records]
-
-
-@dataclass
-class Unnamed(TicTacToe):
-    """A class of a script, without a name of its own."""
-
-    tag: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-
-def test_a_dataclass_is_a_game() -> None:
-    """Its own constructor and all."""
-    assert play(Unnamed(), ["random", "random"]).termination == "normal"
 
 
 @pytest.mark.parametrize("does", ["count", "depth", "steps"])

@@ -76,13 +76,3 @@ def test_positions_come_from_a_file_that_ends(arena: Arena, tmp_path: Path, plac
     done = arena("validate", "s.yaml")
     assert done.returncode == 2
     assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: expected a file with one position per line\n"
-
-
-def test_a_command_that_no_file_can_be_called(arena: Arena, tmp_path: Path) -> None:
-    """300 digits are a program that is not there: a fault of the agent, and no error of arena."""
-    (tmp_path / "s.yaml").write_text(
-        f"game: tic-tac-toe\nrounds: 1\nagents: [random, {{agent: {{command: ['{'9' * 300}']}}, label: long}}]\n"
-    )
-    done = arena("run", "s.yaml", "--no-store", "--quiet")
-    assert done.returncode == 2
-    assert done.stderr.startswith("s.yaml:3:36: agents[1].agent.command: no program '999")

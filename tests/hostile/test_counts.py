@@ -1,14 +1,10 @@
 """States that no limit of nodes counts: an agent can generate them without its view of the game."""
 
-import copy
-import random
 from pathlib import Path
 
 import pytest
 
 import arena
-from arena.counting import Meter, counting_view
-from arena_games.tic_tac_toe import TicTacToe
 
 POSITION = "xo./.x./..o"
 PLUGIN = """
@@ -61,15 +57,3 @@ def test_an_agent_plays_perfectly_without_a_node(way: str, isolation: str, tmp_p
         seat = record.labels.index("cheat")
         assert record.returns[seat] >= 0
         assert {one.nodes for one in record.decisions if one.seat == seat} == {0}
-
-
-@pytest.mark.unit
-def test_the_view_counts_results_but_not_parsed_states() -> None:
-    """A copy of the view counts, too."""
-    meter = Meter()
-    view = counting_view(TicTacToe(), meter)
-    state = view.initial(random.Random(1))
-    copy.copy(view).result(state, 1)
-    view.result(state, 1)
-    view.parse_state(POSITION)
-    assert meter.nodes == 2

@@ -120,13 +120,6 @@ def test_a_plugin_file_brings_games_agents_heuristics_and_formats(plugin: Plugin
 
 
 @pytest.mark.process
-def test_the_plugin_of_the_manual_plays(plugin: Plugin) -> None:
-    """Fifteen lines, one file."""
-    results = arena.run({"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin(CAUTIOUS)], "agents": ["cautious", "random"]})
-    assert [record.termination for record in results.records] == ["normal", "normal"]
-
-
-@pytest.mark.process
 def test_a_file_that_is_saved_twice_within_a_second_is_read_anew(tmp_path: Path) -> None:
     """Python's own loader takes its bytecode for the file if the length and the second of the last change are the same."""
     file = tmp_path / "saved.py"
@@ -361,6 +354,8 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
             "class A(Agent): name = 'a'\n@hookimpl\ndef arena_agents(): return [A]\n",
             r"a \(mine\.py:3\) has neither choose nor solve",
         ),
+        (agent("a").replace("choose", "chose"), r"a \(mine\.py:\d\) has neither .*; did you mean choose instead of chose\?"),
+        (agent("a").replace("choose", "slove"), r"a \(mine\.py:\d\) has neither .*; did you mean solve instead of slove\?"),
         (agent("a", "needs = frozenset({'two-players'})"), r"needs 'two-players', .*; did you mean 'two-player'"),
         (agent("a", "needs = frozenset({'path', 'zero_sum'})"), r"needs 'zero_sum', .*; did you mean 'zero-sum'"),
         (agent("a", "needs = 'path'"), r"needs: expected a frozenset of traits, got 'path'"),
@@ -662,6 +657,7 @@ def test_a_name_that_two_installed_plugins_bring_belongs_to_neither(tmp_path: Pa
     (line,) = played.stderr.splitlines()
     stopped = run(tmp_path, "run", cup("cautious", "random"))
     assert (stopped.returncode, stopped.stdout) == (2, "")
+    assert "cup.yaml:3:10: agents[0]: " in stopped.stderr
     for said in (line, stopped.stderr):
         assert "careful-players:players 2.5" in said
         assert "other-players:players 2.5" in said

@@ -1,6 +1,5 @@
 """One decision for each pair of entries: what is claimed of equals, and that boards, pages and comparisons agree."""
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -306,19 +305,6 @@ def test_a_board_of_scores_is_marked_too() -> None:
     last = board.rows[-1]
     assert last["return_low"] == last["mean_return"] == -1
     assert last["return_high"] == pytest.approx(-1 + 2 * (1 - 0.05 ** (1 / 40)))  # one round in 20 boards would differ
-
-
-@pytest.mark.process
-def test_contrasts_of_a_store_are_those_of_memory(tmp_path: Any) -> None:
-    """Tallies that are counted by the database and those counted one by one."""
-    agents = ["bfs", "a-star", {"agent": "a-star", "heuristic": "misplaced"}]
-    spec = {"game": {"name": "sliding-tiles", "shuffle": 12}, "rounds": 12, "agents": agents}
-    kept, memory = arena.run(spec, store=tmp_path / "s.db"), arena.run(spec)
-    timeless = [
-        [[{**row, "seconds_per_attempt": None} for row in board.as_dict()["rows"]] for board in Leaderboard.of_results(one)]
-        for one in (kept, memory)
-    ]
-    assert json.dumps(timeless[0]) == json.dumps(timeless[1])
 
 
 def test_a_changed_order_of_entries_changes_no_decision() -> None:

@@ -13,7 +13,6 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 import arena
-from arena.errors import SpecError
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.stats.paired import holm
@@ -141,20 +140,6 @@ def test_rotations_give_everyone_every_seat_once(plugin: str) -> None:
     seated = Counter((label, seat) for record in records for seat, label in enumerate(record.labels))
     assert set(seated.values()) == {3 * 2}
     assert len({frozenset(record.labels) for record in records}) == 4
-
-
-@pytest.mark.parametrize(
-    ("keys", "expected"),
-    [
-        ({"rank": "points"}, "expected one of 'wins' or 'returns', got 'points'"),
-        ({"orders": "some"}, "expected one of 'all' or 'rotations', got 'some'"),
-        ({"format": "swiss", "orders": "rotations"}, "the format swiss has no orders"),
-    ],
-)
-def test_bad_keys_are_refused(plugin: str, keys: dict[str, Any], expected: str) -> None:
-    """With what was expected and what came."""
-    with pytest.raises(SpecError, match=expected):
-        arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "plugins": [plugin], **keys})
 
 
 def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, PluginError, Registry, Spec, SpecError
+from arena import Spec, SpecError
 from arena.spec import load_spec
 
 Load = Callable[..., Spec]
@@ -56,12 +56,6 @@ def test_every_fault_is_told_at_once(faults: Faults) -> None:
     ]
     hints = {3: "seed", 4: "random", 7: "open-lanes", 8: "depth", 9: "greedy", 10: "nodes", 12: "moves", 1: "columns"}
     assert all(f"did you mean '{hint}'" in found[number] for number, hint in hints.items())
-
-
-def test_the_example_of_the_manual(faults: Faults) -> None:
-    """The words are a contract."""
-    found = faults(f"{TIC}agents:\n  - random\n  - greedy\n  - {{agent: lookahead, depth: four}}\n")
-    assert found == ["cup.yaml:5:31: agents[2].depth: expected an integer, got 'four'"]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +168,9 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         (f"{TIC}{TWO}format: {{nam: round-robin}}\n", "cup.yaml:3:9: format", "name"),
         (f"{TIC}{TWO}format: 3\n", "cup.yaml:3:9: format", "got 3"),
         (f"{TIC}{TWO}format: benchmark\n", "cup.yaml:3:9: format", "round-robin"),
+        (f"{TIC}{TWO}rank: points\n", "cup.yaml:3:7: rank", "expected one of 'wins' or 'returns', got 'points'"),
+        (f"{TIC}{TWO}orders: some\n", "cup.yaml:3:9: orders", "expected one of 'all' or 'rotations', got 'some'"),
+        (f"{TIC}{TWO}format: swiss\norders: rotations\n", "cup.yaml:4:1: orders", "the format swiss has no orders"),
         (f"{TILES}{TWO}format: round-robin\n", "cup.yaml:3:9: format", "benchmark"),
         (f"{TIC}{TWO}plugins: mine.py\n", "cup.yaml:3:10: plugins", "expected a list, got 'mine.py'"),
         (f"{TIC}{TWO}plugins: ['']\n", "cup.yaml:3:11: plugins[0]", "at least 1 character"),
@@ -299,6 +296,7 @@ def test_one_agent_is_enough_for_a_puzzle(load: Load) -> None:
         ("[random, {agent: lookahead, depth: {sweep: [2, 2]}}]", "2:18: agents[1]", "lookahead"),
         ("[random, {agent: lookahead, depth: {sweep: [1, 2]}}, lookahead]", "2:62: agents[2]", "lookahead(depth=2)"),
         ("[greedy, {agent: greedy, heuristic: open-lanes}]", "2:18: agents[1]", "greedy"),
+        ("[{agent: random, label: \u00e9}, {agent: greedy, label: e\u0301}]", "2:60: agents[1].label", "\u00e9"),
     ],
 )
 def test_two_equal_labels_are_a_fault(faults: Faults, agents: str, place: str, label: str) -> None:
@@ -473,11 +471,6 @@ def test_a_seed_from_outside_replaces_that_of_the_spec() -> None:
     assert (load_spec(spec).seed, load_spec(spec, seed=0).seed) == (5, 0)
 
 
-def test_every_kind_of_isolation_that_there_is_can_be_written(load: Load) -> None:
-    """An agent runs in arena's own process unless the spec says otherwise."""
-    assert load(f"{TIC}agents: [random, {{agent: greedy, isolation: none}}]\n").boards[0].size == 20
-
-
 def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
     """Its matches would be the same ones: by name, with a default written out, and by a sweep with equal values."""
     assert "games[1]: the same board as games[0]" in str(
@@ -502,6 +495,7 @@ def test_two_entries_that_come_to_the_same_on_a_board_are_a_fault(faults: Any) -
         ("{agent: {command: [1]}}", "agents[1].agent.command[0]", "expected text, got 1"),
         ("{agent: {comand: [node]}}", "agents[1].agent", "did you mean 'command'?"),
         ("{agent: {command: [no-such-program-here]}}", "agents[1].agent.command", "no program 'no-such-program-here' on PATH"),
+        (f"{{agent: {{command: ['{'9' * 300}']}}}}", "agents[1].agent.command", "no program '999"),
         ("{agent: {command: [./nothing-here]}}", "agents[1].agent.command", "that can be started"),
         ("{agent: {command: [sh]}, isolation: none}", "agents[1].isolation", "expected process or sandbox, got 'none'"),
         ("{agent: greedy, isolation: none, limits: {memory_mb: 100}}", "agents[1].isolation", "memory limit needs isolation"),
@@ -540,24 +534,6 @@ def test_a_program_without_a_label_is_called_by_its_file(load: Load) -> None:
     assert seat.program is not None
     assert seat.program.command == ("sh", "my_agent.js")
     assert dict(seat.program.options) == {"temper": "cold"}
-
-
-def test_a_name_that_no_plugin_gets_is_a_fault_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two installed plugins define it, so neither does; the message says so."""
-    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [greedy, twice]\n")
-    find = Registry.agent
-
-    def agent(self: Registry, name: str) -> type[Agent]:
-        if name == "twice":
-            raise PluginError("one", "agent 'twice' is also defined by other")
-        return find(self, name)
-
-    monkeypatch.setattr(Registry, "agent", agent)
-    with pytest.raises(SpecError) as refused:
-        load_spec(tmp_path / "cup.yaml")
-    (fault,) = refused.value.faults
-    assert (fault.line, fault.where) == (2, "agents[1]")
-    assert fault.message == "plugin one: agent 'twice' is also defined by other"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,10 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 from arena.errors import ArenaError, StoreDamaged
+from arena.match.record import is_timing
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Tally
+from arena.store import Store
 from arena.store.run import RUN, run_of_row
 from tests.rehash import rehash
 
@@ -95,6 +97,14 @@ TEXTS: list[Any] = [
         "1,0",
         "0,1,2",
         "-1,0",
+    ),
+    *("-1,0,0,0", "0,-5,-5,-5", "0,0,0,0,x,y", "0,0,0,0,,nan", "0,0,0,0,1,1,-1", ";", "0,0,0,0;0,0,0,0;"),
+    *(
+        '{"start": [-1, -1]}',
+        '{"overrun": {}}',
+        '{"plain_reason": [[]]}',
+        '[{"tokens": -5}]',
+        '[{"tokens": [null]}, {"tokens": 1e308}]',
     ),
     *("9,9", "a,b", "nan,nan", "1e999,0", "1.0,-1.0,0.0", "timeout", "gave-up", "void", "\0", "\x1b[31m", "<b>", "a" * 100_000),
     *("[" * 9999, '["\\ud800"]', "[NaN, 1e999]", "{}", "[]", "null", '["a"]', "9" * 5000, "0,0,0,0", "0,0,0,0,1,nan"),
@@ -217,7 +227,7 @@ def find_fault(words: list[str]) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("cases", "commands"), [pytest.param(6, 2), pytest.param(150, len(COMMANDS), marks=pytest.mark.proof)], ids=["some", "many"]
+    ("cases", "commands"), [pytest.param(20, 1), pytest.param(150, len(COMMANDS), marks=pytest.mark.proof)], ids=["some", "many"]
 )
 @pytest.mark.parametrize("kind", SPECS)
 def test_no_command_fails_by_a_nonsense_value(
@@ -311,6 +321,31 @@ def test_a_message_names_the_value(case: Case, words: str, tmp_path: Path, monke
         assert isinstance(error, StoreDamaged)
         assert words in str(error)
     assert words.partition(" has changed")[0] in CliRunner().invoke(cli, ["check", "cup.db"]).stdout
+
+
+@pytest.mark.parametrize("column", ["timing", "spent", "decisions"])
+def test_a_match_with_a_nonsense_value_is_named_and_left_out(
+    column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arena.run(SPECS["test"], store="cup.db")
+    with Store.open("cup.db") as store:
+        ids = [record.id for record, _ in store.records()]
+    assert apply_case(Path("cup.db"), Case("detail", column, (), '{"start": 5}', " WHERE record = 2"))
+    for command in ("leaderboard", "compare", "matches", "review"):
+        error = CliRunner().invoke(cli, [command, "cup.db"]).exception
+        assert isinstance(error, StoreDamaged)
+        assert f"match {ids[1]} has changed since it was written" in str(error)
+    assert f"match {ids[1]}: damaged since it was written" in CliRunner().invoke(cli, ["check", "cup.db"]).stdout
+    rest = CliRunner().invoke(cli, ["export", "--sound", "cup.db"])
+    assert [json.loads(line)["id"] for line in rest.stdout.splitlines()] == [ids[0], *ids[2:]]
+
+
+def test_timings_are_checked() -> None:
+    """A value for each seat, of the kind that its name has. Names that arena does not read may have any value."""
+    sound: list[Any] = [{}, {"start": [0.5, None]}, {"overrun": 0.25}, {"plain_reason": ["it is", None]}, {"other": {"a": []}}]
+    odd: list[Any] = [None, [], {"start": [0.5]}, {"start": [True, 1]}, {"start": ["a", 1]}, {"overrun": [1, 1]}]
+    assert [is_timing(one, 2) for one in [*sound, *odd, {"plain_reason": [1, 1]}]] == [True] * 5 + [False] * 7
 
 
 def test_the_last_round_of_a_store_may_have_any_number(tmp_path: Path) -> None:

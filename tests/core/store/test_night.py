@@ -62,17 +62,6 @@ def scores(text: str) -> Any:
     return [[(row["agent"], row["games"], row["score"]) for row in board["rows"]] for board in boards]
 
 
-def test_a_run_is_kept_and_not_played_again(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    """The store has the name of the spec; a second run says that all is there and prints the same; so does `leaderboard`."""
-    first = arena("run", cup, "--format", "json")
-    assert (first.returncode, first.stderr) == (0, "")
-    again = arena("run", cup, "--format", "json")
-    assert again.stdout == first.stdout
-    assert "all 18 matches were in results/cup.db; nothing was left to play" in again.stderr
-    assert arena("leaderboard", "results/cup.db", "--format", "json").stdout == first.stdout
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["cup.db"]
-
-
 def test_fresh_keeps_the_old_file_aside(cup: Path, arena: Arena, tmp_path: Path) -> None:
     """Every match is played anew, and the old ones are still there under another name."""
     arena("run", cup, "--store", "a.db")
@@ -81,38 +70,6 @@ def test_fresh_keeps_the_old_file_aside(cup: Path, arena: Arena, tmp_path: Path)
     assert "the matches so far are kept in a.1.db" in done.stderr
     assert timeless(tmp_path / "a.1.db") == before
     assert not timeless(tmp_path / "a.db").keys() & before.keys()
-
-
-def test_a_changed_plugin_is_not_mixed_in_unnoticed(arena: Arena, tmp_path: Path) -> None:
-    """The run is refused, by name, until it is said what to do."""
-    plugin, spec = tmp_path / "mine.py", tmp_path / "s.yaml"
-    text = (
-        "from arena import Agent, hookimpl\n"
-        "class Mine(Agent):\n"
-        '    """Plays one end of the list."""\n'
-        '    name = "mine"\n'
-        "    def choose(self, game, state, search): return game.actions(state)[0]\n"
-        "@hookimpl\ndef arena_agents(): return [Mine]\n"
-    )
-    plugin.write_text(text)
-    spec.write_text("game: tic-tac-toe\nrounds: 1\nagents: [mine, random]\nplugins: [mine.py]\n")
-    assert arena("run", spec, "--workers", "1").returncode == 0
-    plugin.write_text(text.replace("[0]", "[-1]"))
-    refused = arena("run", spec)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "mine.py changed since the matches in it were played" in refused.stderr
-    assert "--fresh" in refused.stderr
-    spec.write_text(spec.read_text().replace("rounds: 1", "rounds: 2"))
-    accepted = arena("run", spec, "--accept-changed-plugins", "--workers", "1")
-    assert accepted.returncode == 0
-    said = "The store has matches of more than one version of mine.py."
-    assert said in accepted.stdout
-    again = arena("run", spec)
-    assert (again.returncode, said in again.stdout) == (0, True)
-    first = json.loads(arena("export", "results/s.db").stdout.splitlines()[0])["id"]
-    replayed = arena("replay", "results/s.db", first, "--plugin", plugin)
-    assert replayed.returncode == 1
-    assert "mine.py: changed since the match" in replayed.stdout
 
 
 ENDS = """
@@ -198,7 +155,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
     assert f"in use by process {started.pid};" in refused.stderr
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=DEADLINE_SECONDS)
-    assert (started.returncode, out) == (130, "")
+    assert (started.returncode, out, "Traceback" in err) == (130, "", False)
     told = re.search(r"([\d,]+) matches are in results/long.db; continue with\n  arena (run .*)\n", err)
     assert told is not None
     assert told[2] == "run long.yaml --workers 2"
@@ -292,46 +249,6 @@ def test_shards_merge_to_the_whole(cup: Path, arena: Arena, tmp_path: Path) -> N
     assert arena("run", cup, "--shard", "4/3").returncode == 2
 
 
-def test_a_merge_conflict_ends_with_1(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    """The match is named."""
-    import sqlite3
-
-    arena("run", cup, "--store", "a.db")
-    arena("run", cup, "--store", "b.db")
-    with sqlite3.connect(tmp_path / "b.db") as connection:
-        connection.execute("UPDATE detail SET actions = char(10) || '1' WHERE record = 2")
-    connection.close()
-    done = arena("merge", "c.db", "a.db", "b.db")
-    assert done.returncode == 1
-    assert re.search(r"match [0-9a-f]{32} differs: actions is", done.stderr)
-    assert not (tmp_path / "c.db").exists()
-
-
-def test_export_gives_every_record(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    """A line a record, the keys of the contract in their order, the clock under two keys alone; csv says the same."""
-    arena("run", cup)
-    lines = arena("export", "results/cup.db").stdout.splitlines()
-    found = [json.loads(line) for line in lines]
-    contract = ["id", "game", "position", "labels", "seed", "actions", "answer", "returns", "solved", "termination"]
-    contract += ["moves", "cost", "fallbacks", "decisions"]
-    assert all(list(record)[:14] == contract for record in found)
-    assert {record["id"] for record in found} == set(timeless(tmp_path / "results" / "cup.db"))
-    other = tmp_path / "again"
-    other.mkdir()
-    arena("run", cup, "--store", other / "b.db")
-    again = [json.loads(line) for line in arena("export", other / "b.db").stdout.splitlines()]
-    for record in (*found, *again):
-        del record["timing"]
-        for decision in record["decisions"]:
-            del decision["seconds"]
-    key = lambda record: record["id"]  # noqa: E731
-    assert sorted(found, key=key) == sorted(again, key=key)
-    rows = list(csv.DictReader(io.StringIO(arena("export", "results/cup.db", "--format", "csv").stdout)))
-    assert [row["id"] for row in rows] == [record["id"] for record in found]
-    assert [json.loads(row["actions"]) for row in rows] == [record["actions"] for record in found]
-    assert [json.loads(row["returns"]) for row in rows] == [record["returns"] for record in found]
-
-
 TWO_BOARDS = """
 games: [tic-tac-toe, {name: tic-tac-toe, rows: 4, columns: 4, in_a_row: 3}]
 rounds: 6
@@ -416,21 +333,3 @@ def test_every_failure_prints_the_command_that_shows_it(arena: Arena, tmp_path: 
     done = arena(*command[1].split())
     assert done.returncode == 0
     assert "exception of bad: RuntimeError: no idea" in done.stdout
-
-
-def test_an_agent_that_ends_the_process_does_not_end_the_run(arena: Arena, tmp_path: Path) -> None:
-    """The agent loses its matches by crash, in either seat."""
-    (tmp_path / "exits.py").write_text(
-        "import os\nfrom arena import Agent, hookimpl\n"
-        "class Exits(Agent):\n"
-        '    """Ends its process."""\n'
-        '    name = "exits"\n'
-        "    def choose(self, game, state, search): os._exit(5)\n"
-        "@hookimpl\ndef arena_agents(): return [Exits]\n"
-    )
-    (tmp_path / "s.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [exits, random]\nplugins: [exits.py]\n")
-    done = arena("run", "s.yaml", "--workers", "1", "--format", "json")
-    assert done.returncode == 0, done.stderr
-    rows = {row["agent"]: row for row in json.loads(done.stdout)["boards"][0]["rows"]}
-    assert rows["exits"]["failures_by_kind"] == {"crash": 2}
-    assert rows["random"]["failures"] == 0

@@ -4,13 +4,10 @@ import getpass
 import json
 import os
 import platform
-import random
-import signal
 import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -48,15 +45,6 @@ TABLES = ("record", "detail", "place", "effort")
 def timeless(path: Path) -> dict[str, dict[str, Any]]:
     with Store.open(path) as store:
         return {record.id: record.timeless() for record, _ in store.records()}
-
-
-def test_what_goes_in_comes_out(tmp_path: Path) -> None:
-    """Records in a store are equal to those of the same run in memory, seconds of decisions aside, in the same order."""
-    there = arena.run(SPEC, store=tmp_path / "a.db")
-    here = arena.run(SPEC)
-    assert [record.timeless() for record in there.records] == [record.timeless() for record in here.records]
-    assert len(here.records) == 18
-    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
 
 
 def test_a_void_match_that_is_played_again_leaves_no_rows(tmp_path: Path) -> None:
@@ -201,50 +189,6 @@ def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
     assert {record.id: record.timeless() for record in back.records} == {
         record.id: record.timeless() for record in arena.run(SPEC).records
     }
-
-
-WRITER = """
-import sys, time
-from pathlib import Path
-import arena
-from arena.spec import load_spec
-from arena.schedule.schedule import Scheduled
-from arena.store import Run, Store
-spec = load_spec({"game": "tic-tac-toe", "rounds": 150, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
-played = arena.run(spec).played
-print("ready", flush=True)
-with Store.open(Path(sys.argv[1]), write=True) as store:
-    store.begin(Run.of(spec))
-    for one in played:
-        store.add(Scheduled(*one[:3]), one.record)
-        if one.number % 7 == 0:
-            store.flush()
-            print(one.number, flush=True)
-            time.sleep(0.001)
-"""
-
-
-@pytest.mark.process
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
-    """A writer is killed at random moments, five times; all that it had flushed is there, in order, nothing twice or torn."""
-    rng = random.Random(5)
-    for number in range(5):
-        path = tmp_path / f"{number}.db"
-        with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdout is not None
-            assert writer.stdout.readline() == "ready\n"
-            time.sleep(0.02 + rng.random() * 0.15)
-            writer.send_signal(signal.SIGKILL)
-            told = [int(line) for line in writer.stdout if line.endswith("\n")]
-        if not path.exists():
-            assert not told
-            continue
-        with Store.open(path, write=True) as store:
-            there = [place.number for _, place in store.records() if place is not None]
-            intact = list(store.query("PRAGMA integrity_check"))
-        assert there == list(range(len(there)))
-        assert len(there) > (told[-1] if told else -1)
-        assert intact == [("ok",)]
 
 
 def test_a_second_writer_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:

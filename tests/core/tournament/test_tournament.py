@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena import SpecError, run
+from arena import run
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard
 
@@ -121,21 +121,6 @@ def test_rounds_are_interleaved() -> None:
     assert [played.pairing.round for played in results.played] == [0] * 6 + [1] * 6 + [2] * 6
 
 
-def test_every_agent_meets_the_same_position_of_a_puzzle() -> None:
-    """One drawn position a round, met by all; another seed draws others."""
-    spec = {
-        "game": {"name": "sliding-tiles", "shuffle": 30},
-        "rounds": 5,
-        "agents": ["random", "greedy"],
-        "limits": {"moves": 20},
-    }
-    records = run(spec).records
-    positions = [record.position for record in records]
-    assert positions[0::2] == positions[1::2]
-    assert len(set(positions)) == 5
-    assert [record.position for record in run({**spec, "seed": 1}).records] != positions
-
-
 def test_a_game_for_three_is_played_from_all_orders_of_seats(plugins: list[str]) -> None:
     """Four agents: 4 groups of three, 6 orders each."""
     results = run({"game": "three", "rounds": 1, "agents": ["random", "greedy", "lookahead", "first"], "plugins": plugins})
@@ -189,22 +174,6 @@ def test_a_game_that_cannot_draw_a_position_makes_its_matches_void(plugins: list
     boards = Leaderboard.of_results(results)
     assert (boards[0].void, boards[0].games, boards[1].games) == (2, 0, 2)
     assert all(row["score"] is None for row in boards[0].rows)
-
-
-def test_given_positions_are_rounds_and_equal_ones_are_told_apart() -> None:
-    """Three positions of which two are equal: three rounds with matches of their own."""
-    spec = {"game": "tic-tac-toe", "positions": ["x../.../...", "x../.../...", ".x./.../..."], "agents": ["random", "greedy"]}
-    results = run(spec)
-    assert len({record.id for record in results.records}) == 6
-    assert [record.position for record in results.records][::2] == ["x../.../...", "x../.../...", ".x./.../..."]
-
-
-def test_a_spec_that_is_not_sound_is_not_begun() -> None:
-    """SpecError before the first match."""
-    seen: list[Any] = []
-    with pytest.raises(SpecError):
-        run({**SPEC, "rounds": 0}, observe=seen.append)
-    assert seen == []
 
 
 def test_observers_see_every_match() -> None:

@@ -227,11 +227,6 @@ def played_here() -> dict[str, dict[str, Any]]:
     return by_id(list(run(HONEST).records))
 
 
-def test_the_number_of_workers_changes_no_record(played_here: dict[str, dict[str, Any]]) -> None:
-    """Two boards, a game and a puzzle, equal to what one process plays without any worker."""
-    assert by_id(pooled(HONEST, 2)) == played_here
-
-
 DEEDS = {
     "exits": "ended with exit code 3",
     "segfaults": "was killed by SIGSEGV",
