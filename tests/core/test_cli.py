@@ -55,7 +55,6 @@ def spec(tmp_path: Path) -> Path:
 
 
 def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, tmp_path: Path) -> None:
-    """From any directory; nothing on stderr, since it is no terminal."""
     done = arena("run", str(spec), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "small: tic-tac-toe" in done.stdout
@@ -63,7 +62,9 @@ def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, tmp_path: Path) 
 
 
 def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
-    """Neither print, nor the file descriptor, nor a child process; at import or while playing; with workers or without."""
+    """Neither print, nor the file descriptor, nor a child process; at import or during a match;
+    with workers or without.
+    """
     (tmp_path / "noisy.py").write_text(NOISY)
     (tmp_path / "noisy.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, noisy]\nplugins: [noisy.py]\n")
     for extra in ([], ["--workers", "2"]):
@@ -74,8 +75,7 @@ def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
             assert words in done.stderr
 
 
-def test_plugins_that_came_with_arena_are_told_before_its_bridges() -> None:
-    """Whatever the alphabet says."""
+def test_the_plugins_of_arena_precede_its_bridges() -> None:
     told = re.findall(r"^fairarena:(\w+)-", arena("plugins").stdout, re.MULTILINE)
     assert told == ["builtin"] * told.count("builtin") + ["bridge"] * told.count("bridge")
     assert {"builtin", "bridge"} <= set(told)
@@ -93,8 +93,7 @@ def test_plugins_that_came_with_arena_are_told_before_its_bridges() -> None:
         [],
     ],
 )
-def test_a_wrong_call_ends_with_2_and_says_why(arguments: list[str]) -> None:
-    """On stderr, nothing on stdout."""
+def test_a_wrong_call_ends_with_2(arguments: list[str]) -> None:
     done = arena(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr
@@ -102,7 +101,6 @@ def test_a_wrong_call_ends_with_2_and_says_why(arguments: list[str]) -> None:
 
 
 def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
-    """The board is printed all the same, the void matches are named."""
     (tmp_path / "broken.py").write_text(
         "from arena_games.tic_tac_toe import TicTacToe\nfrom arena import hookimpl\n"
         "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
@@ -119,11 +117,8 @@ def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["load_spec", "MatchQueue", "Leaderboard"])
-def test_an_interrupted_run_says_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """Before the first match, too, and with `--quiet`; without a store there is nothing to continue.
-
-    Two agents play each position twice, with the seats swapped, so a round has two matches.
-    """
+def test_an_interrupted_run_prints_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Two agents play each position twice, so a round has two matches."""
 
     def interrupt(*_: object, **__: object) -> None:
         raise Interrupted
@@ -169,7 +164,9 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
 def test_an_interrupted_run_counts_the_matches_in_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: int
 ) -> None:
-    """300 rounds of two matches each, of which the second run has looked up a few when it is interrupted."""
+    """300 rounds of two matches each, of which the second run has looked up a few when it is
+    interrupted.
+    """
     monkeypatch.chdir(tmp_path)
     Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 300\nagents: [random, greedy]\n")
     assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
@@ -186,8 +183,7 @@ def test_an_interrupted_run_counts_the_matches_in_the_store(
     assert "\n600 matches are in results/cup.db; continue with\n  arena run cup.yaml\n" in done.stderr
 
 
-def test_a_closed_pipe_is_no_crash(spec: Path) -> None:
-    """`arena run ... | true` leaves no traceback."""
+def test_a_closed_pipe_gives_no_traceback(spec: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
     )
@@ -195,7 +191,7 @@ def test_a_closed_pipe_is_no_crash(spec: Path) -> None:
 
 
 def test_the_help_lists_every_command_by_a_short_sentence() -> None:
-    """From tables, so that none has to be imported; they name every module that declares a command, in order."""
+    """From tables, so that no command has to be imported."""
     packages = {"arena.commands", *[command.target.partition(".")[0] for command in cli.commands.listed()]} - {"arena"}
     folders = [Path(str(import_module(name).__file__)).parent for name in packages]
     texts = [file.read_text("utf-8") for folder in folders for file in folder.rglob("*.py")]
@@ -211,7 +207,6 @@ def test_the_help_lists_every_command_by_a_short_sentence() -> None:
 
 
 def test_a_command_is_imported_when_it_is_called() -> None:
-    """The help of one command imports no other."""
     code = (
         "import sys, arena.cli\n"
         "try:\n    arena.cli.cli(['leaderboard', '--help'])\n"
@@ -222,8 +217,7 @@ def test_a_command_is_imported_when_it_is_called() -> None:
     assert done.stdout.splitlines()[-1] == "['arena.commands.leaderboard']"
 
 
-def test_an_unknown_command_is_told_what_is_near_it() -> None:
-    """As an unknown name of a plugin is."""
+def test_a_command_like_an_unknown_one_is_proposed() -> None:
     assert "Did you mean 'validate'?" in arena("valdate").stderr
 
 
@@ -251,8 +245,7 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
         (f'{SOUND}"\\e[31m\\n": 1\n'.encode(), r"^cup\.yaml:4:1: \\x1b\[31m\\n: unknown key"),
     ],
 )
-def test_a_bad_spec(tmp_path: Path, text: bytes, words: str) -> None:
-    """A line with its place. The tests of specs have all kinds of faults."""
+def test_a_bad_spec_ends_with_2(tmp_path: Path, text: bytes, words: str) -> None:
     (tmp_path / "cup.yaml").write_bytes(text)
     refused(arena("run", "cup.yaml", cwd=tmp_path), words)
 
@@ -267,15 +260,13 @@ def test_a_bad_spec(tmp_path: Path, text: bytes, words: str) -> None:
         ),
     ],
 )
-def test_a_bad_plugin_on_the_command_line(tmp_path: Path, plugin: str, words: str) -> None:
-    """It ends the run, whatever the spec. The tests of plugins have all kinds of faults."""
+def test_a_bad_plugin_ends_with_2(tmp_path: Path, plugin: str, words: str) -> None:
     (tmp_path / "cup.yaml").write_text(SOUND)
     (tmp_path / "mine.py").write_text(plugin)
     refused(arena("run", "cup.yaml", "--plugin", "mine.py", cwd=tmp_path), rf"^plugin .*{words}")
 
 
 def test_validate_tells_all_faults_of_all_specs(tmp_path: Path) -> None:
-    """On stderr; what is sound is said on stdout, and the exit code is that of the worst."""
     (tmp_path / "cup.yaml").write_text(SOUND)
     (tmp_path / "bad.yaml").write_text("game: tic-tac-tow\nagents: [random, gredy]\nrounds: 0\n")
     (tmp_path / "worse.yaml").write_text("game: [\n")
@@ -292,8 +283,7 @@ def test_validate_tells_all_faults_of_all_specs(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_a_note_is_no_fault(tmp_path: Path) -> None:
-    """An agent that one of several boards cannot use costs a line on stderr, none with --quiet, and the run goes on."""
+def test_an_agent_that_a_board_cannot_use_is_a_note(tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(
         "games: [tic-tac-toe, {name: sliding-tiles, shuffle: 2}]\nrounds: 1\nagents: [random, type-a]\nlimits: {moves: 9}\n"
     )

@@ -85,8 +85,7 @@ def view_of(game: Any, nodes: int | None = None, seconds: float | None = None) -
     return counting_view(game, meter), meter
 
 
-def test_the_view_is_an_instance_of_the_games_class_with_its_attributes() -> None:
-    """isinstance, parameters and optional methods hold; the game itself does not count."""
+def test_a_view_is_an_instance_of_the_games_class() -> None:
     game = TicTacToe(rows=4, columns=4, in_a_row=4)
     view, meter = view_of(game)
     assert type(view) is TicTacToe
@@ -97,8 +96,7 @@ def test_the_view_is_an_instance_of_the_games_class_with_its_attributes() -> Non
     assert "result" not in vars(game)
 
 
-def test_every_way_to_generate_a_state_is_counted_once() -> None:
-    """One each for result, random_state, mutate, crossover and delta; neighbors as many as they are; inside nothing twice."""
+def test_every_generated_state_is_counted_once() -> None:
     view, meter = view_of(Bits())
     rng = random.Random(1)
     calls: list[tuple[Callable[[], Any], int]] = [
@@ -120,8 +118,7 @@ def test_every_way_to_generate_a_state_is_counted_once() -> None:
     assert (meter.nodes - before, local.cost, local.state()) == (1, 3, 1 << move)
 
 
-def test_looking_at_a_state_is_no_node() -> None:
-    """Actions, goals, heuristics, texts: nothing is generated. A copy of the view counts as the view does."""
+def test_looking_at_a_state_is_not_counted() -> None:
     view, meter = view_of(TicTacToe())
     state = view.initial(random.Random(1))
     view.parse_state("xo./.x./..o")
@@ -133,8 +130,7 @@ def test_looking_at_a_state_is_no_node() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 5, 40])
-def test_exactly_as_many_states_are_handed_out_as_the_limit_allows(limit: int) -> None:
-    """The one beyond raises OutOfBudget, and so does every further one."""
+def test_the_limit_is_exact(limit: int) -> None:
     view, meter = view_of(TicTacToe(), nodes=limit)
     handed_out = 0
 
@@ -153,7 +149,6 @@ def test_exactly_as_many_states_are_handed_out_as_the_limit_allows(limit: int) -
 
 
 def test_out_of_budget_passes_through_except_exception() -> None:
-    """An agent's careless `except Exception` does not keep it searching."""
     view, _ = view_of(TicTacToe(), nodes=1)
 
     def careless() -> None:
@@ -165,8 +160,7 @@ def test_out_of_budget_passes_through_except_exception() -> None:
         careless()
 
 
-def test_a_time_limit_ends_a_search_that_generates_states() -> None:
-    """A search without end under 50 ms ends; how soon is measured elsewhere, that it does is seen here."""
+def test_a_time_limit_ends_a_search() -> None:
     view, meter = view_of(TicTacToe(), seconds=0.05)
 
     def search() -> None:
@@ -179,8 +173,7 @@ def test_a_time_limit_ends_a_search_that_generates_states() -> None:
 
 
 @pytest.mark.process
-def test_a_limit_of_processor_time_ends_a_search_and_no_sleep() -> None:
-    """The clock of the process goes on with its work alone; the state that would come after the limit is not handed out."""
+def test_a_limit_of_processor_time_ignores_sleep() -> None:
     meter = Meter()
     began = time.process_time()
     meter.begin(None, None, 0.05)
@@ -192,9 +185,7 @@ def test_a_limit_of_processor_time_ends_a_search_and_no_sleep() -> None:
     assert time.process_time() - began >= 0.05
 
 
-def test_a_game_that_copies_itself_in_its_own_way_is_asked_to() -> None:
-    """`__copy__` of the author is used where there is one."""
-
+def test_the_copy_method_of_a_game_is_used() -> None:
     class Own(TicTacToe):
         copies = 0
 
@@ -212,7 +203,9 @@ def test_a_game_that_copies_itself_in_its_own_way_is_asked_to() -> None:
 
 @pytest.mark.parametrize(("agent", "expanded"), [(BreadthFirst(), 2**6 - 6), (DepthFirst(), 6)])
 def test_expanded_states_are_those_whose_actions_were_asked_for(agent: Any, expanded: int) -> None:
-    """Of 6 bits, breadth first expands all states with at most 4 bits and one with 5; depth first expands one of each number."""
+    """Of 6 bits, breadth first expands all states with at most 4 bits and one with 5; depth
+    first expands one of each number.
+    """
     view, meter = view_of(Bits(width=6))
     assert agent.solve(view, 0, Search(view, None, Limits(), meter, random.Random(1), SharedStart(view, None))) is not None
     assert meter.expanded == expanded
@@ -221,7 +214,7 @@ def test_expanded_states_are_those_whose_actions_were_asked_for(agent: Any, expa
 
 
 def test_records_of_solvers_have_expanded_states() -> None:
-    """A* expands the start, whose three actions lead to the goal and two other states. Repetitions need not have the count."""
+    """A* expands the start, whose three actions lead to the goal and two other states."""
     record = arena.play("sliding-tiles", "a-star", position="1 2 3 / 4 5 6 / 7 . 8")
     assert (record.decisions[0].nodes, record.decisions[0].spent) == (3, {"expanded": 1})
     assert "spent" not in record.timeless()["decisions"][0]

@@ -16,7 +16,6 @@ POINTS = "# of the package\n[arena]\n one = json : JSONDecoder.decode [speed]\nt
 
 
 def test_entry_points_are_those_of_the_standard_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all packages that are installed, and of one with strange names, which stands in two folders."""
     for number, (file, text) in enumerate(OLD.items()):
         metadata = (tmp_path / str(number) / file).parent
         metadata.mkdir(parents=True)

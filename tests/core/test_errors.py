@@ -40,7 +40,6 @@ SPECS = {"choose": "tic-tac-toe", "solve": "sliding-tiles", "init": "tic-tac-toe
 
 @pytest.mark.parametrize("where", SPECS)
 def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, called: Callable[..., Called]) -> None:
-    """In `__init__`, `choose` and `solve`; the whole traceback only for those who ask."""
     code = CODE.format(**{**dict.fromkeys(SPECS, ""), where: " + {}['key']"})
     (tmp_path / "mine.py").write_text(code)
     line = next(number for number, text in enumerate(code.splitlines(), 1) if "'key'" in text)
@@ -58,8 +57,7 @@ def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, called:
         assert "self.size = size + {}['key']" in whole
 
 
-def test_an_edit_without_effect_is_explained(tmp_path: Path, called: Callable[..., Called]) -> None:
-    """Where another file than the one at hand is what is loaded, `arena show` says so."""
+def test_an_edit_of_another_file_is_explained(tmp_path: Path, called: Callable[..., Called]) -> None:
     for name in ("mine.py", "installed.py"):
         (tmp_path / name).write_text(CODE.format(init="", choose="", solve=""))
     shown = called("arena", "show", "mine", "--plugin", "installed.py").stdout
@@ -71,7 +69,6 @@ def test_an_edit_without_effect_is_explained(tmp_path: Path, called: Callable[..
 def test_all_plugins_are_listed_with_their_faults(
     tmp_path: Path, called: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also those that were asked for and cannot be used: each with its own fault, beside the sound ones, and the code is 2."""
     (tmp_path / "bad.py").write_text("import nothing_of_that_name\n")
     (tmp_path / "worse.py").write_text("x = (\n")
     (tmp_path / "sound.py").write_text(CODE.format(init="", choose="", solve=""))
@@ -87,8 +84,7 @@ def test_all_plugins_are_listed_with_their_faults(
     assert (listed.returncode, listed.stdout) == (2, "")  # what was asked for stops everything else
 
 
-def test_an_instruction_without_a_line_is_at_its_function() -> None:
-    """Ctrl-C may come at such an instruction. Here, no instruction of the function has a line; it begins at line 3."""
+def test_an_instruction_without_a_line_has_that_of_its_function() -> None:
     code = compile("\n\ndef fail():\n    return 1 / 0\n", "game.py", "exec")
     fail = next(one for one in code.co_consts if isinstance(one, CodeType)).replace(co_linetable=b"")
     with pytest.raises(ZeroDivisionError) as caught:
@@ -96,15 +92,12 @@ def test_an_instruction_without_a_line_is_at_its_function() -> None:
     assert describe(caught.value).endswith("(game.py:3)")
 
 
-def test_names_are_listed_in_one_way() -> None:
-    """With commas, and with a word before the last name."""
+def test_names_are_joined_by_commas_and_a_word() -> None:
     assert [listing("abc"[:size]) for size in range(4)] == ["", "a", "a and b", "a, b and c"]
     assert listing(["a", "b", "c"], "or") == "a, b or c"
 
 
-def test_a_traceback_for_authors_has_no_frame_of_arena() -> None:
-    """Even if the author raises an exception while handling one of arena."""
-
+def test_a_traceback_has_no_frame_of_arena() -> None:
     def play() -> None:
         try:
             normalize_depth("deep")

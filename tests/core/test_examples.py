@@ -36,15 +36,13 @@ def list_modules() -> list[str]:
 
 
 @pytest.mark.parametrize("name", list_modules())
-def test_examples_do_what_they_show(name: str) -> None:
-    """Each runs with `arena` and the names of its module."""
+def test_examples_are_right(name: str) -> None:
     failed, tried = doctest.testmod(import_module(name), extraglobs={"arena": arena}, optionflags=FLAGS)
     assert tried
     assert not failed
 
 
 def test_public_names_have_an_example() -> None:
-    """Every class and every function of `arena`, in its docstring."""
     values = {name: getattr(arena, name) for name in arena.__all__}
     plain = {name for name, value in values.items() if value is not Any and (inspect.isclass(value) or inspect.isroutine(value))}
     assert "play" in plain

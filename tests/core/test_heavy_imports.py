@@ -47,7 +47,6 @@ def arena_agents():
     ],
 )
 def test_neither_the_package_nor_a_help_nor_a_small_run_imports_them(tmp_path: Path, code: str) -> None:
-    """Ratings need numpy, but neither the matches for two seats nor a leaderboard of a puzzle has a use for it."""
     tiles = "game: {name: sliding-tiles, shuffle: 5}\nagents: [bfs, a-star]\nrounds: 1\n"
     (tmp_path / "tiles.yaml").write_text(tiles)
     (tmp_path / "two.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\n")
@@ -58,7 +57,7 @@ def test_neither_the_package_nor_a_help_nor_a_small_run_imports_them(tmp_path: P
     assert not found & (HEAVY if "run" in code else HEAVY_FOR_HELP)
 
 
-def test_only_the_module_of_ratings_imports_numpy() -> None:
+def test_only_ratings_import_numpy() -> None:
     names = {module.name for module in pkgutil.walk_packages(arena.__path__, "arena.")} - {"arena.__main__"}
     assert "arena.stats.ratings" in names
     code = f"import importlib, sys\nfor name in {names - {'arena.stats.ratings'}}:\n    importlib.import_module(name)\n"

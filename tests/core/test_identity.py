@@ -33,8 +33,7 @@ USES: list[Callable[[random.Random], Any]] = [
 
 
 @pytest.mark.parametrize("use", USES)
-def test_a_stream_draws_what_an_ordinary_generator_of_its_seed_draws(use: Callable[[random.Random], Any]) -> None:
-    """Whatever is called first, and again after it; two streams of one text are alike, of two texts not."""
+def test_a_stream_agrees_with_an_ordinary_generator(use: Callable[[random.Random], Any]) -> None:
     one, twin, other = Stream("a"), Stream("a"), Stream("b")
     assert isinstance(one, random.Random)
     assert not is_used(one)
@@ -47,7 +46,6 @@ def test_a_stream_draws_what_an_ordinary_generator_of_its_seed_draws(use: Callab
 
 
 def test_a_stream_can_be_seeded_anew_and_set() -> None:
-    """Then it is what an ordinary generator would be."""
     stream, plain = Stream("a"), random.Random(3)
     stream.seed(3)
     assert stream.random() == plain.random()
@@ -56,8 +54,8 @@ def test_a_stream_can_be_seeded_anew_and_set() -> None:
     assert late.random() == plain.random()
 
 
-def test_canonical_text_has_sorted_keys_and_names_what_json_cannot_say() -> None:
-    """Equal values have equal texts, whatever their order; a key is BLAKE2b-128 of the text."""
+def test_canonical_text_does_not_depend_on_order() -> None:
+    """A key is BLAKE2b-128 of the text."""
     assert canonical({"b": 1, "a": [True, None, 1.0]}) == '{"a":[true,null,1.0],"b":1}'
     assert canonical({"f": len, "k": dict}) == '{"f":"builtins.builtin_function_or_method","k":"builtins.dict"}'
     assert key("abc") == "cf4ab791c62b8d2b2109c90275287816"  # the published test vector of BLAKE2b-128
@@ -72,8 +70,7 @@ def loaded(spec: dict[str, Any]) -> Spec:
     return load_spec({**spec, "seed": 7, "rounds": 1})
 
 
-def test_ids_follow_from_options_that_differ_from_their_defaults() -> None:
-    """Of a game, an agent and a heuristic, whether or not the spec says the others."""
+def test_defaults_are_no_part_of_an_id() -> None:
     short = {"game": {"name": "sliding-tiles", "shuffle": 8}, "agents": [{"agent": "a-star", "heuristic": "pattern-db"}]}
     spoken = {
         "game": {"name": "sliding-tiles", "shuffle": 8, "rows": 3, "columns": 3, "goal": "blank-last"},
@@ -88,8 +85,7 @@ def test_ids_follow_from_options_that_differ_from_their_defaults() -> None:
     assert pairs == [[match], [match]]
 
 
-def test_a_limit_that_came_later_is_part_of_an_id_only_where_it_differs() -> None:
-    """The text of a seat without it is that of the first release; 5 and 5.0 are one limit."""
+def test_a_new_limit_is_part_of_an_id_only_if_it_differs() -> None:
     limits = '{"depth":null,"memory_mb":null,"nodes":null,"seconds":1.0%s}'
     text = f'{{"agent":"random","heuristic":null,"label":null,"limits":{limits},"options":{{}}}}'
 
@@ -100,8 +96,8 @@ def test_a_limit_that_came_later_is_part_of_an_id_only_where_it_differs() -> Non
     assert told(start_seconds=5) == told(start_seconds=5.0) == text % ',"start_seconds":5.0'
 
 
-def test_a_secret_that_is_extended_leaves_earlier_rounds_alone() -> None:
-    """Rounds from 40 on get new digits, to which the organiser commits anew."""
+def test_an_extended_secret_leaves_earlier_rounds_alone() -> None:
+    """Rounds from 40 on get new digits."""
     secret = draw_secret()
     longer = extend_secret(secret, 40)
     longest = extend_secret(longer, 60)

@@ -20,7 +20,6 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 
 @pytest.mark.parametrize("extra", sorted(EXTRAS))
 def test_the_command_names_the_libraries_of_the_extra(extra: str) -> None:
-    """They are those of pyproject.toml, each one word for the shell."""
     pip, install, *libraries = split(install_command(extra))
     assert [pip, install] == ["pip", "install"]
     assert set(map(Requirement, libraries)) == set(map(Requirement, EXTRAS[extra]))
@@ -30,7 +29,7 @@ def test_an_unknown_extra_is_installed_from_the_checkout() -> None:
     assert install_command("no-such-extra") == "pip install '.[no-such-extra]'"
 
 
-def test_no_hint_of_the_program_names_another_command() -> None:
+def test_no_hint_names_another_command() -> None:
     """The text about numba is compared by processes, so it is a constant."""
     assert install_command("fast") in MISSING
     for folder in CODE:
@@ -57,7 +56,6 @@ def find_faults(text: str) -> list[str]:
 
 
 def test_no_page_names_another_command() -> None:
-    """Nor does an example, a template or a script of a page."""
     files = [file for name in (*CODE, *PAGES) for file in [ROOT / name, *(ROOT / name).rglob("*")] if file.suffix in KINDS]
     assert len(files) > 150
     assert {str(file): found for file in files if (found := find_faults(file.read_text("utf-8")))} == {}

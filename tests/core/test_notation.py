@@ -126,7 +126,9 @@ def test_the_notation_is_that_of_the_code() -> None:
     ],
 )
 def test_a_set_is_written_in_one_order(values: tuple[Any, ...]) -> None:
-    """The order in which a set yields its members depends on how it was made, and for texts also on the process."""
+    """The order in which a set yields its members depends on how it was made, and for texts
+    also on the process.
+    """
     assert len({write(frozenset(order), Rules) for order in permutations(values)}) == 1
     assert write(frozenset({10, 9}), Rules) == "frozenset({9, 10})"
 
@@ -207,8 +209,7 @@ def arena_games():
 """
 
 
-def test_such_states_are_positions_of_a_spec_and_of_records(tmp_path: Path) -> None:
-    """A match from a position that the spec lists is stored with its text, and the replay reads it."""
+def test_states_in_notation_can_be_positions(tmp_path: Path) -> None:
     (tmp_path / "gathering.py").write_text(GAME)
     text = "Heap(stones=frozenset({'a', 'b', 'c', 'd'}), mover=Mark.CIRCLE)"
     values: dict[str, Any] = {

@@ -24,8 +24,7 @@ def search_on(game: Game, evaluation: Any = None, **limits: Any) -> tuple[Game, 
     return view, Search(view, evaluation, bounds, meter, Stream("seat"), SharedStart(game, Stream("start")))
 
 
-def test_evaluate_of_a_game_is_the_return_at_the_end_and_the_heuristic_before() -> None:
-    """1 and -1 for a won position, the heuristic's word elsewhere, 0.0 without one."""
+def test_evaluate_of_a_game_is_the_return_or_the_heuristic() -> None:
     game = TicTacToe()
     _, search = search_on(game, bind(OpenLanes, game))
     won = game.parse_state("xxx/oo./...")
@@ -59,8 +58,8 @@ def steps(game: Game, state: int, player: int = 0) -> float:
     return {0: 1, 1: 0, 2: 5, 3: 1}[state]
 
 
-def test_evaluate_of_a_puzzle_is_zero_at_the_goal_and_minus_infinity_at_a_dead_end() -> None:
-    """Elsewhere it is minus the heuristic; cost_to_go is the heuristic itself."""
+def test_evaluate_of_a_puzzle_is_minus_the_heuristic() -> None:
+    """0 at the goal, minus infinity at a dead end."""
     game = Trap()
     _, search = search_on(game, bind(steps, game))
     assert [search.evaluate(state) for state in range(4)] == [-1, 0, float("-inf"), -1]
@@ -70,8 +69,10 @@ def test_evaluate_of_a_puzzle_is_zero_at_the_goal_and_minus_infinity_at_a_dead_e
     assert blind.cost_to_go(0) == 0
 
 
-def test_best_breaks_ties_at_random_and_draws_nothing_without_one() -> None:
-    """Among three equals each comes about a third of 3,000 times (5 sigma); a lone best leaves the stream unseeded."""
+def test_best_breaks_ties_at_random() -> None:
+    """Each of three comes about a third of 3,000 times (5 sigma). A single best item draws
+    nothing.
+    """
     _, search = search_on(TicTacToe())
     assert search.best([3, 9, 4], key=lambda n: n) == 9
     assert not is_used(search.rng)
@@ -82,8 +83,7 @@ def test_best_breaks_ties_at_random_and_draws_nothing_without_one() -> None:
 
 
 @pytest.mark.parametrize("items", [[], [float("nan")]])
-def test_best_of_nothing_and_of_what_cannot_be_compared_is_an_error(items: list[float]) -> None:
-    """ValueError, and not an arbitrary item."""
+def test_best_of_nothing_is_an_error(items: list[float]) -> None:
     _, search = search_on(TicTacToe())
     with pytest.raises(ValueError, match=r"empty|compared"):
         search.best(items, key=lambda item: item)
@@ -96,13 +96,11 @@ def deepened(search: Search, work: Callable[[int], Any]) -> Iterator[int]:
 
 
 def test_depths_stop_at_the_depth_limit() -> None:
-    """1, 2, 3 and no further, though every iteration does more."""
     view, search = search_on(TicTacToe(), depth=3)
     assert list(deepened(search, lambda depth: [view.result((0, 0), 1) for _ in range(depth)])) == [1, 2, 3]
 
 
 def test_depths_stop_after_an_exact_report() -> None:
-    """A report that says it is exact ends the deepening."""
     view, search = search_on(TicTacToe())
 
     def work(depth: int) -> None:
@@ -112,8 +110,7 @@ def test_depths_stop_after_an_exact_report() -> None:
     assert list(deepened(search, work)) == [1, 2, 3, 4]
 
 
-def test_depths_stop_when_two_iterations_used_and_found_the_same() -> None:
-    """Same nodes, evaluations and value twice running; a difference in any of them goes on."""
+def test_depths_stop_if_two_iterations_found_the_same() -> None:
     view, search = search_on(TicTacToe())
     used = {1: (1, 0, 0.1), 2: (2, 0, 0.1), 3: (2, 1, 0.1), 4: (2, 1, 0.2), 5: (2, 1, 0.2)}
 
@@ -146,8 +143,8 @@ class Deepening(Agent):
         return best
 
 
-def test_depths_neither_stop_early_nor_go_on_for_ever(open_positions: list[Any]) -> None:
-    """An author's own deepening ends by itself with the perfect value, in positions with at most five empty cells."""
+def test_depths_end_at_the_perfect_value(open_positions: list[Any]) -> None:
+    """In positions with at most five empty cells."""
     game = TicTacToe()
     known: dict[Any, float] = {}
 
@@ -168,9 +165,7 @@ def test_depths_neither_stop_early_nor_go_on_for_ever(open_positions: list[Any])
         assert search.depth <= len(game.actions(state)) + 2
 
 
-def test_a_report_holds_what_was_said_last() -> None:
-    """The record shows depth and value of the last report."""
-
+def test_a_record_has_the_last_report() -> None:
     class Reporter(Agent):
         name = "reporter"
 
@@ -222,7 +217,7 @@ class Starter(Agent):
 
 
 def test_all_agents_of_a_round_start_from_the_same_complete_state() -> None:
-    """It comes from the position's stream, not from the seat's; another seed gives another."""
+    """It comes from the stream of the position, not from that of the seat."""
     one = play(Guess(), Starter(), seed=5)
     other = play(Guess(), Starter(draws=7), seed=5)
     assert one.id != other.id
@@ -232,15 +227,14 @@ def test_all_agents_of_a_round_start_from_the_same_complete_state() -> None:
 
 
 def test_a_game_without_complete_states_has_no_start() -> None:
-    """TypeError says why."""
     for game in (TicTacToe(), SlidingTiles()):
         _, search = search_on(game, bind(Manhattan, game) if isinstance(game, SlidingTiles) else None)
         with pytest.raises(TypeError, match="random_state"):
             search.start()
 
 
-def test_states_generated_elsewhere_are_counted_on_request() -> None:
-    """`search.count` adds nodes and keeps the limit."""
+def test_search_count_adds_nodes() -> None:
+    """And keeps the limit."""
     _, search = search_on(TicTacToe(), nodes=10)
     search.count(4)
     assert search.nodes == 4
@@ -249,8 +243,7 @@ def test_states_generated_elsewhere_are_counted_on_request() -> None:
     assert search.nodes == 10
 
 
-def test_no_decision_has_more_nodes_than_a_record_holds() -> None:
-    """Whoever claims more meets a ValueError, at every attempt, however it is claimed; a limit still ends a decision first."""
+def test_nodes_are_limited_by_what_a_record_can_hold() -> None:
     game, search = search_on(TicTacToe())
     search.count(Limits.MAX_COUNT)
     for claim in (lambda: search.count(Limits.MAX_COUNT), lambda: search.count(1), lambda: game.result((0, 0), 1)):
@@ -265,8 +258,7 @@ def test_no_decision_has_more_nodes_than_a_record_holds() -> None:
         assert limited.nodes == most
 
 
-def test_a_report_that_is_refused_leaves_the_last_one() -> None:
-    """ValueError says what was expected; and nobody writes on what was reported by other means."""
+def test_a_refused_report_leaves_the_last_one() -> None:
     _, search = search_on(TicTacToe())
     search.report(1, value=-0.0, depth=Limits.MAX_COUNT)
     for said in ({"depth": -1}, {"depth": Limits.MAX_COUNT + 1}, {"depth": 1.5}, {"value": 10**400}, {"value": "good"}):

@@ -127,8 +127,7 @@ BIDS = SealedBids()
 STATES = list(dict.fromkeys(below(BIDS, BIDS.begin(random.Random()))))
 
 
-def test_turns_lead_where_all_at_once_does() -> None:
-    """From every state, through every choice of all movers."""
+def test_turns_lead_where_simultaneous_choices_do() -> None:
     met = 0
     for state in filter(lambda state: isinstance(state, tuple) and BIDS.movers(state), STATES):
         movers = BIDS.movers(state)
@@ -152,8 +151,7 @@ def test_at_the_end_nobody_moves_and_all_are_paid() -> None:
         assert sum(BIDS.returns(state)) == 1.0  # two lots, half a point each
 
 
-def test_what_others_choose_is_not_seen_before_all_have() -> None:
-    """All turns that differ in the choices of others, or in their coins, are one observation; the own choice is in it."""
+def test_choices_of_others_are_hidden_until_all_have_chosen() -> None:
     groups: dict[Any, set[Any]] = {}
     for state in STATES:
         if not isinstance(state, tuple):
@@ -170,8 +168,7 @@ def test_what_others_choose_is_not_seen_before_all_have() -> None:
     assert max(map(len, groups.values())) > 5
 
 
-def test_texts_read_back_in_the_middle_of_a_turn() -> None:
-    """Of states and of what each seat sees of them; equal texts mean equal states."""
+def test_texts_of_states_can_be_read_back() -> None:
     everything = set(STATES) | {BIDS.observation(state, seat) for state in STATES for seat in range(3)}
     texts = {BIDS.format_state(state): state for state in everything}
     assert len(texts) == len(everything)
@@ -195,13 +192,13 @@ def test_texts_read_back_in_the_middle_of_a_turn() -> None:
         'chosen ["0 of 2"]: 2,2,1;0:, 1:, ',
     ],
 )
-def test_a_text_that_is_no_turn_says_what_was_expected(text: str) -> None:
+def test_a_wrong_text_is_explained(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         BIDS.parse_state(text)
 
 
-def test_methods_of_the_author_meet_their_own_states() -> None:
-    """Each of them asserts it, asked here with every state and every observation."""
+def test_methods_of_the_author_get_their_own_states() -> None:
+    """Each of them asserts it."""
     for state in STATES:
         for place in (state, BIDS.observation(state, BIDS.to_move(state) % 3)):
             assert BIDS.render(place).startswith("sold: ")
@@ -211,8 +208,7 @@ def test_methods_of_the_author_meet_their_own_states() -> None:
             assert BIDS.settled(place) == (place if isinstance(place, tuple) else place.state)
 
 
-def test_a_state_drawn_anew_fits_what_its_seat_sees() -> None:
-    """Also in a turn, where the choices of others are drawn from what they may choose."""
+def test_a_sampled_state_fits_the_observation() -> None:
     rng = random.Random(5)
     drawn = set()
     for state in STATES:
@@ -232,8 +228,7 @@ def test_an_observation_cannot_be_played_on() -> None:
         BIDS.result(seen, "0 of 2")
 
 
-def test_what_is_supplied_is_not_taken_for_the_author_s() -> None:
-    """Chance only where it is given; hidden information always."""
+def test_added_methods_are_not_ascribed_to_the_author() -> None:
     assert set(Traits.of(Pennies())) == {"two-player", "zero-sum", "hidden-information", "simultaneous"}
     assert set(Traits.of(BIDS)) == {"multi-player", "hidden-information", "simultaneous", "chance", "resample"}
     assert [name for name in ("chance_outcomes", "chance_stream", "resample", "standing") if gives(Pennies, name)] == []
@@ -265,14 +260,13 @@ def test_static_methods_and_derived_classes_are_adapted_once(kind: type[Simultan
 
 
 def test_a_turn_is_a_value_of_its_own() -> None:
-    """It pickles, hashes, and is no tuple that an author might have as a state."""
     turn = Pennies().result("", "H")
     assert pickle.loads(pickle.dumps(turn)) == turn
     assert len({turn, Pennies().result("", "H"), Pennies().result("", "T")}) == 2
     assert turn != ("", ("H",))
 
 
-def test_an_agent_s_view_counts_every_choice() -> None:
+def test_a_view_counts_every_choice() -> None:
     meter = Meter()
     view = counting_view(BIDS, meter)
     state = view.initial(random.Random())

@@ -17,32 +17,28 @@ PUBLIC = ("arena", "arena.compiled", "arena.stats", "arena.testing")
 
 
 def test_the_names_of_the_api_are_those_of_the_list() -> None:
-    """One a line, `module.name`, sorted; `python tests/core/test_surface.py` writes the list anew."""
+    """`python tests/core/test_surface.py` writes the list anew."""
     assert (TOP / "tests/core/api.txt").read_text().splitlines() == names()
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """Some names are imported only when they are first used."""
     with pytest.raises(AttributeError, match="Gmae"):
         getattr(arena, "Gmae")  # noqa: B009 - mypy would see the plain access
 
 
 def test_every_name_of_the_api_can_be_imported() -> None:
-    """It is found where the table of its module says."""
     for name in names():
         module, _, attribute = name.rpartition(".")
         assert getattr(import_module(module), attribute) is not None
 
 
 def test_plugins_and_extensions_import_nothing_from_inside_the_core() -> None:
-    """Everything but `arena`, `arena.api` and what else is public is private to the core."""
     folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "chess")]
     assert sum(map(len, folders)) > 1000
     assert [f"{file}: {module}" for found in folders for file, module, _ in found if is_private(module)] == []
 
 
 def test_what_is_imported_from_the_api_is_there() -> None:
-    """Every module lists its names in `__all__`."""
     missing = []
     folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "chess")]
     for found in [*folders, imports_of("tests")]:

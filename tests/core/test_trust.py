@@ -42,7 +42,7 @@ class TwoRoads(Game):
 
 @pytest.mark.parametrize("agent", ["minimax", "alpha-beta", {"agent": "alpha-beta", "table": True}])
 def test_deepening_sees_forced_lines_to_their_end(agent: Any) -> None:
-    """Equal iterations are no proof: under a budget the winning road is found, as without one."""
+    """Equal iterations are no proof."""
     for limits in ({}, {"nodes": 1000}):
         record = play(TwoRoads(), [agent, First()], limits=limits)
         assert (record.actions[0], record.returns) == ("R", (1, -1))
@@ -67,8 +67,7 @@ class Line(Puzzle):
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_lookahead_takes_a_goal_that_it_sees_without_any_heuristic(depth: int) -> None:
-    """A goal is better than whatever is none."""
+def test_lookahead_takes_a_visible_goal(depth: int) -> None:
     record = play(Line(), {"agent": "lookahead", "depth": depth}, position="4")
     assert record.actions == ("1",)
 
@@ -105,8 +104,7 @@ def spoiled(method: str, value: Any) -> Game:
         ("is_terminal", LookupError("no")),
     ],
 )
-def test_a_broken_game_is_nobodys_fault(method: str, value: Any) -> None:
-    """Actions that are no sequence or missing, returns out of range or not zero-sum, texts that are none: all void."""
+def test_a_broken_game_makes_the_match_void(method: str, value: Any) -> None:
     agents: list[Any] = [Fixed(choice=1), Fixed(choice=1)] if method == "actions" else [First(), First()]
     record = play(spoiled(method, value), agents)
     assert record.termination == "void"
@@ -141,8 +139,7 @@ class Hidden:
 
 
 @pytest.mark.parametrize("choice", [Unspeakable(), Hidden()])
-def test_an_agent_cannot_escape_its_loss_by_what_cannot_be_shown(choice: Any) -> None:
-    """Neither an exception nor an action whose text raises makes the match void."""
+def test_an_agent_loses_even_if_its_fault_cannot_be_printed(choice: Any) -> None:
     record = play(TicTacToe(), [Fixed(choice=choice), First()])
     assert (record.seat, record.returns) == (0, (-1, 1))
 
@@ -180,13 +177,12 @@ class EvilPath(Path):
 
 @pytest.mark.parametrize("found", [EvilPath(), Answer("x", steps="many"), Answer("x", steps=-1), Answer("x", steps=True)])  # type: ignore[arg-type]
 def test_a_solution_of_another_make_is_an_illegal_action(found: Any) -> None:
-    """A subclass of Path, and steps that are no number: the solver's fault, and no board breaks on it later."""
     record = play(Words(), Fixed(choice=found))
     assert (record.termination, record.seat, record.solved) == ("illegal-action", 0, False)
 
 
 def test_an_answer_that_is_no_unicode_can_be_recorded() -> None:
-    """Half a surrogate pair in a state is written out."""
+    """Half a surrogate pair."""
     record = play(Words(), Fixed(choice=Answer("x\ud800")))
     assert record.solved
     assert record.answer == "x\\ud800"
@@ -199,17 +195,14 @@ class Dear(Line):
         return inf
 
 
-def test_a_step_that_costs_no_finite_number_is_refused() -> None:
-    """JSON has no infinity. The solver stops with the reason before it follows such a step."""
+def test_a_step_without_finite_cost_is_refused() -> None:
     refused = play(Dear(), "a-star", limits={"nodes": 50})
     assert refused.termination == "exception"
     assert "step_cost returned inf" in (refused.message or "")
     assert play(Dear(), Fixed(choice=1)).solved in (True, False)
 
 
-def test_nodes_are_never_given_back() -> None:
-    """A negative count is the agent's exception."""
-
+def test_a_negative_count_of_nodes_is_a_fault() -> None:
     class Cheat(Agent):
         name = "cheat"
 
@@ -248,8 +241,7 @@ def plugin(tmp_path: Any) -> str:
 
 
 @pytest.mark.parametrize("options", [{}, {"played": [1, 1]}])
-def test_what_one_match_does_to_an_option_is_gone_in_the_next(plugin: str, options: Any) -> None:
-    """A list from the spec or from a default is whole again: with one more agent the old matches are the same."""
+def test_changed_options_are_whole_in_the_next_match(plugin: str, options: Any) -> None:
     entry = {"agent": "sharer", **options}
     spec = {"game": "tic-tac-toe", "rounds": 2, "plugins": [plugin], "agents": [entry, "random"]}
     before = {record.id: record.actions for record in run(spec).records}
@@ -258,13 +250,12 @@ def test_what_one_match_does_to_an_option_is_gone_in_the_next(plugin: str, optio
 
 
 def test_seconds_as_a_whole_number_are_the_same_limit() -> None:
-    """5 and 5.0 give one identity."""
     ids = [play("tic-tac-toe", ["random", "random"], limits={"seconds": seconds}).id for seconds in (5, 5.0)]
     assert ids[0] == ids[1]
 
 
-def test_one_position_has_one_key_however_it_is_written() -> None:
-    """Capital letters, spaces and zeros are notation, not another position."""
+def test_one_position_has_one_key() -> None:
+    """However it is written."""
     ids = [play("tic-tac-toe", ["random", "random"], position=text).id for text in ("x../.../...", " X../.../... ")]
     assert ids[0] == ids[1]
     specs = [
@@ -274,9 +265,7 @@ def test_one_position_has_one_key_however_it_is_written() -> None:
 
 
 @pytest.mark.parametrize("does", ["count", "depth", "steps"])
-def test_a_count_without_measure_is_the_agents_fault(does: str) -> None:
-    """Neither a search nor an answer can hand over a number that no table could hold."""
-
+def test_a_count_too_large_for_a_record_is_a_fault(does: str) -> None:
     class Boaster(Agent):
         name = "boaster"
 

@@ -10,7 +10,6 @@ from arena.whole_files import write_whole
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
 def test_a_file_has_the_mode_that_is_asked_for(tmp_path: Path, mode: int) -> None:
-    """Whatever the umask is, and also if the file exists with another mode."""
     place = tmp_path / "file"
     before = os.umask(0o077)
     try:
@@ -24,7 +23,6 @@ def test_a_file_has_the_mode_that_is_asked_for(tmp_path: Path, mode: int) -> Non
 
 
 def test_a_file_that_cannot_be_replaced_stays_and_nothing_is_left(tmp_path: Path) -> None:
-    """A folder is in its place."""
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError, match="file"):
         write_whole(tmp_path / "file", b"text")

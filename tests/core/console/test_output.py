@@ -22,7 +22,7 @@ class Screen(io.StringIO):
     ("variables", "size"),
     [({}, (0, 0)), ({"COLUMNS": "70"}, (70, 0)), ({"COLUMNS": "wide", "LINES": "20"}, (0, 20)), ({"LINES": "-3"}, (0, 0))],
 )
-def test_columns_and_lines_replace_an_unknown_size(
+def test_variables_give_the_size_of_a_terminal_that_does_not(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], size: tuple[int, int]
 ) -> None:
     """A value that is not a number counts as missing."""
@@ -49,7 +49,6 @@ def test_a_percentage_is_shown_only_inside_the_block(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("label", ["1e5", "007", "1.50", "0x1F", "1_000", "nan"])
-def test_a_label_that_looks_like_a_number_is_not_written_anew(label: str) -> None:
-    """1e5 would become 100000, and 007 would become 7."""
+def test_a_label_that_looks_like_a_number_is_not_changed(label: str) -> None:
     last = TextTable(("Agent", "Games"), [(label, 8)]).text().splitlines()[-1]
     assert last.split() == [label, "8"]

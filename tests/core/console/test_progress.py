@@ -47,16 +47,15 @@ def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) ->
 
 
 @pytest.mark.process
-def test_plain_lines_where_there_is_no_terminal() -> None:
-    """Done, of how many, how fast; without control characters."""
+def test_without_a_terminal_progress_is_plain_lines() -> None:
     lines = watched(io.StringIO()).splitlines()
     assert lines
     assert all(re.fullmatch(r"[0-6]/6 matches, [\d.,]+/s(, .* left)?", line) for line in lines)
     assert lines[-1].startswith("6/6 matches")
 
 
-def test_the_time_left_is_that_of_the_forecast() -> None:
-    """Not that of the 100,000 pairs that a test may take: about as many as Wald's formula says, and fewer once it is clear."""
+def test_the_time_left_follows_from_the_forecast_of_a_test() -> None:
+    """Wald's formula forecasts far fewer pairs than the 100,000 that a test may take."""
     keys = {"sprt": {"elo1": 60}}
     spec = load_spec({"game": "tic-tac-toe", "agents": ["greedy", "random"], "format": {"name": "head-to-head", "test": keys}})
     plan, stage = Schedule(spec), MatchRunner(spec)
@@ -80,8 +79,8 @@ def test_the_time_left_is_that_of_the_forecast() -> None:
 
 
 @pytest.mark.process
-def test_the_rate_after_a_resume_is_that_of_matches_played_now() -> None:
-    """While a store is read nothing is played: 3 matches in 0.2 s after 0.4 s of reading are 15 a second."""
+def test_the_rate_after_a_resume_counts_only_new_matches() -> None:
+    """3 matches in 0.2 s, after 0.4 s of reading the store, are 15 per second."""
     spec = load_spec(SPEC | {"rounds": 6})
     stage, plan = MatchRunner(spec), Schedule(spec).take(12)
     played = [PlayedMatch(*one, stage.play(one)) for one in plan[:9]]
@@ -100,8 +99,8 @@ def test_the_rate_after_a_resume_is_that_of_matches_played_now() -> None:
 
 
 @pytest.mark.process
-def test_matches_that_a_store_will_turn_out_to_hold_are_not_left_to_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fifth entry joins four: 8 of the 20 matches of each round are new, also of the rounds that are not looked up yet."""
+def test_the_time_left_excludes_matches_that_the_store_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth entry joins four, so 8 of the 20 matches of each round are new."""
     monkeypatch.setattr("arena.tournament.queue.MATCHES_PER_LOOKUP", 60)
     agents = [{"agent": "random", "label": str(number)} for number in range(4)]
     run({**SPEC, "rounds": 6, "agents": agents}, store=tmp_path / "some.db")
@@ -122,8 +121,7 @@ def test_matches_that_a_store_will_turn_out_to_hold_are_not_left_to_play(tmp_pat
     assert left[-1] == 0
 
 
-def test_who_plays_is_asked_anew_each_time() -> None:
-    """On a cluster, where workers come and go."""
+def test_the_line_names_the_workers_of_the_moment() -> None:
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
     progress, staff = Progress(spec.boards, 6, io.StringIO()), ["1 worker", "no worker"]
     progress.staff = staff.pop
@@ -134,14 +132,12 @@ def test_who_plays_is_asked_anew_each_time() -> None:
 
 
 @pytest.mark.process
-def test_nothing_when_it_shall_be_quiet() -> None:
-    """Neither on a terminal nor elsewhere."""
+def test_quiet_progress_prints_nothing() -> None:
     assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""
 
 
 @pytest.mark.process
-def test_a_terminal_has_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is redrawn in place, cut to the width of the terminal, and erased at the end."""
+def test_a_terminal_has_one_line_that_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "15")
     seen = watched(Terminal())
@@ -152,14 +148,13 @@ def test_a_terminal_has_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_durations_are_written_as_people_say_them() -> None:
-    """From seconds to days."""
     spoken = {0: "0 s", 59.4: "59 s", 60: "1 min", 200: "3 min 20 s", 7500: "2 h 5 min", 93600: "1 d 2 h"}
     assert {seconds: figures.span(seconds) for seconds in spoken} == spoken
 
 
 @pytest.mark.process
 def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
-    """An agent that swallows the first one does not keep the user waiting; in a terminal, with real signals."""
+    """The first one is swallowed by the agent."""
     (tmp_path / "deaf.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class Deaf(Agent):\n"
@@ -187,8 +182,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_notice_does_not_stand_behind_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line is erased before other text, and comes back below it."""
+def test_a_notice_is_printed_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
@@ -199,8 +193,8 @@ def test_a_notice_does_not_stand_behind_the_line(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.process
-def test_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
-    """In a real pseudo-terminal of 60 columns: only the result is left."""
+def test_the_line_is_erased_at_the_end_of_a_run(tmp_path: Path) -> None:
+    """In a pseudo-terminal of 60 columns."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 3\nagents: [random, type-a, type-a-plus]\n")
     words = ("run", "some.yaml", "--no-store", "--workers", "1", "--plain")
     result, seen = at_terminal(tmp_path, *words, TERM="xterm", COLUMNS="60", LINES="20")
@@ -211,7 +205,6 @@ def test_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot draw anything in place."""
     monkeypatch.setenv("TERM", "dumb")
     seen = watched(Terminal())
     assert "\x1b" not in seen

@@ -57,8 +57,8 @@ def arena_agents():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_line_names_match_agent_and_ply(workers: int, tmp_path: Path) -> None:
-    """In this process and in workers. In the second match the slow one has the second seat: its third decision is ply 6."""
+def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers: int, tmp_path: Path) -> None:
+    """In the second match, the slow agent has the second seat, so its third decision is ply 6."""
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "last.py").write_text(FIRST)
     spec = load_spec(
@@ -81,7 +81,6 @@ def test_a_line_names_match_agent_and_ply(workers: int, tmp_path: Path) -> None:
 
 
 def test_nothing_is_said_while_matches_end() -> None:
-    """Nor before the time is over, nor without anybody to name."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 20, "agents": ["random", "greedy"]})
     stream = io.StringIO()
     with Progress(spec.boards, spec.size, stream, silence=5.0) as progress:

@@ -13,8 +13,8 @@ FIELD: list[Any] = ["random", "greedy", {"agent": "lookahead", "depth": 1}, {"ag
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"plies": 2}, "seed": 3}
 
 
-def test_a_gauntlet_is_the_first_against_the_rest() -> None:
-    """Two challengers and three others: 6 pairs, two games from each of four positions, no game among either side."""
+def test_a_gauntlet_pairs_challengers_with_the_others() -> None:
+    """Two challengers and three others: 6 pairs, two games from each of four positions."""
     results = arena.run({**SPEC, "format": "gauntlet", "challengers": 2, "rounds": 4})
     assert len(results.records) == 6 * 2 * 4 == results.spec.boards[0].size
     assert {frozenset(one.pairing.seats) for one in results.played} == {frozenset((a, b)) for a in (0, 1) for b in (2, 3, 4)}
@@ -35,8 +35,7 @@ def test_a_gauntlet_is_the_first_against_the_rest() -> None:
         ({"game": "sliding-tiles", "agents": ["random"]}, "openings: sliding-tiles is a puzzle; openings are for games"),
     ],
 )
-def test_what_does_not_fit_a_format_is_a_fault(more: dict[str, Any], words: str) -> None:
-    """Before anything is played, at its place."""
+def test_wrong_keys_of_a_format_are_faults(more: dict[str, Any], words: str) -> None:
     with pytest.raises(SpecError) as caught:
         arena.run({**SPEC, **more})
     assert words in str(caught.value)

@@ -58,7 +58,6 @@ def rows_of(done: Any) -> list[dict[str, Any]]:
 
 
 def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
-    """Two points for a win and seven for a draw, counted from the records, and not the score, decide."""
     results = arena.run(folder / "premier.yaml")
     points: Counter[str] = Counter()
     for record in results.records:
@@ -74,8 +73,8 @@ def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_every_command_shows_it_and_none_loads_the_plugin_to_read_a_store(folder: Path, command: Arena) -> None:
-    """The commands print the same as `arena run`, even after the plugin was deleted or replaced."""
+def test_every_command_shows_a_ranking_without_loading_the_plugin(folder: Path, command: Arena) -> None:
+    """They print the same as `arena run`, even after the plugin was deleted or replaced."""
     rows = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
     assert [row["league_points"] for row in rows] == sorted([row["league_points"] for row in rows], reverse=True)
     assert all(set(row["form"]) <= set("WDL") for row in rows)
@@ -92,8 +91,7 @@ def test_every_command_shows_it_and_none_loads_the_plugin_to_read_a_store(folder
 
 
 @pytest.mark.process
-def test_show_lists_its_columns_and_its_options(command: Arena) -> None:
-    """Each with its type, its default and its description."""
+def test_show_lists_the_columns_and_options_of_a_format(command: Arena) -> None:
     said = command("show", "league", "--plugin", "league.py").stdout
     assert "for games; boards are ranked by the format itself" in said
     assert "league_points: League points, the points of all games" in said
@@ -101,8 +99,7 @@ def test_show_lists_its_columns_and_its_options(command: Arena) -> None:
     assert "draw: whole number from 0; default 1\n      points for a draw" in said
 
 
-def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
-    """An option by its type, a column by its key, each with its place."""
+def test_a_spec_may_use_the_columns_and_options_of_a_format(folder: Path) -> None:
     chosen = {**SPEC, "columns": ["agent", "league_points"], "sort": "league_points"}
     (folder / "chosen.yaml").write_text(yaml.safe_dump(chosen))
     (board,) = Leaderboard.of_results(arena.run(folder / "chosen.yaml"))
@@ -116,8 +113,10 @@ def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_board_that_is_not_over_is_ranked_by_its_score_and_says_so(folder: Path, command: Arena) -> None:
-    """Shards and merged shards are not a whole run. The next run of the merged store has nothing to play, and ranks it."""
+def test_an_unfinished_board_is_ranked_by_score(folder: Path, command: Arena) -> None:
+    """Shards and merged shards are not a whole run. The next run of the merged store ranks the
+    board.
+    """
     for part in (1, 2):
         command("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2", "--workers", "1")
     command("merge", "all.db", "1.db", "2.db")
@@ -147,7 +146,6 @@ WRONG = [
 
 @pytest.mark.parametrize(("body", "message"), WRONG)
 def test_a_wrong_ranking_is_a_fault_of_the_plugin(folder: Path, body: str, message: str) -> None:
-    """The error has the file and the line of the format."""
     plugin = LEAGUE.read_text().replace('results: list[str] = [""] * entries', body)
     (folder / "league.py").write_text(plugin)
     with pytest.raises(PluginError, match=rf"league\.py:\d+: format league: ranking: {message}"):
@@ -156,7 +154,6 @@ def test_a_wrong_ranking_is_a_fault_of_the_plugin(folder: Path, body: str, messa
 
 @pytest.mark.process
 def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path) -> None:
-    """The board of the store is ranked by score."""
     (folder / "league.py").write_text(LEAGUE.read_text().replace('results: list[str] = [""] * entries', "return []"))
     with pytest.raises(PluginError):
         arena.run(folder / "premier.yaml", store=folder / "kept.db")
@@ -173,16 +170,14 @@ def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path) -> None:
         ('"Form", "text"', '"Form", "txt"', "unknown style 'txt'; did you mean 'text'?"),
     ],
 )
-def test_columns_that_cannot_be_shown_are_refused(folder: Path, before: str, after: str, message: str) -> None:
-    """When the plugin is loaded, with its file and line."""
+def test_wrong_columns_are_refused_when_the_plugin_is_loaded(folder: Path, before: str, after: str, message: str) -> None:
     (folder / "league.py").write_text(LEAGUE.read_text().replace(before, after))
     with pytest.raises(PluginError, match=r"league\.py:\d+\): columns: ") as refused:
         load_plugins([folder / "league.py"], environ=False)
     assert message in str(refused.value)
 
 
-def test_members_of_older_plugins_that_mean_something_else_are_left_alone(folder: Path) -> None:
-    """A format that has had `columns` and `ranking` of another kind is played as before."""
+def test_members_of_another_shape_are_ignored(folder: Path) -> None:
     text = LEAGUE.read_text().replace("columns = (", "columns = ('points',)\n    more = (")
     (folder / "league.py").write_text(text.replace("self, entries: int, outcomes: Outcomes", "self"))
     rows = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows
@@ -197,8 +192,8 @@ def test_members_of_older_plugins_that_mean_something_else_are_left_alone(folder
         ({"name": "league", "win": 2}, "Ranked by League points."),
     ],
 )
-def test_a_board_says_how_its_format_ranks_it(folder: Path, format_: Any, said: str) -> None:
-    """And its marks speak of the ratings, which the tests compare."""
+def test_a_board_names_the_ranking_of_its_format(folder: Path, format_: Any, said: str) -> None:
+    """The marks refer to the ratings, which the tests compare."""
     spec = {**SPEC, "format": format_, "rounds": 1, "plugins": [str(folder / "league.py")]}
     (board,) = Leaderboard.of_results(arena.run(spec))
     ranked = [remark for remark in board.remarks if "Ranked by" in remark]
@@ -209,12 +204,8 @@ def test_a_board_says_how_its_format_ranks_it(folder: Path, format_: Any, said: 
 
 
 @pytest.mark.parametrize(("format_", "rounds"), [("knockout", 12), ("swiss", 3)])
-def test_in_a_game_that_is_not_zero_sum_the_marks_are_those_of_the_ratings(format_: str, rounds: int) -> None:
-    """Two agents that always cooperate with each other are level in all their games, so nothing tells them apart.
-
-    Returns are means against different opponents. Two agents without a mark are those whose ratings differ in the order of the
-    board, by the test of the ratings of these games.
-    """
+def test_marks_compare_ratings_if_a_game_is_not_zero_sum(format_: str, rounds: int) -> None:
+    """Two agents without a mark are those whose ratings differ in the order of the board."""
     agents = [{"agent": "always", "action": action, "label": label} for action, label in (("D", "hawk"), ("C", "dove"))]
     spec = {
         "game": {"name": "prisoners-dilemma", "turns": 3},
@@ -242,9 +233,7 @@ def test_in_a_game_that_is_not_zero_sum_the_marks_are_those_of_the_ratings(forma
     assert not any("return" in remark for remark in board.remarks)
 
 
-def test_a_rating_that_contradicts_the_placing_tells_nobody_apart() -> None:
-    """The format ranks the entry first that lost all games; so its order may be chance."""
-
+def test_entries_are_level_if_the_ratings_contradict_the_ranking() -> None:
     class Upside(RoundRobin):
         def ranking(self, entries: int, outcomes: Outcomes) -> list[Placing]:
             return [Placing((float(entry),)) for entry in range(entries)]

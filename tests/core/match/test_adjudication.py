@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,12 +14,11 @@ import arena
 from arena.match.adjudication import Adjudication, DrawRule, ResignRule
 from arena.match.record import Record
 from arena.match.replay import Step
-from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
-from arena.spec import json_schema, load_spec
+from arena.spec import load_spec
 from arena_records.rules import compare_with_rules
 
 PLUGIN = '''
@@ -110,7 +108,9 @@ DRAW = {"draw": {"after": 8, "moves": 2, "value": 0.1}}
 def test_a_game_ends_when_the_last_decisions_agree(
     cup: Cup, adjudicate: Any, first: Values, second: Values, moves: int, returns: tuple[float, float]
 ) -> None:
-    """Counted by hand: the move, and who gets what; where the values never agree, the rules decide after 20 moves."""
+    """Moves and returns are counted by hand. If the values never agree, the rules decide after
+    20 moves.
+    """
     record = ahead(cup(first, second, adjudicate))
     assert (record.moves, record.returns) == (moves, returns)
     assert record.termination == ("normal" if moves == 20 else "adjudicated")
@@ -127,7 +127,6 @@ def test_a_game_ends_when_the_last_decisions_agree(
     ],
 )
 def test_the_rules_and_the_move_limit_come_first(cup: Cup, keys: dict[str, Any], expected: Any) -> None:
-    """A game that is over at the move that would end it has the result of its rules."""
     record = ahead(cup([-1] * 9, [], RESIGN, **keys))
     assert (record.termination, record.moves, record.returns) == expected
 
@@ -140,10 +139,10 @@ values = st.one_of(st.none(), st.sampled_from([-1.0, -0.9, -0.5, -0.1, 0.0, 0.1,
     st.one_of(st.none(), st.builds(DrawRule, st.integers(0, 9), st.integers(1, 3), st.sampled_from([0.0, 0.1, 0.5]))),
     st.one_of(st.none(), st.builds(ResignRule, st.integers(1, 3), st.sampled_from([0.5, 0.9]), st.booleans())),
 )
-def test_it_is_what_a_look_at_the_last_decisions_says(
+def test_adjudication_agrees_with_a_simple_twin(
     reported: list[tuple[int, float | None]], draw: DrawRule | None, resign: ResignRule | None
 ) -> None:
-    """Against a twin that looks back anew after every decision; seats may move several times running."""
+    """The twin examines all values after each decision. Seats may move several times in a row."""
 
     def last(seat: int, number: int, moves: int) -> list[float]:
         mine = [value for who, value in reported[:number] if who == seat][-moves:]
@@ -168,9 +167,7 @@ def test_it_is_what_a_look_at_the_last_decisions_says(
     assert (found and (found[0], found[1].returns)) == expected
 
 
-def test_the_id_knows_the_rules_and_no_other_id_changes(cup: Cup) -> None:
-    """Only where the key is given; written-out defaults are the same rules, and so are 1 and 1.0."""
-
+def test_only_the_rules_of_adjudication_change_an_id(cup: Cup) -> None:
     def id_with(adjudicate: Any) -> str:
         spec = load_spec(cup([], [], adjudicate))
         return next(one.match_id(spec) for one in Schedule(spec).take(2) if one.pairing.seats == (0, 1))
@@ -191,8 +188,7 @@ def test_the_id_knows_the_rules_and_no_other_id_changes(cup: Cup) -> None:
     assert id_with({"resign": {"value": 1}}) == id_with({"resign": {"value": 1.0}})
 
 
-def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
-    """What was played passes; a result, an ending or values that do not belong together are told."""
+def test_a_record_must_agree_with_its_reported_values(cup: Cup) -> None:
     spec = load_spec(cup([-1] * 9, [1] * 9, RESIGN))
     board, runner = spec.boards[0], MatchRunner(spec)
     record = next(one for one in map(runner.play, Schedule(spec).take(2)) if one.labels == ("a", "b"))
@@ -220,8 +216,7 @@ def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
 
 
 @pytest.mark.process
-def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The agents play it again to the same end; it is no failure, and counted in a line below the board."""
+def test_adjudicated_matches_are_counted_and_replayed(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from arena.cli import cli
 
     results = arena.run(cup([-1] * 9, [], RESIGN), store=tmp_path / "cup.db")
@@ -253,33 +248,19 @@ def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: 
         ({"adjudicate": {"resigns": {}}}, "adjudicate.resigns: unknown key; did you mean 'resign'?"),
     ],
 )
-def test_what_cannot_be_adjudicated_is_a_fault(cup: Cup, keys: dict[str, Any], expected: str) -> None:
-    """Puzzles never; keys and values are checked."""
+def test_wrong_adjudication_is_a_fault(cup: Cup, keys: dict[str, Any], expected: str) -> None:
     with pytest.raises(arena.SpecError, match=re.escape(expected)):
         load_spec({**cup([], [], {"resign": {}}), **keys})
 
 
-def test_the_schema_has_its_keys() -> None:
-    """An editor offers them, with their defaults."""
-    rules = json_schema(load_plugins(environ=False))["$defs"]
-    assert set(rules["AdjudicateKeys"]["properties"]) == {"draw", "resign"}
-    defaults = {
-        name: {key: one["default"] for key, one in rules[name]["properties"].items()} for name in ("DrawKeys", "ResignKeys")
-    }
-    assert defaults == {"DrawKeys": asdict(DrawRule()), "ResignKeys": asdict(ResignRule())}
-
-
-def test_of_several_games_the_puzzles_are_left_alone(cup: Cup) -> None:
-    """And a note says so."""
+def test_puzzles_among_several_games_are_not_adjudicated(cup: Cup) -> None:
     games = {"game": None, "games": ["tic-tac-toe", "sliding-tiles"], "agents": ["random", "greedy"]}
     spec = load_spec({**cup([], [], {"resign": {}}), **games})
     assert [board.adjudication is None for board in spec.boards] == [False, True]
     assert spec.notes == ("adjudicate: sliding-tiles is a puzzle, so its matches cannot be adjudicated",)
 
 
-def test_a_match_without_it_makes_no_call_more(cup: Cup) -> None:
-    """No function of adjudication runs, and the referee asks the stepper itself whose turn it is."""
-
+def test_a_match_without_adjudication_calls_none_of_its_functions(cup: Cup) -> None:
     def called(adjudicate: Any) -> list[str]:
         spec, found = load_spec(cup([0.5] * 20, [0.5] * 20, adjudicate)), []
         runner = MatchRunner(spec)

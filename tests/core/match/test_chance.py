@@ -18,8 +18,7 @@ from tests.core.match.chancy import Noter, Race, TwoCards
 PLUGIN = str(Path(__file__).with_name("chancy.py"))
 
 
-def test_outcomes_are_among_the_actions_and_moves_are_decisions() -> None:
-    """Two cards, then two or three actions; every decision is that of the seat whose turn it was."""
+def test_a_record_has_chance_outcomes_among_its_actions_but_not_its_moves() -> None:
     record = play(TwoCards(), [Noter(), Noter()], seed=3)
     cards, played = record.actions[:2], record.actions[2:]
     assert len(set(cards)) == 2 <= len(played) == record.moves == len(record.decisions)
@@ -29,8 +28,8 @@ def test_outcomes_are_among_the_actions_and_moves_are_decisions() -> None:
     assert record.returns in [(-2, 2), (-1, 1), (1, -1), (2, -2)]
 
 
-def test_every_deal_comes_as_often() -> None:
-    """Six deals over 600 matches: chi-square with 5 degrees of freedom is below 20.5 in 99.9 of 100 cases (seeds are fixed)."""
+def test_every_deal_is_equally_likely() -> None:
+    """Chi-square with 5 degrees of freedom is below 20.5 in 99.9 of 100 cases."""
     deals = Counter("".join(play(TwoCards(), [Noter(), Noter()], seed=seed).actions[:2]) for seed in range(600))
     assert len(deals) == 6
     assert sum((count - 100) ** 2 / 100 for count in deals.values()) < 20.5
@@ -42,8 +41,8 @@ def drawn(key: str, repetition: int, name: str) -> random.Random:
     return random.Random(int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big"))
 
 
-def test_one_number_decides_by_the_cumulated_probabilities() -> None:
-    """Faces of a die by hand, from a stream for each seat; the order of the seats' throws does not matter to them."""
+def test_outcomes_follow_from_cumulated_probabilities() -> None:
+    """Each seat has a stream of its own, as docs/reference describes it."""
     results = arena.run({"game": "race", "agents": ["random", "noter"], "rounds": 5, "plugins": [PLUGIN]})
     positions = results.spec.boards[0].positions
     for one in results.played:
@@ -60,8 +59,8 @@ def test_one_number_decides_by_the_cumulated_probabilities() -> None:
         assert thrown == [(seat, str(1 + int(6 * streams[seat].random()))) for seat, _ in thrown]
 
 
-def test_all_pairings_and_seat_orders_of_a_round_meet_the_same_deals() -> None:
-    """And those of other rounds, and of another repetition of a position, other ones."""
+def test_all_pairings_of_a_round_have_the_same_deal() -> None:
+    """Other rounds, and other repetitions of a position, have other deals."""
     agents = ["random", "noter", {"agent": "random", "label": "other"}]
     spec: dict[str, Any] = {"game": "two-cards", "agents": agents, "rounds": 30, "plugins": [PLUGIN]}
     dealt: dict[int, set[tuple[str, ...]]] = {}
@@ -74,8 +73,7 @@ def test_all_pairings_and_seat_orders_of_a_round_meet_the_same_deals() -> None:
     assert len({one.record.actions[:2] for one in repeated.played}) == 6
 
 
-def test_an_agent_is_given_its_observation() -> None:
-    """Its own card and a question mark, in each of 50 matches."""
+def test_an_agent_gets_only_its_observation() -> None:
     Noter.given.clear()
     for seed in range(50):
         play(TwoCards(), [Noter(), Noter()], seed=seed)
@@ -111,16 +109,13 @@ class Broken(TwoCards):
         (None, "expected pairs"),
     ],
 )
-def test_what_chance_cannot_be_makes_the_match_void(outcomes: Any, told: str) -> None:
-    """It is the game that is at fault, and the message says how."""
+def test_wrong_chance_outcomes_make_a_match_void(outcomes: Any, told: str) -> None:
     record = play(Broken(outcomes), [Noter(), Noter()])
     assert record.termination == "void"
     assert told in (record.message or "")
 
 
-def test_chance_without_outcomes_is_told() -> None:
-    """A game that gives CHANCE and no `chance_outcomes`."""
-
+def test_a_game_without_chance_outcomes_makes_a_match_void() -> None:
     class Half(Game):
         name = "half"
 
@@ -144,8 +139,8 @@ def test_chance_without_outcomes_is_told() -> None:
     assert "half: to_move returned CHANCE, but the game has no method chance_outcomes" in (record.message or "")
 
 
-def test_a_seat_at_fault_loses_the_most_and_others_keep_the_sum() -> None:
-    """Two chips in Kuhn's poker, and what follows from it is no contradiction."""
+def test_an_illegal_action_costs_the_most_that_a_game_can_cost() -> None:
+    """Two chips in Kuhn's poker."""
 
     class Wild(Noter):
         name = "wild"
@@ -159,7 +154,6 @@ def test_a_seat_at_fault_loses_the_most_and_others_keep_the_sum() -> None:
 
 
 def test_the_move_limit_counts_decisions() -> None:
-    """Two cards are no moves: a limit of 1 ends after the first action, with nothing won."""
     record = play(TwoCards(), [Noter(), Noter()], limits=Limits(moves=1))
     assert (record.termination, record.moves, len(record.actions), record.returns) == ("move-limit", 1, 3, (0.0, 0.0))
     assert find_contradiction(record, TwoCards()) is None
@@ -167,8 +161,7 @@ def test_the_move_limit_counts_decisions() -> None:
     assert compare_with_rules(TwoCards(), record, found[0], last, 1) == []
 
 
-def test_a_replay_follows_chance_and_tells_what_cannot_be() -> None:
-    """Outcomes belong to nobody, decisions to their seats; a card cannot be dealt twice, nor a move be counted that was none."""
+def test_a_replay_checks_the_outcomes_of_chance() -> None:
     game, record = TwoCards(), play(TwoCards(), [Noter(), Noter()], seed=3)
     *_, last = found = list(Step.follow(game, record))
     assert [step.seat for step in found[:4]] == [None, CHANCE, CHANCE, 0]
@@ -182,7 +175,6 @@ def test_a_replay_follows_chance_and_tells_what_cannot_be() -> None:
 
 
 def test_openings_count_decisions() -> None:
-    """Three random plies of the race; chance moves between them, and the throw that is left to come is the match's own."""
     spec = {"game": "race", "agents": ["random", "noter"], "rounds": 20, "openings": {"plies": 3}, "plugins": [PLUGIN]}
     results = arena.run(spec)
     points = [sum(Race().parse_state(one.record.position)[1]) for one in results.played]

@@ -34,8 +34,8 @@ def ids(results: Results) -> list[str]:
     return [played.record.id for played in results.played]
 
 
-def test_no_round_has_the_opening_of_an_earlier_one() -> None:
-    """The first draws repeat some; 40 rounds have 40 openings, and those that were new at once stay as they were drawn."""
+def test_all_rounds_have_different_openings() -> None:
+    """40 rounds: openings that were new at once stay as they were drawn."""
     positions = load_spec(CUP).boards[0].positions
     drawn, kept = [positions._drawn(number, 0).text for number in range(40)], openings(arena.run(CUP))
     first = [number for number, text in enumerate(drawn) if text not in kept[:number]]
@@ -45,14 +45,13 @@ def test_no_round_has_the_opening_of_an_earlier_one() -> None:
 
 
 def test_every_opening_is_found_before_one_repeats() -> None:
-    """Nine first moves: nine rounds have them all, and three rounds more repeat one each."""
+    """Nine first moves: nine rounds have all of them, and three further rounds repeat three."""
     found = openings(arena.run(cup(rounds=12, openings={"plies": 1})))
     assert len(set(found[:9])) == len(set(found)) == 9
 
 
 @pytest.mark.process
-def test_the_number_of_repeats_is_said(tmp_path: Path) -> None:
-    """By `arena validate` and by `arena run`, of a board that has not enough openings alone."""
+def test_a_note_counts_the_repeated_openings(tmp_path: Path) -> None:
     few, enough = tmp_path / "few.yaml", tmp_path / "enough.yaml"
     few.write_text(json.dumps(cup(rounds=12, openings={"plies": 1})))
     enough.write_text(json.dumps(CUP))
@@ -63,8 +62,8 @@ def test_the_number_of_repeats_is_said(tmp_path: Path) -> None:
     assert "note" not in CliRunner().invoke(cli, ["validate", str(enough)], standalone_mode=False).stderr
 
 
-def test_the_key_of_a_position_says_how_often_it_was_drawn_anew() -> None:
-    """The hash of its canonical text; without `redraw` where the first draw stands, as ever."""
+def test_the_key_of_a_position_contains_the_number_of_redraws() -> None:
+    """Without redraws, `redraw` is missing."""
     positions = load_spec(CUP).boards[0].positions
     anew = {number: positions.redraws.of(number) for number in range(40)}
     assert max(anew.values()) >= 1
@@ -75,15 +74,14 @@ def test_the_key_of_a_position_says_how_often_it_was_drawn_anew() -> None:
         assert positions.key(number) == blake2b(written.encode(), digest_size=16).hexdigest()
 
 
-def test_given_positions_have_openings_that_differ_too() -> None:
-    """One position given eight times, from which eight moves lead."""
+def test_given_positions_have_different_openings_too() -> None:
+    """One position is given eight times, and eight moves lead from it."""
     spec = {key: value for key, value in CUP.items() if key != "rounds"} | {"positions": ["x../.../..."] * 8}
     assert len(set(openings(arena.run({**spec, "openings": {"plies": 1}})))) == 8
 
 
 @pytest.mark.process
-def test_more_rounds_and_more_workers_change_nothing() -> None:
-    """The rounds that were there keep their matches, and two processes come to the same as one."""
+def test_more_rounds_or_workers_change_no_opening() -> None:
     whole = arena.run(cup(rounds=44))
     assert ids(whole)[:80] == ids(arena.run(CUP))
     both = arena.run(cup(rounds=44), workers=2)
@@ -92,8 +90,6 @@ def test_more_rounds_and_more_workers_change_nothing() -> None:
 
 @pytest.mark.parametrize("plies", [{}, {"openings": None}])
 def test_a_board_without_openings_draws_nothing(plies: dict[str, Any]) -> None:
-    """Keys of positions follow from the numbers alone."""
-
     class Unwilling(arena.Game):
         """Gives no position."""
 
@@ -110,8 +106,7 @@ def test_a_board_without_openings_draws_nothing(plies: dict[str, Any]) -> None:
 
 
 @pytest.mark.process
-def test_a_match_of_a_round_drawn_anew_is_played_again_by_replay(tmp_path: Path) -> None:
-    """From its own position, by the spec that the store keeps."""
+def test_a_match_from_a_redrawn_opening_can_be_replayed(tmp_path: Path) -> None:
     path = tmp_path / "cup.db"
     results, redraws = arena.run(CUP, store=path), load_spec(CUP).boards[0].positions.redraws
     last = max(number for number in range(40) if redraws.of(number))

@@ -44,7 +44,7 @@ class Counter(Agent):
 
 
 def test_an_agent_that_reports_nothing_plays_as_without_limits() -> None:
-    """Under a limit that the user has named, its moves are random. Under a patient one, none is."""
+    """With a limit that the user has named, its moves are random."""
     free = play("connect-four", [Planner(), "random"], limits={"moves": 3})
     patient = play("connect-four", [Planner(), "random"], limits=Limits(nodes=100, moves=3, patient=True))
     named = play("connect-four", [Planner(), "random"], limits={"nodes": 100, "moves": 3})
@@ -56,7 +56,6 @@ def test_an_agent_that_reports_nothing_plays_as_without_limits() -> None:
 
 @pytest.mark.parametrize("late", [False, True])
 def test_an_agent_that_reports_stops_at_the_limit(late: bool) -> None:
-    """This holds even if it reports only when it is stopped."""
     record = play("connect-four", [Counter(late=late), Counter(late=late)], limits=PATIENT)
     assert record.fallbacks == 0
     assert {decision.nodes for decision in record.decisions} == {100}
@@ -77,8 +76,7 @@ def test_a_decision_that_fails_without_limits_is_a_fault() -> None:
     assert "after 200 states" in str(record.message)
 
 
-def test_patience_is_part_of_a_seat_only_if_it_is_set() -> None:
-    """So the matches of all other runs keep their ids."""
+def test_only_patient_limits_are_part_of_an_identity() -> None:
     texts = [seat_identity("a", {}, None, limits, None) for limits in (Limits(nodes=100), PATIENT)]
     assert "patient" not in texts[0]
     assert '"patient":true' in texts[1]

@@ -72,8 +72,8 @@ def against_the_rules(game: Game, record: Record) -> list[str]:
     return [*compare_with_rules(game, record, found[0], last, record.moves), *filter(None, [find_contradiction(record, game)])]
 
 
-def test_where_nobody_loses_what_others_win_a_fault_costs_the_seat_alone() -> None:
-    """Two rounds of 4 each stand; whoever fails in the third has the least."""
+def test_a_fault_costs_only_its_seat_if_a_game_is_not_zero_sum() -> None:
+    """The returns of the two whole rounds stand."""
     record = play(Scores(), [Wild(), Wild(), Wild()])
     assert (record.termination, record.seat, record.returns) == ("illegal-action", 0, (-5, 8, 8))
     assert against_the_rules(Scores(), record) == []
@@ -81,17 +81,14 @@ def test_where_nobody_loses_what_others_win_a_fault_costs_the_seat_alone() -> No
     assert against_the_rules(Scores(), record._replace(returns=(0.0, 8.0, 8.0))) != []
 
 
-def test_what_seats_have_is_the_result_at_the_move_limit() -> None:
-    """The second seat has moved once less."""
+def test_the_standing_is_the_result_at_the_move_limit() -> None:
     record = play(Scores(), [Wild(), Wild(), Wild()], limits={"moves": 4})
     assert (record.termination, record.returns) == ("move-limit", (8, 4, 4))
     assert against_the_rules(Scores(), record) == []
     assert against_the_rules(Scores(), record._replace(returns=(8.0, 4.0, 5.0))) != []
 
 
-def test_a_game_names_its_own_limit_of_moves() -> None:
-    """Where nobody names another one; nine moves are the whole game here."""
-
+def test_a_game_may_have_its_own_move_limit() -> None:
     class Short(Scores):
         default_moves = 2
 
@@ -114,9 +111,7 @@ def test_a_game_names_its_own_limit_of_moves() -> None:
         ((float("nan"), 0, 0), "expected values in"),
     ],
 )
-def test_returns_beyond_what_the_game_promises_make_the_match_void(returns: Any, told: str) -> None:
-    """The game is at fault, and no seat."""
-
+def test_returns_out_of_range_make_a_match_void(returns: Any, told: str) -> None:
     class Lying(Scores):
         def returns(self, state: Any) -> Any:
             return returns
@@ -126,9 +121,7 @@ def test_returns_beyond_what_the_game_promises_make_the_match_void(returns: Any,
     assert re.search(told, record.message or "")
 
 
-def test_a_standing_that_cannot_be_makes_the_match_void() -> None:
-    """A value for each seat, finite."""
-
+def test_a_wrong_standing_makes_a_match_void() -> None:
     class Lying(Scores):
         def standing(self, state: Any) -> Any:
             return (0.0, float("inf"), 0.0)
@@ -144,8 +137,7 @@ def search_of(game: Game) -> Search:
     return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), SharedStart(game, Stream("start")))
 
 
-def test_a_search_values_returns_on_one_scale() -> None:
-    """Linearly, from the least at -1 to the most at 1; those of today's games as they are."""
+def test_evaluations_map_returns_to_a_scale_from_minus_1_to_1() -> None:
     search = search_of(Scores())
     assert [search.evaluate((9,) * 9, 0), search.evaluate((0,) * 9, 0)] == pytest.approx([29 / 35, -25 / 35])
     won = TicTacToe().parse_state("xxx/oo./...")
@@ -154,8 +146,8 @@ def test_a_search_values_returns_on_one_scale() -> None:
 
 
 @given(st.floats(-1, 1), st.floats(-100, 100), st.floats(0.01, 100))
-def test_the_scale_goes_both_ways(value: float, low: float, span: float) -> None:
-    """For any range. If the range is open, values stay as they are. In a zero-sum game for two, opposite values stay opposite."""
+def test_the_scale_can_be_inverted(value: float, low: float, span: float) -> None:
+    """If the range is open, values stay as they are."""
 
     class Some(TwoCards):
         zero_sum = False
@@ -183,8 +175,8 @@ class Quick(Race):
     target = 3
 
 
-def test_luck_is_taken_off_without_bias() -> None:
-    """Over all that can come, with its probability, the mean of the corrected returns is that of the returns; any V will do."""
+def test_corrections_for_luck_are_unbiased() -> None:
+    """The mean over all plays, weighted by their probability, stays the same for any evaluation."""
     game = Quick()
     for evaluation in (None, partial(lead, game), lambda state, player=0: 0.3 * player - 0.1 * state[1][0]):
         plain = corrected = Fraction(0)
@@ -195,8 +187,7 @@ def test_luck_is_taken_off_without_bias() -> None:
         assert float(corrected) == pytest.approx(float(plain), abs=1e-12)
 
 
-def test_with_the_true_value_no_luck_is_left() -> None:
-    """Corrected by the exact value of every state, each match is worth the value of the first."""
+def test_corrections_by_the_true_value_remove_all_luck() -> None:
     game = Quick()
     values: dict[Any, float] = {}
 
@@ -272,8 +263,8 @@ def offers_played(nodes: int) -> Iterator[tuple[Any, Record]]:
         yield reached, made(game, tuple(actions))._replace(decisions=tuple(decisions))
 
 
-def test_a_heuristic_that_does_not_see_chance_is_asked_after_the_best_reply() -> None:
-    """From the fourth chance node on: best replies leave no luck, and the mean of all plays stays. It takes nodes."""
+def test_an_evaluation_that_ignores_chance_is_taken_after_the_best_reply() -> None:
+    """From the fourth chance node on. The mean of all plays stays the same."""
     game, corrected, plain = Offers(), [], []
     for reached, record in offers_played(nodes=1000):
         adjusted = adjusted_returns(game, record, worth_before_the_offer)
@@ -315,9 +306,7 @@ def made(game: Game, actions: tuple[str, ...]) -> Record:
     return SOME._replace(position=start, actions=actions, returns=tuple(game.returns(state)), decisions=())
 
 
-def test_a_wrong_sum_names_the_line_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game with three seats in which the winner takes one point: its class leaves out `zero_sum`, which is then True."""
-
+def test_a_wrong_sum_of_returns_suggests_zero_sum_false(monkeypatch: pytest.MonkeyPatch) -> None:
     class Race(TicTacToe):
         players = 3
 

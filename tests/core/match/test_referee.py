@@ -90,7 +90,6 @@ def lost_by_first(record: Record, reason: str) -> None:
     ],
 )
 def test_an_illegal_action_loses(choice: Any, reason: str) -> None:
-    """Whatever is not among the legal actions; what came and what was expected is in the message."""
     record = play(TicTacToe(), [Scripted(does=lambda *_: choice), First()])
     lost_by_first(record, reason)
     if reason == "illegal-action":
@@ -98,8 +97,8 @@ def test_an_illegal_action_loses(choice: Any, reason: str) -> None:
     assert record.actions == ()
 
 
-def test_an_action_that_equals_a_legal_one_is_replaced_by_the_games_own() -> None:
-    """An object that claims to equal everything becomes the first legal action, and never enters a state."""
+def test_an_action_that_equals_a_legal_one_is_replaced_by_it() -> None:
+    """The object claims to equal everything, and never enters a state."""
     record = play(TicTacToe(), [Scripted(does=lambda *_: Liar()), First()])
     assert record.termination == "normal"
     assert record.actions[:3] == ("1", "2", "3")
@@ -123,8 +122,7 @@ def test_an_agent_that_raises_loses(error: type[BaseException], reason: str) -> 
     assert "referee.py" not in (record.traceback or "").replace("test_referee.py", "")
 
 
-def test_the_second_seat_loses_as_the_first_does() -> None:
-    """Faults are booked on the seat that made them."""
+def test_a_fault_counts_against_the_seat_that_made_it() -> None:
     record = play(TicTacToe(), [First(), Scripted(does=raises(ValueError))])
     assert (record.seat, record.returns, record.actions) == (1, (1, -1), ("1",))
 
@@ -134,8 +132,8 @@ def endless(game: Game, state: Any, search: Search) -> Any:
         game.result(state, game.actions(state)[0])
 
 
-def test_without_a_report_a_budget_ends_in_a_random_legal_action() -> None:
-    """It comes from the seat's own stream, and the record counts it."""
+def test_an_exhausted_budget_without_a_report_gives_a_random_action() -> None:
+    """The action comes from the stream of the seat, and is counted as a fallback."""
     record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=1)
     assert record.termination == "normal"
     assert [decision.fallback for decision in record.decisions] == [decision.seat == 0 for decision in record.decisions]
@@ -150,8 +148,6 @@ def test_without_a_report_a_budget_ends_in_a_random_legal_action() -> None:
 
 
 def test_the_last_report_counts_when_the_budget_runs_out() -> None:
-    """The action reported last is played, and no fallback is counted; an illegal one is an illegal action."""
-
     def reports(action: int) -> Any:
         def does(game: Game, state: Any, search: Search) -> Any:
             if game.to_move(state) == 0 and action in (*game.actions(state), 99):
@@ -167,16 +163,13 @@ def test_the_last_report_counts_when_the_budget_runs_out() -> None:
 
 
 def test_a_time_budget_ends_a_search(long_margin: None) -> None:
-    """Who generates states is stopped in time and goes on."""
     record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"seconds": 0.02})
     assert record.termination == "normal"
     assert record.fallbacks > 0
 
 
 @pytest.mark.process
-def test_a_sleeper_loses_on_time() -> None:
-    """Who does not look at the game at all overruns, and loses."""
-
+def test_an_agent_that_sleeps_beyond_its_limit_loses() -> None:
     def sleeps(game: Game, state: Any, search: Search) -> Any:
         time.sleep(0.3)
         return game.actions(state)[0]
@@ -185,13 +178,11 @@ def test_a_sleeper_loses_on_time() -> None:
 
 
 def test_a_game_at_the_move_limit_is_a_draw() -> None:
-    """Nobody is at fault."""
     record = play(TicTacToe(), [First(), First()], limits={"moves": 3})
     assert (record.termination, record.seat, record.returns, record.moves) == ("move-limit", None, (0, 0), 3)
 
 
-def test_a_match_of_exactly_the_limit_has_ended_by_itself() -> None:
-    """A win with the last allowed move counts."""
+def test_a_win_with_the_last_allowed_move_counts() -> None:
     record = play(TicTacToe(), [First(), First()], limits={"moves": 7})
     assert (record.termination, record.returns) == ("normal", (1, -1))
 
@@ -246,8 +237,7 @@ class Solver(Agent):
         ([1, 1, 1], False, "illegal-action"),
     ],
 )
-def test_a_path_is_replayed(found: Any, solved: bool, reason: str) -> None:
-    """Only a path of legal actions that ends at a goal solves; a list is no Path, and where the path matters no Answer."""
+def test_a_path_must_be_legal_and_end_at_a_goal(found: Any, solved: bool, reason: str) -> None:
     record = play(Corridor(), Solver(found=found))
     assert (record.solved, record.termination) == (solved, reason)
     assert record.returns == ((1.0,) if solved else (0.0,))
@@ -258,13 +248,11 @@ def test_a_path_is_replayed(found: Any, solved: bool, reason: str) -> None:
 
 
 def test_a_path_longer_than_the_move_limit_does_not_count() -> None:
-    """It is no fault, and no solution."""
     record = play(Corridor(), Solver(found=Path([1, 1, 1])), limits={"moves": 2})
     assert (record.termination, record.solved, record.seat) == ("move-limit", False, None)
 
 
-def test_walking_a_puzzle_ends_at_the_goal_at_a_dead_end_or_at_the_limit() -> None:
-    """`normal`, `stuck` and `move-limit`, none of them a fault."""
+def test_a_walk_ends_at_a_goal_at_a_dead_end_or_at_the_move_limit() -> None:
     walk = play(Corridor(), First())
     assert (walk.termination, walk.solved, walk.moves, walk.cost) == ("normal", True, 3, 7.5)
     stuck = play(Corridor(), Scripted(does=lambda *_: -1))
@@ -273,16 +261,13 @@ def test_walking_a_puzzle_ends_at_the_goal_at_a_dead_end_or_at_the_limit() -> No
     assert (limit.termination, limit.solved, limit.moves) == ("move-limit", False, 2)
 
 
-def test_a_solved_start_is_solved_in_no_moves_and_nobody_is_asked() -> None:
-    """For walkers and solvers alike."""
+def test_a_solved_start_needs_no_decision() -> None:
     for agent in (Scripted(does=raises(ValueError)), Solver(found=raises(ValueError))):
         record = play(SlidingTiles(), agent, position="1 2 3 / 4 5 6 / 7 8 .")
         assert (record.solved, record.moves, record.cost, record.decisions) == (True, 0, 0, ())
 
 
-def test_a_solver_out_of_budget_hands_in_its_last_report_if_it_has_one() -> None:
-    """With nothing reported it is `out-of-budget`, which draws nothing at random; a reported path counts."""
-
+def test_a_solver_out_of_budget_returns_its_last_report() -> None:
     def searches(report: bool) -> Any:
         def does(game: Game, state: Any, search: Search) -> Any:
             if report:
@@ -329,16 +314,14 @@ class Numbers(Puzzle):
         (Answer(None), False, "illegal-action"),
     ],
 )
-def test_an_answer_is_tested(found: Any, solved: bool, reason: str) -> None:
-    """An honest wrong answer is unsolved without a fault; what is no state is an illegal action."""
+def test_an_answer_must_be_a_goal(found: Any, solved: bool, reason: str) -> None:
     record = play(Numbers(), Solver(found=found))
     assert (record.solved, record.termination) == (solved, reason)
     if isinstance(found, Answer) and reason == "normal":
         assert (record.answer, record.moves, record.cost) == (str(found.state), found.steps, None)
 
 
-def test_of_a_very_long_answer_the_record_keeps_the_hash() -> None:
-    """Beyond 64 KiB."""
+def test_a_long_answer_is_recorded_as_a_hash() -> None:
     record = play(Numbers(), Solver(found=Answer(17)))
     assert record.solved
     assert record.answer is not None
@@ -349,9 +332,7 @@ def test_of_a_very_long_answer_the_record_keeps_the_hash() -> None:
 
 
 @pytest.mark.process
-def test_the_users_interrupt_is_not_the_agents_fault() -> None:
-    """A real SIGINT while an agent thinks ends the match with Interrupted, even where the agent swallows it."""
-
+def test_an_interrupt_is_not_a_fault_of_the_agent() -> None:
     def thinks(game: Game, state: Any, search: Search) -> Any:
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
@@ -370,8 +351,7 @@ def test_the_users_interrupt_is_not_the_agents_fault() -> None:
 # From Python
 
 
-def test_play_takes_names_mappings_instances_positions_and_heuristics() -> None:
-    """Whatever a caller has at hand."""
+def test_play_accepts_names_mappings_instances_positions_and_heuristics() -> None:
     record = play("tic-tac-toe", ["greedy", {"agent": "lookahead", "depth": 1}], position="xo./.../...", heuristics="open-lanes")
     assert record.position == "xo./.../..."
     assert record.labels == ("greedy", "lookahead")
@@ -380,8 +360,8 @@ def test_play_takes_names_mappings_instances_positions_and_heuristics() -> None:
 
 
 @pytest.mark.process
-def test_play_loads_plugins_and_its_record_says_what_was_played(tmp_path: FilePath) -> None:
-    """A file brings an agent. The record has the parameters of the game, and is a line when it is printed."""
+def test_play_loads_plugins(tmp_path: FilePath) -> None:
+    """The record has the parameters of the game, and a short `repr`."""
     (tmp_path / "mine.py").write_text(
         "import arena\nclass Last(arena.Agent):\n    name = 'last-legal'\n    def choose(self, game, state, search):\n"
         "        return list(game.actions(state))[-1]\n@arena.hookimpl\ndef arena_agents():\n    return [Last]\n"
@@ -397,8 +377,7 @@ def test_play_loads_plugins_and_its_record_says_what_was_played(tmp_path: FilePa
         assert [one.parameters for one in results.records] == [{"size": 4}] * 2
 
 
-def test_what_does_not_fit_is_said() -> None:
-    """The wrong number of agents, an agent that cannot play, a heuristic of another game, a position that does not parse."""
+def test_play_explains_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="2 seats, got 1"):
         play(TicTacToe(), ["random"])
     with pytest.raises(Refused, match="minimax cannot play sliding-tiles: needs two-player, zero-sum"):
@@ -423,8 +402,7 @@ def test_what_does_not_fit_is_said() -> None:
         ({"agents": [{"agent": "alpha-beta", "dept": 3}, "random"]}, "agents[0].dept"),
     ],
 )
-def test_play_refuses_parameters_in_the_words_of_a_spec(changed: dict[str, Any], where: str) -> None:
-    """Type hints, bounds, choices and names are checked. The message of the spec is the same, after the name of the file."""
+def test_play_refuses_parameters_as_a_spec_does(changed: dict[str, Any], where: str) -> None:
     asked = {"game": "tic-tac-toe", "agents": ["random", {"agent": "random", "label": "other"}], **changed}
     with pytest.raises(SpecError) as spec:
         run(asked)
@@ -435,13 +413,12 @@ def test_play_refuses_parameters_in_the_words_of_a_spec(changed: dict[str, Any],
 
 
 def test_play_refuses_parameters_of_a_heuristic() -> None:
-    """The heuristic has no parameter of this name."""
     with pytest.raises(ValueError, match=r"heuristics\[0\].greed: unknown key; none is expected here"):
         play("tic-tac-toe", ["greedy", "greedy"], heuristics=[{"name": "open-lanes", "greed": 1}, None])
 
 
-def test_the_same_match_is_the_same_record_and_another_seed_another() -> None:
-    """All but the clock; the global generator has no part in it."""
+def test_a_seed_determines_a_record() -> None:
+    """The global random generator has no influence."""
     random.seed(1)
     one = play("tic-tac-toe", ["random", "greedy"], seed=3)
     random.seed(2)
@@ -459,8 +436,8 @@ def uncollected() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("uncollected")
-def test_what_a_match_used_goes_when_it_is_over() -> None:
-    """At once: an agent's view of the game and its random stream do not wait for the garbage collector."""
+def test_objects_of_a_match_are_freed_at_its_end() -> None:
+    """They do not wait for the garbage collector."""
     met: list[weakref.ref[Any]] = []
 
     class Watched(First):

@@ -29,21 +29,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_all_that_is_imported_from_outside_of_installed_packages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However indirectly, also within functions and in circles; nothing of it is run."""
+def test_all_imports_outside_of_installed_packages_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also indirect ones, and imports in functions and in circles. Nothing is run."""
     monkeypatch.syspath_prepend(folder)
     assert PythonFile(folder / "plugin.py").find_imported() == {folder / name for name in WANTED}
 
 
-def test_a_program_finds_what_lies_beside_it(folder: Path) -> None:
-    """And nothing else; what is no Python imports nothing."""
+def test_a_program_imports_only_files_beside_it(folder: Path) -> None:
     assert PythonFile(folder / "plugin.py").find_beside() == {folder / name for name in WANTED}
     (folder / "program.sh").write_text("import helper\n")
     assert PythonFile(folder / "program.sh").find_beside() == set()
 
 
-def test_what_is_changed_is_read_anew(folder: Path) -> None:
-    """As a file is saved, and not as it was when it was first read."""
+def test_a_changed_file_is_read_again(folder: Path) -> None:
     assert folder / "unrelated.py" not in PythonFile(folder / "helper.py").find_beside()
     (folder / "helper.py").write_text("import unrelated\n")
     assert PythonFile(folder / "helper.py").find_beside() == {folder / "unrelated.py"}
@@ -51,8 +49,7 @@ def test_what_is_changed_is_read_anew(folder: Path) -> None:
     assert PythonFile(folder / "helper.py").find_beside() == set()
 
 
-def test_packages_of_another_environment_are_installed_too(tmp_path: Path) -> None:
-    """An environment that sees those of the one around it does not read them file by file."""
+def test_packages_of_an_outer_environment_are_installed_packages(tmp_path: Path) -> None:
     folder = tmp_path / "other" / "lib" / "site-packages"
     folder.mkdir(parents=True)
     (folder / "library.py").write_text("")

@@ -58,8 +58,8 @@ def play(*plugins: str, store: Path | None = None) -> arena.Results:
 
 @pytest.mark.process
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_plugin_is_told_of_each_match_once(write: Write, tmp_path: Path, stored: bool) -> None:
-    """In the order of the records, between the start and the end; a second run of the same store plays and tells no match."""
+def test_a_plugin_is_notified_of_each_match_once(write: Write, tmp_path: Path, stored: bool) -> None:
+    """In the order of the records. A second run of the same store plays nothing."""
     store = tmp_path / "cup.db" if stored else None
     file = write(LOGS)
     results = play(file, store=store)
@@ -73,8 +73,7 @@ def test_a_plugin_is_told_of_each_match_once(write: Write, tmp_path: Path, store
         assert seen == [("started", 6, store), ("finished", 6)]
 
 
-def test_void_matches_are_told_too(write: Write, tmp_path: Path) -> None:
-    """A game that breaks its rules makes them."""
+def test_void_matches_are_notified_too(write: Write, tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text(
         "from arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
         "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
@@ -87,8 +86,8 @@ def test_void_matches_are_told_too(write: Write, tmp_path: Path) -> None:
     assert load_file(file).SEEN == ["void"] * 6
 
 
-def test_a_plugin_of_a_spec_is_not_told(write: Write, tmp_path: Path) -> None:
-    """A spec may come from a stranger. The user can name the same file, and then it is told once."""
+def test_a_plugin_of_a_spec_is_not_notified(write: Write, tmp_path: Path) -> None:
+    """A spec may come from a stranger. If the user names the same file, it is notified."""
     file, spec = write(LOGS), tmp_path / "cup.yaml"
     write(LOGS, "too.py")
     spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nplugins: [follows.py, too.py]\n")
@@ -103,8 +102,7 @@ def test_a_plugin_of_a_spec_is_not_told(write: Write, tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_secret_seed_does_not_change_who_is_told(write: Write, tmp_path: Path) -> None:
-    """The spec is read again for the seed of the store, with the plugins that the spec has named."""
+def test_a_secret_seed_does_not_notify_a_plugin_of_a_spec(write: Write, tmp_path: Path) -> None:
     file = write(LOGS)
     spec, store = tmp_path / "cup.yaml", tmp_path / "cup.db"
     spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nseed: secret\nplugins: [follows.py]\n")
@@ -114,8 +112,8 @@ def test_a_secret_seed_does_not_change_who_is_told(write: Write, tmp_path: Path)
 
 
 @pytest.mark.parametrize("fault", ["raise ValueError('broken')", "raise SystemExit(3)"])
-def test_a_plugin_that_raises_is_named_once(write: Write, fault: str) -> None:
-    """It is not called again in this run, all others are, and every match is there. The next run calls it again."""
+def test_a_plugin_that_raises_is_reported_once(write: Write, fault: str) -> None:
+    """It is not called again in this run. The next run calls it again."""
     fails = write(
         f"@hookimpl\ndef arena_match_finished(record):\n    SEEN.append(1)\n    {fault}\n"
         "@hookimpl\ndef arena_run_finished(): SEEN.append(2)\n",
@@ -175,7 +173,6 @@ def arena_play_matches(run):
 @pytest.mark.process
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_may_play_a_run(write: Write, tmp_path: Path, stored: bool) -> None:
-    """The records are the same, events are told, and matches that the store has are not played again."""
     file, log = write(PLAYS, "plays.py"), write(LOGS)
     store = tmp_path / "cup.db" if stored else None
     results = play(file, log, store=store)
@@ -196,7 +193,6 @@ def test_a_plugin_of_a_spec_does_not_play_it(write: Write, tmp_path: Path) -> No
 @pytest.mark.process
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_that_cannot_play_ends_the_run_before_its_first_match(write: Write, tmp_path: Path, stored: bool) -> None:
-    """A message for the user stays as it is; another exception names the plugin and its line."""
     head = "from arena import ArenaError\n@hookimpl\ndef arena_play_matches(run): "
     store = tmp_path / "cup.db" if stored else None
     with pytest.raises(arena.ArenaError, match=r"^nothing answers there$"):
@@ -208,7 +204,7 @@ def test_a_plugin_that_cannot_play_ends_the_run_before_its_first_match(write: Wr
 
 
 def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-h` and `--help` show them, and the command that continues a run repeats them. An option that exists is left out."""
+    """An option that exists already is left out."""
     monkeypatch.setenv("ARENA_PLUGINS", write(PLAYS, "plays.py"))
     for word in ("-h", "--help"):
         shown = CliRunner().invoke(command, [word], help_option_names=["-h", "--help"]).output
@@ -227,7 +223,7 @@ def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: 
 
 
 def test_hooks_are_ordered_and_wrapped_as_in_pluggy(write: Write) -> None:
-    """`tryfirst`, `trylast` and both kinds of wrappers; a wrapper that raises is left out, whether before or after its yield."""
+    """A wrapper that raises is left out."""
     log = "import builtins\nORDER = builtins.__dict__.setdefault('_order', [])\n"
     hook = "def arena_run_started(): "
     files = [
@@ -247,8 +243,7 @@ def test_hooks_are_ordered_and_wrapped_as_in_pluggy(write: Write) -> None:
     order.clear()
 
 
-def test_all_calls_can_be_traced(write: Write) -> None:
-    """By pluggy's own means."""
+def test_hook_calls_can_be_monitored(write: Write) -> None:
     registry = load_plugins([write(LOGS)])
     calls: list[str] = []
     undo = registry.manager.add_hookcall_monitoring(lambda name, *_: calls.append(name), lambda *_: None)
@@ -261,8 +256,7 @@ def test_all_calls_can_be_traced(write: Write) -> None:
 # Hooks of extensions
 
 
-def test_a_plugin_adds_hooks_with_arguments(write: Write, tmp_path: Path) -> None:
-    """As in pluggy's manual; another plugin implements them, whichever is named first."""
+def test_a_plugin_may_declare_hooks(write: Write, tmp_path: Path) -> None:
     adds = write(
         """
         from arena.hookspecs import hookspec
@@ -283,8 +277,7 @@ def test_a_plugin_adds_hooks_with_arguments(write: Write, tmp_path: Path) -> Non
         load_plugins([has])
 
 
-def test_a_wrapper_sees_what_later_plugins_bring(write: Write) -> None:
-    """It may leave something out."""
+def test_a_wrapper_may_filter_the_results_of_later_plugins(write: Write) -> None:
     wraps = write("@hookimpl(wrapper=True)\ndef arena_agents():\n    return [found[:1] for found in (yield)]\n", "wraps.py")
     brings = write(
         """
@@ -305,8 +298,7 @@ def test_a_wrapper_sees_what_later_plugins_bring(write: Write) -> None:
     assert "two" not in found
 
 
-def test_a_plugin_that_cannot_be_used_leaves_nothing(write: Write) -> None:
-    """Neither in the registry nor in the manager."""
+def test_a_broken_plugin_is_not_registered(write: Write) -> None:
     registry = load_plugins()
     before = registry.manager.list_name_plugin()
     with pytest.raises(PluginError):
@@ -324,8 +316,8 @@ def blocked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("blocked")
-def test_a_blocked_plugin_brings_nothing_but_its_hooks_are_known() -> None:
-    """So a plugin with panels can be loaded."""
+def test_the_hooks_of_a_blocked_plugin_stay_known() -> None:
+    """So a plugin that implements them can be loaded."""
     registry = load_plugins()
     assert registry.manager.is_blocked("fairarena:web")
     assert "comparison-page" not in registry.parts["export"]
@@ -333,7 +325,7 @@ def test_a_blocked_plugin_brings_nothing_but_its_hooks_are_known() -> None:
     assert [plugin.source.name for plugin in registry.plugins if plugin.blocked] == ["fairarena:bundle", "fairarena:web"]
 
 
-def test_a_plugin_is_found_by_its_whole_name_or_by_its_own() -> None:
+def test_an_installed_plugin_is_found_by_its_full_name_or_its_entry_point() -> None:
     assert find_installed("cluster") == find_installed("fairarena:cluster") == "fairarena:cluster"
     with pytest.raises(arena.UnknownName, match="unknown installed plugin 'clustr'; did you mean 'cluster'"):
         find_installed("clustr")
@@ -341,7 +333,6 @@ def test_a_plugin_is_found_by_its_whole_name_or_by_its_own() -> None:
 
 @pytest.mark.process
 def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
-    """The plugin writes the number of its process to a file when it brings its agent."""
     source = """
         import os
         class Mine(Agent):
@@ -378,8 +369,7 @@ def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
         ("limits: {seconds: 1}", "agents[1]: a limit of time needs a process of its own, and no plugin starts one"),
     ],
 )
-def test_what_a_blocked_plugin_would_bring_is_a_fault_at_its_line(tmp_path: Path, entry: str, fault: str) -> None:
-    """And everything else plays."""
+def test_an_entry_that_needs_a_blocked_plugin_is_a_fault(tmp_path: Path, entry: str, fault: str) -> None:
     (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: [random, {{agent: greedy, {entry}}}]\n")
     found = run(tmp_path, "-p", "no:isolation", "validate", "cup.yaml")
     assert found.returncode == 2
@@ -389,8 +379,8 @@ def test_what_a_blocked_plugin_would_bring_is_a_fault_at_its_line(tmp_path: Path
 
 
 @pytest.mark.process
-def test_an_interrupted_run_goes_on_and_tells_each_match_once(tmp_path: Path) -> None:
-    """With two workers and a SIGINT in the middle; the log is in the order of the store."""
+def test_a_resumed_run_notifies_of_each_match_once(tmp_path: Path) -> None:
+    """Two workers and a SIGINT in the middle. The log has the order of the store."""
     (tmp_path / "follows.py").write_text(
         "from arena import hookimpl\n\n@hookimpl\ndef arena_match_finished(match, record):\n"
         "    with open('log', 'a') as file:\n        file.write(f'{match.number} {record.id}\\n')\n"
@@ -417,8 +407,7 @@ def test_an_interrupted_run_goes_on_and_tells_each_match_once(tmp_path: Path) ->
 
 
 @pytest.mark.process
-def test_a_file_of_an_isolated_entry_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would run in the process that it must not reach."""
+def test_a_plugin_of_an_isolated_entry_is_not_notified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text(
         "from arena import Agent, hookimpl\n\nclass Mine(Agent):\n    name = 'mine'\n"
         "    def choose(self, game, state, search): return game.actions(state)[0]\n\n"
@@ -433,9 +422,7 @@ def test_a_file_of_an_isolated_entry_is_not_told(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("hook", PARTS)
 def test_the_class_of_each_kind_of_part_exists(hook: str) -> None:
-    """The hooks name these classes as text, because the classes live in higher layers than the hooks. Plugins get them from
-    `arena.api`.
-    """
+    """Hooks name the classes as text."""
     found = resolve_name(PARTS[hook])
     assert issubclass(found, Part)
     named = re.findall(r"`(arena\.api\.\w+)\.(\w+)`", getattr(hookspecs, hook).__doc__)

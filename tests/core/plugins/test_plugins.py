@@ -63,8 +63,7 @@ def problem(*paths: str) -> str:
 # Sources
 
 
-def test_the_built_ins_come_as_any_plugin_does() -> None:
-    """Through entry points, and without these there is nothing."""
+def test_built_in_plugins_are_entry_points() -> None:
     registry = load_plugins()
     assert {"random", "greedy", "lookahead", "alpha-beta"} <= set(registry.agents)
     assert {"tic-tac-toe", "sliding-tiles"} <= set(registry.games)
@@ -75,7 +74,6 @@ def test_the_built_ins_come_as_any_plugin_does() -> None:
 
 
 def test_a_plugin_file_brings_games_agents_heuristics_and_formats(plugin: Plugin) -> None:
-    """All four hooks in one file."""
     file = plugin(
         """
         class Count(Game):
@@ -120,8 +118,8 @@ def test_a_plugin_file_brings_games_agents_heuristics_and_formats(plugin: Plugin
 
 
 @pytest.mark.process
-def test_a_file_that_is_saved_twice_within_a_second_is_read_anew(tmp_path: Path) -> None:
-    """Python's own loader takes its bytecode for the file if the length and the second of the last change are the same."""
+def test_a_file_saved_twice_within_a_second_is_read_again(tmp_path: Path) -> None:
+    """Python's own loader would use the old bytecode."""
     file = tmp_path / "saved.py"
     for value in (1, 2):
         file.write_text(f"VALUE = {value}\n")
@@ -133,7 +131,6 @@ def test_a_file_that_is_saved_twice_within_a_second_is_read_anew(tmp_path: Path)
 
 
 def test_a_module_is_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its dotted name, from wherever Python finds it."""
     (tmp_path / "my_package").mkdir()
     (tmp_path / "my_package" / "__init__.py").write_text("")
     (tmp_path / "my_package" / "players.py").write_text(HEAD + CAUTIOUS)
@@ -141,8 +138,7 @@ def test_a_module_is_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "cautious" in load_plugins(["my_package.players"]).agents
 
 
-def test_the_environment_names_plugins(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several of them, parted as paths are; empty parts are nothing."""
+def test_the_environment_variable_names_plugins(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [plugin(agent("first"), "first.py"), plugin(agent("second"), "second.py")]
     monkeypatch.setenv("ARENA_PLUGINS", os.pathsep.join(["", *files, ""]))
     assert {"first", "second"} <= set(load_plugins().agents)
@@ -150,14 +146,12 @@ def test_the_environment_names_plugins(plugin: Plugin, monkeypatch: pytest.Monke
 
 
 def test_a_broken_plugin_of_the_environment_stops_the_run(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was asked for by name."""
     monkeypatch.setenv("ARENA_PLUGINS", plugin("1 / 0\n"))
     with pytest.raises(PluginError, match="ZeroDivisionError"):
         load_plugins()
 
 
-def test_plugins_of_a_spec_are_looked_for_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever the command is run."""
+def test_plugins_of_a_spec_are_relative_to_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cups" / "players").mkdir(parents=True)
     (tmp_path / "cups" / "players" / "mine.py").write_text(HEAD + CAUTIOUS)
     (tmp_path / "cups" / "cup.yaml").write_text("game: tic-tac-toe\nagents: [cautious, random]\nplugins: [players/mine.py]\n")
@@ -167,7 +161,6 @@ def test_plugins_of_a_spec_are_looked_for_beside_it(tmp_path: Path, monkeypatch:
 
 
 def test_every_broken_plugin_of_a_spec_is_a_fault_at_its_line(tmp_path: Path, plugin: Plugin) -> None:
-    """The sound ones among them are used all the same."""
     plugin(CAUTIOUS)
     plugin("def f(:\n", "broken.py")
     spec = tmp_path / "cup.yaml"
@@ -181,8 +174,7 @@ def test_every_broken_plugin_of_a_spec_is_a_fault_at_its_line(tmp_path: Path, pl
     assert "nowhere.py" in found[1]
 
 
-def test_a_plugin_of_the_command_and_one_of_the_spec_meet(tmp_path: Path, plugin: Plugin) -> None:
-    """Both are loaded; a broken one of the command is no fault of the spec."""
+def test_plugins_of_the_command_and_of_the_spec_are_both_loaded(tmp_path: Path, plugin: Plugin) -> None:
     plugin(CAUTIOUS)
     spec = tmp_path / "cup.yaml"
     spec.write_text("game: tic-tac-toe\nagents: [cautious, second]\nplugins: [mine.py]\n")
@@ -191,8 +183,7 @@ def test_a_plugin_of_the_command_and_one_of_the_spec_meet(tmp_path: Path, plugin
         load_spec(spec, plugins=[plugin("1 / 0\n", "broken.py")])
 
 
-def test_a_file_that_is_asked_for_twice_is_loaded_once(tmp_path: Path, plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By whatever path, from the environment, the command and the spec; it is no duplicate of itself."""
+def test_a_file_that_is_named_twice_is_loaded_once(tmp_path: Path, plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "loaded"
     file = plugin(f"with open({str(mark)!r}, 'a') as out:\n    out.write('x')\n{CAUTIOUS}")
     (tmp_path / "link.py").symlink_to(file)
@@ -204,10 +195,7 @@ def test_a_file_that_is_asked_for_twice_is_loaded_once(tmp_path: Path, plugin: P
     assert mark.read_text() == "x"
 
 
-def test_every_plugin_of_a_spec_is_asked_once_what_it_brings(
-    tmp_path: Path, plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether it is named by the command, the environment or the spec, and however many others are."""
+def test_the_hooks_of_a_plugin_are_called_once(tmp_path: Path, plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
     count = "    arena_agents.asked = getattr(arena_agents, 'asked', 0) + 1\n"
     names = ["environment", "command", "first", "second"]
     files = [plugin(agent(name).replace("    return [", f"{count}    return ["), f"{name}.py") for name in names]
@@ -220,7 +208,6 @@ def test_every_plugin_of_a_spec_is_asked_once_what_it_brings(
 
 
 def test_installed_plugins_are_checked_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their code cannot change any more, and the checks take most of the time that loading takes."""
     loaded = load_plugins(environ=False)
 
     def check(*checked: object) -> None:
@@ -232,15 +219,14 @@ def test_installed_plugins_are_checked_once_in_a_process(monkeypatch: pytest.Mon
     assert [plugin.notes for plugin in again.plugins] == [plugin.notes for plugin in loaded.plugins]
 
 
-def test_what_a_plugin_brings_is_known_without_reading_its_source(plugin: Plugin) -> None:
-    """Only a message needs to know where in a file something is written; to look there takes longer than to load it."""
+def test_loading_a_plugin_does_not_read_its_source(plugin: Plugin) -> None:
+    """Only messages need lines, and finding them takes long."""
     path = plugin(agent("unread"))
     load_plugins([path], entry_points=False)
     assert path not in linecache.cache
 
 
-def test_two_files_of_one_name_are_two_plugins(tmp_path: Path) -> None:
-    """Their modules do not shadow each other."""
+def test_two_files_with_the_same_name_are_two_plugins(tmp_path: Path) -> None:
     files = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -249,8 +235,7 @@ def test_two_files_of_one_name_are_two_plugins(tmp_path: Path) -> None:
     assert {"one", "two"} <= set(load_plugins(files).agents)
 
 
-def test_a_plugin_file_may_have_the_name_of_a_module_of_python(plugin: Plugin) -> None:
-    """`random.py` shadows nothing."""
+def test_a_plugin_file_may_be_called_like_a_module_of_python(plugin: Plugin) -> None:
     import random
 
     load_plugins([plugin(agent("mine"), "random.py")])
@@ -260,7 +245,6 @@ def test_a_plugin_file_may_have_the_name_of_a_module_of_python(plugin: Plugin) -
 
 @pytest.mark.process
 def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
-    """The module can be found by its name while it is imported, and later in the same process."""
     file = plugin(
         """
         from dataclasses import dataclass, field
@@ -369,8 +353,7 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
         (CAUTIOUS.replace('name = "cautious"', ""), r"small letters, digits and dashes, got None"),
     ],
 )
-def test_what_is_wrong_with_a_plugin_is_said_in_one_line(plugin: Plugin, source: str, words: str) -> None:
-    """Who it is, what was expected, and where."""
+def test_a_broken_plugin_is_described_in_one_line(plugin: Plugin, source: str, words: str) -> None:
     said = problem(plugin(source))
     assert said.startswith("plugin mine.py: ")
     assert re.search(words, said), said
@@ -393,8 +376,8 @@ def test_what_is_wrong_with_a_plugin_is_said_in_one_line(plugin: Plugin, source:
         ),
     ],
 )
-def test_a_class_without_its_hook_is_named(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
-    """On the command line, and at its line in a spec. Imported classes and abstract ones are not meant."""
+def test_a_class_without_a_hook_is_named(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
+    """Imported and abstract classes are not counted."""
     file = plugin(source)
     assert words in problem(file)
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nplugins: [mine.py]\nagents: [random, greedy]\n")
@@ -409,21 +392,18 @@ def test_a_class_without_its_hook_is_named(plugin: Plugin, source: str, words: s
     "source", ["", "from arena import Agent as Other\n", "class Half(Game): ...\n", "WORDS = [Agent, heuristic]\n"]
 )
 def test_a_file_without_anything_to_register_may_be_a_plugin(plugin: Plugin, source: str) -> None:
-    """An abstract class and imported names are nothing to register."""
     file = plugin(source)
     (loaded,) = [one for one in load_plugins([file]).plugins if one.source.name == file]
     assert (loaded.names, loaded.problem) == ((), None)
 
 
 @pytest.mark.parametrize("option", ["agent", "command", "heuristic", "isolation", "label", "limits"])
-def test_an_option_may_not_be_called_like_a_key_of_an_entry(plugin: Plugin, option: str) -> None:
-    """Nobody could set it."""
+def test_an_option_may_not_have_the_name_of_a_key_of_an_entry(plugin: Plugin, option: str) -> None:
     said = problem(plugin(agent("a", f"def __init__(self, *, {option}=1): ...")))
     assert f"a parameter may not be called '{option}'" in said
 
 
 def test_a_parameter_of_a_game_or_a_heuristic_may_not_be_called_name(plugin: Plugin) -> None:
-    """In a spec that is the key beside it."""
     game = """
     class Endless(Game):
         name = "endless"
@@ -450,12 +430,10 @@ def test_a_parameter_of_a_game_or_a_heuristic_may_not_be_called_name(plugin: Plu
 
 
 def test_names_are_small_letters_digits_and_dashes(plugin: Plugin) -> None:
-    """Any of them anywhere."""
     assert {"a", "2", "a-2-b"} <= set(load_plugins([plugin(agent(name), f"{name}.py") for name in ("a", "2", "a-2-b")]).agents)
 
 
-def test_hints_that_cannot_be_read_are_a_fault_where_they_are_needed(plugin: Plugin) -> None:
-    """The plugin loads, since nobody may use the option; a spec that gives it is told the plugin's fault."""
+def test_unreadable_type_hints_are_a_fault_when_an_option_is_set(plugin: Plugin) -> None:
     file = plugin(agent("a", "def __init__(self, *, depth: 'NoSuchType' = 1): ..."))
     spec = {"game": "tic-tac-toe", "plugins": [file], "agents": ["a", "random"]}
     assert load_spec(spec).boards[0].size == 20
@@ -483,8 +461,7 @@ def test_hints_that_cannot_be_read_are_a_fault_where_they_are_needed(plugin: Plu
         ("def __init__(self, *, by: dict[str, int] = {}): ...", {"by": {"a": "x"}}, r"agents\[0\]\.by\.a: expected an integer"),
     ],
 )
-def test_options_are_held_against_the_hints(plugin: Plugin, init: str, option: Mapping[str, object], words: str) -> None:
-    """Of whatever type, without any code of the author's."""
+def test_options_are_checked_against_type_hints(plugin: Plugin, init: str, option: Mapping[str, object], words: str) -> None:
     file = plugin(agent("a", init))
     with pytest.raises(SpecError, match=words):
         load_spec({"game": "tic-tac-toe", "plugins": [file], "agents": [{"agent": "a", **option}, "random"]})
@@ -505,8 +482,7 @@ def test_options_are_held_against_the_hints(plugin: Plugin, init: str, option: M
         ("a\0b.py", "null"),
     ],
 )
-def test_what_is_no_plugin_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
-    """A file that is not there, a folder, a file that is not Python, a module that does not exist."""
+def test_paths_that_are_no_plugin_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
     (tmp_path / "words.txt").write_text("just words\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PluginError) as caught:
@@ -516,7 +492,6 @@ def test_what_is_no_plugin_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_folder_is_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though Python would import it, as an empty package."""
     (tmp_path / "folder_of_plugins").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
     for name in (str(tmp_path / "folder_of_plugins"), "folder_of_plugins"):
@@ -525,7 +500,6 @@ def test_a_folder_is_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_duplicate_names_both_sources(plugin: Plugin) -> None:
-    """A file against a built-in, with its version, and a file against a file."""
     said = problem(plugin(agent("random"), "mine.py"))
     assert said.startswith("plugin mine.py: ")
     assert f"fairarena:builtin-agents {arena.__version__}" in said
@@ -535,8 +509,7 @@ def test_a_duplicate_names_both_sources(plugin: Plugin) -> None:
     assert "'agent mine'" in both
 
 
-def test_a_heuristic_is_a_duplicate_only_within_its_game(plugin: Plugin) -> None:
-    """Names are unique per game, and per kind."""
+def test_names_of_heuristics_are_unique_within_a_game(plugin: Plugin) -> None:
     source = (
         "@heuristic('{name}', game='{game}')\n"
         "def h(game, state, player=0): return 0\n"
@@ -549,16 +522,14 @@ def test_a_heuristic_is_a_duplicate_only_within_its_game(plugin: Plugin) -> None
     assert "tic-tac-toe" in load_plugins([plugin(agent("tic-tac-toe"), "agent.py")]).agents
 
 
-def test_a_plugin_that_fails_can_be_mended_and_loaded(plugin: Plugin) -> None:
-    """Nothing of the failed import stays behind."""
+def test_a_repaired_plugin_can_be_loaded(plugin: Plugin) -> None:
     file = plugin("1 / 0\n")
     problem(file)
     plugin(CAUTIOUS)
     assert issubclass(load_plugins([file]).agents["cautious"], Agent)
 
 
-def test_an_unknown_name_is_told_with_the_nearest() -> None:
-    """Of its kind."""
+def test_an_unknown_name_suggests_the_nearest() -> None:
     registry = load_plugins()
     for find, name, near in (
         (registry.game, "tictactoe", "tic-tac-toe"),
@@ -603,7 +574,6 @@ def cup(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.mark.process
 def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """Without a word, and listed with its distribution and version."""
     install(tmp_path, "careful-players", CAUTIOUS)
     played = run(tmp_path, "run", cup("cautious", "random"))
     assert (played.returncode, played.stderr) == (0, "")
@@ -622,7 +592,6 @@ def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -
     ],
 )
 def test_a_broken_installed_plugin_costs_one_line(tmp_path: Path, cup: Callable[..., str], source: str, words: str) -> None:
-    """Source, version, exception, file and line; the rest go on, other installed plugins among them."""
     install(tmp_path, "broken-players", source)
     install(tmp_path, "careful-players", CAUTIOUS)
     played = run(tmp_path, "run", cup("cautious", "random"), "--format", "csv")
@@ -634,7 +603,6 @@ def test_a_broken_installed_plugin_costs_one_line(tmp_path: Path, cup: Callable[
 
 @pytest.mark.process
 def test_a_spec_that_needs_a_broken_installed_plugin_stops(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """With the name that is unknown, at its place, and the plugin that may have had it."""
     install(tmp_path, "broken-players", f"1 / 0\n{CAUTIOUS}")
     stopped = run(tmp_path, "run", cup("cautious", "random"))
     assert (stopped.returncode, stopped.stdout) == (2, "")
@@ -644,8 +612,7 @@ def test_a_spec_that_needs_a_broken_installed_plugin_stops(tmp_path: Path, cup: 
 
 
 @pytest.mark.process
-def test_a_name_that_two_installed_plugins_bring_belongs_to_neither(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """Order carries no meaning. The run goes on without it, and stops where the spec needs it, naming both."""
+def test_a_name_of_two_installed_plugins_is_unavailable(tmp_path: Path, cup: Callable[..., str]) -> None:
     install(tmp_path, "careful-players", CAUTIOUS)
     install(
         tmp_path,
@@ -665,8 +632,7 @@ def test_a_name_that_two_installed_plugins_bring_belongs_to_neither(tmp_path: Pa
 
 
 @pytest.mark.process
-def test_a_file_takes_the_place_of_an_installed_plugin(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """The user has named the file. One note says so; the row is that of the file, which plays the last action."""
+def test_a_file_replaces_an_installed_plugin(tmp_path: Path, cup: Callable[..., str]) -> None:
     install(tmp_path, "careful-players", CAUTIOUS)
     (tmp_path / "mine.py").write_text(HEAD + CAUTIOUS.replace("[0]", "[-1]"))
     played = run(tmp_path, "run", cup("cautious", "random"), "--plugin", "mine.py", "--store", "cup.db")
@@ -678,8 +644,7 @@ def test_a_file_takes_the_place_of_an_installed_plugin(tmp_path: Path, cup: Call
 
 
 @pytest.mark.process
-def test_the_remains_of_a_distribution_do_no_harm(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """Half removed, it has entry points and no name or version."""
+def test_a_half_removed_distribution_is_reported(tmp_path: Path, cup: Callable[..., str]) -> None:
     install(tmp_path, "half-players", "1 / 0\n", metadata=False)
     played = run(tmp_path, "run", cup("greedy", "random"))
     assert played.returncode == 0

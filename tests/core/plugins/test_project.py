@@ -47,8 +47,8 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     ("name", "text"),
     [("arena.toml", 'plugins = ["game.py"]'), ("pyproject.toml", '[project]\nname = "x"\n[tool.arena]\nplugins = ["game.py"]')],
 )
-def test_every_command_of_the_folder_has_its_plugins(name: str, text: str, told: Told) -> None:
-    """One line on stderr names them; `--no-project` leaves them out, before the command or behind it."""
+def test_the_project_file_loads_plugins_for_every_command(name: str, text: str, told: Told) -> None:
+    """`--no-project` leaves them out, before or after the command."""
     Path(name).write_text(text)
     out, err = told("show", "mine")
     assert out.startswith("game mine")
@@ -61,8 +61,7 @@ def test_every_command_of_the_folder_has_its_plugins(name: str, text: str, told:
 
 
 @pytest.mark.process
-def test_a_store_is_compared_and_exported_in_a_project(told: Told) -> None:
-    """Without `--plugin` such a command needs no plugin, and with one it says what that goes with."""
+def test_commands_on_a_store_ignore_the_project_file(told: Told) -> None:
     Path("some.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
     told("run", "some.yaml", "--workers", "1")
     Path("arena.toml").write_text('plugins = ["game.py"]')
@@ -72,15 +71,13 @@ def test_a_store_is_compared_and_exported_in_a_project(told: Told) -> None:
         told("compare", "results/some.db", "random", "greedy", "--plugin", "game.py")
 
 
-def test_arena_toml_stands_before_pyproject(told: Told) -> None:
-    """As ruff.toml does: the second file is not read."""
+def test_arena_toml_has_priority_over_pyproject(told: Told) -> None:
     Path("arena.toml").write_text('plugins = ["game.py"]')
     Path("pyproject.toml").write_text('[tool.arena]\nplugins = ["gone.py"]')
     assert told("show", "mine")[1].startswith("arena.toml: ")
 
 
-def test_a_file_of_a_parent_folder_does_not_count(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a file in /tmp or in a home folder would load code everywhere below it."""
+def test_a_project_file_of_a_parent_folder_is_ignored(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("arena.toml").write_text('plugins = ["game.py"]')
     Path("below").mkdir()
     monkeypatch.chdir("below")
@@ -89,8 +86,8 @@ def test_a_file_of_a_parent_folder_does_not_count(told: Told, monkeypatch: pytes
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
-def test_a_file_of_another_user_does_not_count(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither it nor a link to it, nor another's link to one's own file; a line says so."""
+def test_a_project_file_of_another_user_is_ignored(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also a link to such a file, and another user's link to an own file."""
     own, foreign, link = Path("own.toml"), Path("foreign.toml"), Path("arena.toml")
     own.write_text('plugins = ["game.py"]')
     foreign.write_text('plugins = ["game.py"]')
@@ -129,22 +126,19 @@ def test_a_file_of_another_user_does_not_count(told: Told, capsys: pytest.Captur
         ("plugins = ['gone.py']", "gone.py: FileNotFoundError"),
     ],
 )
-def test_faults_of_the_file_are_named(text: str, said: str, told: Told) -> None:
-    """Nothing is left out in silence."""
+def test_faults_of_the_project_file_are_named(text: str, said: str, told: Told) -> None:
     Path("arena.toml").write_text(text)
     with pytest.raises((ArenaError, PluginError), match=said.partition("'")[0].replace("?", r"\?")):
         told("show", "mine")
 
 
-def test_the_manual_is_read_without_it(told: Told) -> None:
-    """A broken project file stops no one from reading how it is mended."""
+def test_the_manual_can_be_read_despite_a_broken_project_file(told: Told) -> None:
     Path("arena.toml").write_text("plugins = [")
     assert told("docs", "spec")[1] == ""
 
 
 @pytest.mark.parametrize("words", [("ladder", "gone.yaml"), ("ladder", "admin", "gone.yaml", "audit"), ("submit", "game.py")])
-def test_what_takes_files_of_strangers_ignores_it(words: tuple[str, ...], told: Told) -> None:
-    """The file is broken, and the fault that is told is another one."""
+def test_commands_for_submissions_ignore_the_project_file(words: tuple[str, ...], told: Told) -> None:
     Path("arena.toml").write_text("plugins = [")
     with pytest.raises(Exception, match=r"gone\.yaml|url") as caught:
         told(*words)
@@ -152,8 +146,8 @@ def test_what_takes_files_of_strangers_ignores_it(words: tuple[str, ...], told: 
 
 
 @pytest.mark.process
-def test_a_store_loads_no_code(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It names its plugin, and beside it lies a project file; only the one of the working directory has it loaded."""
+def test_a_store_loads_no_plugin(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a project file in the current folder does."""
     Path("arena.toml").write_text('plugins = ["game.py"]')
     Path("cup.yaml").write_text("game: mine\nagents: [random, lookahead]\nrounds: 1\n")
     told("run", "cup.yaml", "--plugin", str(tmp_path / "game.py"), "--store", "cup.db", "--quiet")

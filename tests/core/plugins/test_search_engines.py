@@ -98,8 +98,8 @@ print(registry.plugins[-1].source.name == {file!r}, registry.plugins[-1].names)
 """
 
 
-def test_an_engine_of_a_plugin_file(tmp_path: Path) -> None:
-    """In the first move it takes the last of nine squares; in the second it gives up, and has drawn nothing."""
+def test_a_search_engine_of_a_plugin_runs(tmp_path: Path) -> None:
+    """Its first loop takes the last of nine squares. The second gives up, and nothing was drawn."""
     file = tmp_path / "engine.py"
     file.write_text(ENGINE)
     code = PLAYED.format(file=str(file))
@@ -110,8 +110,7 @@ def test_an_engine_of_a_plugin_file(tmp_path: Path) -> None:
     assert names == "True ('agent drawing', 'search-engine own')"
 
 
-def test_what_an_engine_tells_commands(tmp_path: Path) -> None:
-    """Its words on a game and an agent, and its note before a run."""
+def test_commands_show_the_texts_of_a_search_engine(tmp_path: Path) -> None:
     (tmp_path / "engine.py").write_text(ENGINE)
     (tmp_path / "spec.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [drawing, random]\nplugins: [engine.py]\n")
 

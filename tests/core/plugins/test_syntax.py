@@ -89,19 +89,17 @@ def digest(folder: Path, content: str | bytes, name: str = "file.py") -> bytes:
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_what_is_said_about_code_is_no_code(tmp_path: Path, one: str, other: str) -> None:
-    """Comments, docstrings of all kinds, blank lines, quotes and brackets may change."""
+def test_comments_and_formatting_do_not_change_a_digest(tmp_path: Path, one: str, other: str) -> None:
     assert digest(tmp_path, one) == digest(tmp_path, other)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_every_change_of_code_is_seen(tmp_path: Path, one: str, other: str) -> None:
-    """Down to the type of a constant."""
+def test_every_change_of_code_changes_the_digest(tmp_path: Path, one: str, other: str) -> None:
     assert digest(tmp_path, one) != digest(tmp_path, other)
 
 
 def test_the_digest_is_the_same_under_every_python(tmp_path: Path) -> None:
-    """The number comes from Python 3.11, 3.12 and 3.13, whose trees and whose `repr` of texts differ in details."""
+    """The number was computed by Python 3.11, 3.12 and 3.13."""
     assert digest(tmp_path, CODE).hex() == "a08c9b44adba159ece97febf457928b1"
 
 
@@ -117,33 +115,28 @@ def test_the_digest_is_the_same_under_every_python(tmp_path: Path) -> None:
         b"\x7fELF",
     ],
 )
-def test_what_is_no_python_counts_by_its_bytes(tmp_path: Path, content: bytes) -> None:
-    """Nothing is raised, nothing is imported, and a change is seen."""
+def test_files_that_are_not_python_are_hashed_by_bytes(tmp_path: Path, content: bytes) -> None:
     assert digest(tmp_path, content) != digest(tmp_path, content + b" ")
     assert parse_file(tmp_path / "file.py").imports == frozenset()
 
 
 def test_large_numbers_and_long_sums_are_read(tmp_path: Path) -> None:
-    """A number of more digits than Python turns into text; a chain that nests deeper than Python's stack."""
     large = "x = 0x" + "f" * 10_000 + "\n"
     assert digest(tmp_path, large) == digest(tmp_path, large + "# that was large\n")
     long = "x = " + " + ".join(["y"] * 500) + "\n"
     assert digest(tmp_path, long) == digest(tmp_path, long + "# that was long\n")
 
 
-def test_other_languages_count_by_their_bytes(tmp_path: Path) -> None:
-    """A comment there may be code, for all that is known."""
+def test_other_languages_are_hashed_by_bytes(tmp_path: Path) -> None:
     assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
 
 
 @pytest.mark.process
-def test_files_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
-    """A folder, and what is not there."""
+def test_unreadable_files_are_empty(tmp_path: Path) -> None:
     assert parse_file(tmp_path) == parse_file(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
 
 
-def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
-    """Also in functions; names by which a module is bound do not matter, but for the package that `import a.b` binds."""
+def test_imports_are_found_in_all_blocks(tmp_path: Path) -> None:
     digest(
         tmp_path,
         "import a, b.c, d.e as f\nfrom g import h as i\nclass J:\n  def k():\n    from .. import l\n    from .m import *\n",
@@ -158,8 +151,7 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
     }
 
 
-def test_a_process_takes_over_what_another_has_read(tmp_path: Path) -> None:
-    """A file is read anew when it has changed since."""
+def test_parsed_files_can_be_handed_to_another_process(tmp_path: Path) -> None:
     digest(tmp_path, "x = 1\n")
     place = tmp_path / "file.py"
     stamp, known = list_parsed()[place]
@@ -170,7 +162,7 @@ def test_a_process_takes_over_what_another_has_read(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_two_threads_may_parse_at_the_same_time(tmp_path: Path) -> None:
-    """They do so at different depths of the stack, and switch whenever memory is collected, as in a process with two ladders."""
+    """At different depths of the stack, switching at each garbage collection."""
     text = "x = [1, (2, {3: f(4, y=5)})]\n" * 200
     files = [tmp_path / f"{number}.py" for number in range(6)]
     for number, file in enumerate(files):

@@ -26,8 +26,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[arena.Results, Pat
 
 
 @pytest.mark.process
-def test_records_have_what_follows_from_their_actions(played: tuple[arena.Results, Path]) -> None:
-    """The value of the module for luck, computed again from the record; the sum stays 0, as the game is zero-sum."""
+def test_adjusted_returns_follow_from_the_actions(played: tuple[arena.Results, Path]) -> None:
     results, _ = played
     board = results.spec.boards[0]
     heuristic = results.spec.registry.heuristics["pig", str(board.game.default_heuristic)]
@@ -39,8 +38,8 @@ def test_records_have_what_follows_from_their_actions(played: tuple[arena.Result
 
 
 @pytest.mark.process
-def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tuple[arena.Results, Path]) -> None:
-    """By a regression that leaves out the rounds it corrects, computed again from the records with numpy; from the store too."""
+def test_a_board_removes_luck_by_cross_fitted_regression(played: tuple[arena.Results, Path]) -> None:
+    """Computed again with numpy from the records."""
     results, store = played
     (board,) = Leaderboard.load(store)
     for row in board.rows:
@@ -60,8 +59,7 @@ def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tupl
 
 
 @pytest.mark.process
-def test_a_changed_correction_is_found(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
-    """Boards read it, so the hash of the record covers it."""
+def test_a_changed_adjusted_return_is_damage(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     copy.write_bytes(played[1].read_bytes())
     with sqlite3.connect(copy) as connection:
@@ -70,15 +68,14 @@ def test_a_changed_correction_is_found(played: tuple[arena.Results, Path], tmp_p
         store.verify()
 
 
-def test_games_without_chance_have_none() -> None:
-    """Nor has their record the key."""
+def test_games_without_chance_have_no_adjusted_returns() -> None:
     results = arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2})
     assert all(record.adjusted is None and "adjusted" not in record.as_dict() for record in results.records)
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
 def test_a_correction_is_never_much_worse_than_none() -> None:
-    """Who holds at 3 nearly always loses at Pig, so there the correction counts for little; among equals it counts for all."""
+    """An agent that holds at 3 nearly always loses at Pig, so luck explains little."""
     uneven = {"game": "pig", "agents": [{"agent": "hold-at", "at": 3}, {"agent": "hold-at", "at": 20}], "rounds": 60}
     even = {"game": "pig", "agents": [{"agent": "hold-at", "at": 25}, {"agent": "hold-at", "at": 20}], "rounds": 60}
 
@@ -93,9 +90,8 @@ def test_a_correction_is_never_much_worse_than_none() -> None:
 
 
 def test_intervals_of_corrected_means_hold() -> None:
-    """400 tournaments of two equals whose returns are skill, luck that is measured, and luck that is not: 92 to 98 % hold.
-
-    The slope of returns on the measured luck is not 1, and rounds are few, which is when a fit could deceive itself.
+    """92 to 98 % of 400 simulated tournaments. The slope of returns on luck is not 1, and there
+    are few rounds.
     """
     rng = random.Random(3)
     held = 0
@@ -114,21 +110,19 @@ def test_intervals_of_corrected_means_hold() -> None:
     assert 0.92 * 400 <= held <= 0.98 * 400
 
 
-def test_a_heuristic_that_does_not_see_the_dice_corrects_nothing() -> None:
-    """The pips of backgammon are the same after every throw: no time is spent, and no column repeats the mean returns."""
+def test_an_evaluation_that_ignores_dice_corrects_nothing() -> None:
     results = arena.run({"game": "backgammon", "agents": ["random", {"agent": "random", "label": "other"}], "rounds": 1})
     assert all(record.adjusted == record.returns for record in results.records)
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
-def test_few_rounds_tell_nothing_of_what_luck_is_worth() -> None:
-    """Nine rounds of Pig: there is no coefficient, so there is no correction."""
+def test_few_rounds_have_no_correction() -> None:
     results = arena.run({**SPEC, "rounds": 9})
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
-def test_a_pairing_without_chance_events_has_no_luck_to_remove() -> None:
-    """Entry 0 gets 0.4 from entry 1 without chance, and 0.2 plus its luck from entry 2, so 0.3 on average without luck."""
+def test_pairings_without_chance_are_not_corrected() -> None:
+    """Entry 0 gets 0.4 from entry 1 without chance, and 0.2 plus its luck from entry 2."""
     found = MeanReturns(3, (-1.0, 1.0))
     for round_ in range(20):
         luck = 0.5 if round_ % 2 else -0.5
@@ -138,7 +132,6 @@ def test_a_pairing_without_chance_events_has_no_luck_to_remove() -> None:
 
 
 def test_a_board_without_any_luck_has_no_adjusted_returns() -> None:
-    """The returns are as they are."""
     found = MeanReturns(2, (-1.0, 1.0))
     for round_ in range(20):
         found.add(round_, (0, 1), (0.4, -0.4), (0.4, -0.4))

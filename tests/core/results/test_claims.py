@@ -114,8 +114,10 @@ def board_of(results: Results) -> Leaderboard:
     return board
 
 
-def test_no_optimum_is_taken_from_a_refuted_claim(plugin: Path, tmp_path: Path) -> None:
-    """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but the last."""
+def test_a_refuted_claim_gives_no_optimum(plugin: Path, tmp_path: Path) -> None:
+    """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but
+    the last.
+    """
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
@@ -125,8 +127,7 @@ def test_no_optimum_is_taken_from_a_refuted_claim(plugin: Path, tmp_path: Path) 
     assert pair["gaps"] == pytest.approx([sum(excess) / 6] * 2)
 
 
-def test_an_optimum_of_a_refuted_entry_is_not_known(plugin: Path, tmp_path: Path) -> None:
-    """A cheaper solution by an entry without a claim refutes `sure`, so nobody is left who knows an optimum."""
+def test_without_a_valid_claim_no_optimum_is_known(plugin: Path, tmp_path: Path) -> None:
     store = tmp_path / "toll.db"
     played(plugin, store, {"agent": "best-first", "heuristic": None}, "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
@@ -184,8 +185,10 @@ def arena_heuristics():
 """
 
 
-def test_a_claim_holds_with_an_admissible_heuristic(tmp_path: Path) -> None:
-    """A* finds cheapest solutions if its heuristic never overestimates (Hart, Nilsson and Raphael, 1968), and with weight 1."""
+def test_a_claim_needs_an_admissible_heuristic(tmp_path: Path) -> None:
+    """A* finds cheapest solutions if its heuristic never overestimates (Hart, Nilsson and
+    Raphael, 1968), and with weight 1.
+    """
     (tmp_path / "double.py").write_text(DOUBLE)
     entries = [
         {"agent": "a-star", "heuristic": "manhattan", "label": "sound"},

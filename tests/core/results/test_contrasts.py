@@ -64,21 +64,21 @@ def claims(tally: Tally) -> int:
     return sum(one is not None and one.better != 0 for one in tested)
 
 
-def test_six_equal_solvers_are_rarely_told_apart() -> None:
-    """In 5 % of boards at most is any of 60 claims about solved positions, moves, nodes and time made."""
+def test_six_equal_solvers_are_rarely_distinguished() -> None:
+    """At most 5 % of boards have any claim among 60 tests."""
     rng = random.Random(1)
     assert sum(claims(solvers(rng, [1.0] * 6)) > 0 for _ in range(BOARDS)) <= MOST
 
 
-def test_ten_equal_agents_are_rarely_told_apart() -> None:
-    """In 5 % of boards at most is any of 45 ratings or 45 matches claimed to differ."""
+def test_ten_equal_agents_are_rarely_distinguished() -> None:
+    """At most 5 % of boards have any claim among 45 ratings and 45 pairings."""
     rng = random.Random(2)
     assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
 
 
-def test_games_that_are_all_level_are_no_test() -> None:
-    """The first two entries share every pair of games, so these games refute nothing: the sign of no lead can be flipped. Three
-    ratings and the games against the third entry are tested, which wins and loses by lot.
+def test_games_that_are_all_level_are_not_tested() -> None:
+    """Two entries draw all their games. The three ratings and the games against the third entry
+    are tested.
     """
     rng = random.Random(5)
     tally = Tally(sheet("versus", 3))
@@ -95,8 +95,8 @@ def test_games_that_are_all_level_are_no_test() -> None:
     assert (level.lead, level.p_value_holm, level.better) == (0, 1, 0)
 
 
-def test_what_ranks_two_solvers_tells_them_apart() -> None:
-    """Solvers that solve all with equal moves, one with a tenth of the nodes: told apart by nodes, as scipy's test has it."""
+def test_solvers_are_distinguished_by_what_ranks_them() -> None:
+    """Equal moves, but one solver needs a tenth of the nodes."""
     rng = random.Random(3)
     tally = Tally(sheet("puzzle", 3))
     nodes: list[list[float]] = [[], [], []]
@@ -119,8 +119,8 @@ def test_what_ranks_two_solvers_tells_them_apart() -> None:
     assert found.tests == 6  # nodes and seconds of three pairs
 
 
-def test_six_searches_that_all_solve_all_are_ordered_by_nodes() -> None:
-    """Three heuristics of A*, from blind to well informed: no mark, and the board says what it is ranked by."""
+def test_searches_that_solve_everything_are_ranked_by_nodes() -> None:
+    """Three heuristics of A*, from blind to well informed."""
     agents = [{"agent": "a-star", "heuristic": name} for name in ("linear-conflict", "manhattan", "misplaced")]
     [board] = Leaderboard.of_results(
         arena.run({"game": {"name": "sliding-tiles", "shuffle": 40}, "rounds": 40, "agents": agents})
@@ -131,11 +131,9 @@ def test_six_searches_that_all_solve_all_are_ordered_by_nodes() -> None:
     assert "Ranked by solved positions, then by mean cost of solutions, then by nodes." in board.remarks
 
 
-def test_a_puzzle_in_which_only_the_final_state_counts_is_ranked_by_nodes() -> None:
-    """A sudoku has one solution, so no solver finds a shorter or cheaper one. Means of nodes are those of the records.
-
-    Steps of backtracking are search effort. They neither rank the board nor count as tests: of three pairs that solve everything,
-    only nodes and seconds are tested.
+def test_puzzles_in_which_the_path_does_not_matter_are_ranked_by_nodes() -> None:
+    """A sudoku has one solution. Steps of backtracking neither rank the board nor count as
+    tests.
     """
     agents: list[Any] = ["backtracking", {"agent": "backtracking", "order": "first", "label": "first"}, "a-star"]
     spec = {"game": {"name": "sudoku", "cell": "first"}, "rounds": 4, "agents": agents, "limits": {"nodes": 100_000}}
@@ -158,8 +156,7 @@ def test_a_puzzle_in_which_only_the_final_state_counts_is_ranked_by_nodes() -> N
         assert deciding is None or deciding == found.get(one, other, "nodes")
 
 
-def test_the_same_search_twice_is_level() -> None:
-    """With each other and with nothing else; the remark names the test and the number of tests."""
+def test_two_equal_searches_are_level() -> None:
     agents: list[Any] = [{"agent": "bfs", "label": "one"}, {"agent": "bfs", "label": "two"}, "a-star"]
     spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 20, "agents": agents}
     [board] = Leaderboard.of_results(arena.run(spec))
@@ -169,7 +166,7 @@ def test_the_same_search_twice_is_level() -> None:
 
 
 def test_returns_are_tested_by_round() -> None:
-    """Rounds that both played are paired, as scipy's tests have it; if they share few, the means are compared."""
+    """Rounds of both are paired. If they share few rounds, the means are compared, as by scipy."""
     rng = random.Random(4)
     luck = {round_: rng.gauss(0, 5) for round_ in range(500)}
     mine = {round_: luck[round_] + rng.gauss(0.3, 1) for round_ in luck}
@@ -193,8 +190,10 @@ def test_returns_are_tested_by_round() -> None:
     assert compare_rounds(mine, {-1: 1.0}, paired=True) is None
 
 
-def test_one_repeated_pairing_leaves_the_tests_of_others() -> None:
-    """Two agents draw the same two games in 12 rounds, and a third one loses to both: by the binomial, 2 / 2^12 and nothing."""
+def test_a_repeated_pairing_does_not_affect_other_tests() -> None:
+    """Two agents repeat two games in 12 rounds, and each beats a third one in every round: p =
+    2 / 2^12.
+    """
     returns = MeanReturns(3, (-1.0, 1.0))
     rng = random.Random(2)
     for round_ in range(12):
@@ -217,9 +216,7 @@ def test_one_repeated_pairing_leaves_the_tests_of_others() -> None:
 
 
 def test_a_measure_is_tested_as_returns_are() -> None:
-    """Two agents repeat two games, and play a third one by lot: of values that are the returns, every lead, test and interval is
-    that of the board. Against the third agent, each wins every round: 2 / 2^12. Without the seats, nothing is tested.
-    """
+    """For values that are the returns, each lead, test and interval is that of the board."""
     returns, rng = MeanReturns(3), random.Random(2)
     matches: list[tuple[int, tuple[int, int], tuple[float, float], int | None]] = []
     for round_ in range(12):
@@ -250,8 +247,8 @@ def test_a_measure_is_tested_as_returns_are() -> None:
 
 
 @pytest.mark.parametrize("rounds", [3, 30])
-def test_repeats_alone_are_no_test(rounds: int) -> None:
-    """Ten equal pairs say no more than one pair; three that are repeated say no more than three."""
+def test_repeats_are_not_tested(rounds: int) -> None:
+    """Ten equal pairs are one observation, and three that are repeated are three."""
     returns = MeanReturns(2, (-1.0, 1.0))
     for round_ in range(rounds):
         for seats in ((0, 1), (1, 0)):
@@ -270,9 +267,9 @@ def test_repeats_alone_are_no_test(rounds: int) -> None:
 
 
 @pytest.mark.parametrize("swept", [True, False])
-def test_a_gauntlet_that_falls_back_to_scores_does_not_contradict_them(swept: bool) -> None:
-    """Entry 2 holds its own against a strong entry, and 3 scores a little more against a weak one, so the ratings of the two
-    contradict their scores. These rank the board if an entry lost everything, so that its rating is hidden.
+def test_a_gauntlet_ranked_by_scores_does_not_contradict_them(swept: bool) -> None:
+    """The ratings of entries 2 and 3 contradict their scores. Scores rank the board if a rating
+    is hidden.
     """
     tally = Tally(replace(sheet("versus", 5), format="gauntlet", ranked_by="score"))
     rng = random.Random(3)
@@ -290,8 +287,7 @@ def test_a_gauntlet_that_falls_back_to_scores_does_not_contradict_them(swept: bo
     assert (3 in contrast(tally).level()[2]) == swept
 
 
-def test_a_board_of_scores_is_marked_too() -> None:
-    """Two players of the same strategy are level; one that always loses is not."""
+def test_a_board_of_scores_has_marks() -> None:
     tally = Tally(sheet("score", 3))
     rng = random.Random(6)
     for round_ in range(40):
@@ -317,8 +313,10 @@ def test_a_changed_order_of_entries_changes_no_decision() -> None:
         assert backward == replace(forward, lead=-forward.lead)
 
 
-def test_a_leaderboard_that_contradicts_the_test_tells_nobody_apart() -> None:
-    """One solver needs two moves fewer on each shared position, but its mean is larger, because it alone solved the long ones."""
+def test_entries_are_level_if_the_board_contradicts_the_test() -> None:
+    """One solver is better at each shared position, but its mean is worse, because it alone
+    solved the long ones.
+    """
     tally = Tally(sheet("puzzle", 2))
     for round_ in range(40):
         for entry, moves in ((0, 60 if round_ < 5 else 14), (1, 1 if round_ >= 35 else 16)):
@@ -341,7 +339,6 @@ def test_a_leaderboard_that_contradicts_the_test_tells_nobody_apart() -> None:
 
 
 def test_costs_that_differ_by_rounding_are_equal() -> None:
-    """The sum of the same steps in another order."""
     tally = Tally(sheet("puzzle", 2))
     rng = random.Random(5)
     for round_ in range(30):
@@ -353,9 +350,7 @@ def test_costs_that_differ_by_rounding_are_equal() -> None:
     assert contrast(tally).get(0, 1, "cost") is None
 
 
-def test_no_p_value_but_that_of_seconds_depends_on_the_clock() -> None:
-    """Whether times can be compared, and whatever they are."""
-
+def test_only_the_p_value_of_seconds_depends_on_the_clock() -> None:
     def found(seconds: Sequence[float], *, timed: bool) -> Contrasts:
         rng = random.Random(4)
         tally = Tally(sheet("puzzle", 2))
@@ -379,7 +374,7 @@ def test_no_p_value_but_that_of_seconds_depends_on_the_clock() -> None:
 
 
 def test_ratings_that_differ_by_rounding_share_a_rank() -> None:
-    """The processor decides which of the pairs of ratings differ in their last digit, hence thirty boards."""
+    """Thirty boards, because the processor decides which ratings differ in the last digit."""
     differ = 0
     for seed in range(30):
         board = make_mirrored_board(seed)
@@ -408,7 +403,6 @@ def make_mirrored_board(seed: int) -> Leaderboard:
 
 
 def test_sums_that_differ_by_rounding_share_a_rank() -> None:
-    """Mean returns, and the numbers of a format: 0.1 + 0.2 is 0.3."""
     tally = Tally(sheet("score", 2))
     for entry, returns in enumerate([(0.1, 0.2, -0.3), (0.0, 0.0, 0.0)]):
         for round_, got in enumerate(returns):

@@ -72,8 +72,7 @@ def both(spec: dict[str, Any], path: Path) -> Leaderboard:
     return stored
 
 
-def test_the_share_is_that_of_the_agent_which_did_not_choose(spec: dict[str, Any], tmp_path: Path) -> None:
-    """All moves of the one, none of the others, though all have the same limit and draw random numbers."""
+def test_the_share_of_fallbacks_counts_only_the_agent_that_did_not_choose(spec: dict[str, Any], tmp_path: Path) -> None:
     board = both({**spec, "agents": ["idle", "prudent", "random"]}, tmp_path / "s.db")
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "prudent": 0.0, "random": 0.0}
     [number] = [remark.split()[0] for remark in board.remarks if "actions were random" in remark]
@@ -84,8 +83,7 @@ def test_the_share_is_that_of_the_agent_which_did_not_choose(spec: dict[str, Any
     assert not [remark for remark in board.remarks if "do not say" in remark]
 
 
-def test_they_are_marked_and_named_below(spec: dict[str, Any], tmp_path: Path) -> None:
-    """In every rendering but JSON, which has the share; a spec can ask for the column."""
+def test_fallbacks_are_marked_and_explained(spec: dict[str, Any], tmp_path: Path) -> None:
     results = arena.run({**spec, "agents": ["idle", "random"], "columns": ["rank", "agent", "fallback_share"]})
     (board,) = Leaderboard.of_results(results)
     cells = {row[1]: (row[0], row[2]) for row in board_table(board).cells}
@@ -100,15 +98,14 @@ def test_they_are_marked_and_named_below(spec: dict[str, Any], tmp_path: Path) -
     assert {row["agent"]: row["fallback_share"] for row in rows} == {"idle": 1.0, "random": 0.0}
 
 
-def test_a_limit_of_one_agent_tells_whose_they_are(spec: dict[str, Any], tmp_path: Path) -> None:
-    """Only who has a budget can run out of it, whatever decisions look like."""
+def test_only_an_agent_with_a_limit_has_fallbacks(spec: dict[str, Any], tmp_path: Path) -> None:
     agents = [{"agent": "idle", "limits": {"nodes": 5}}, "random"]
     board = both({**spec, "limits": None, "agents": agents}, tmp_path / "s.db")
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "random": 0.0}
 
 
-def test_agents_with_equal_amounts_are_told_apart(spec: dict[str, Any], tmp_path: Path) -> None:
-    """Both agents use random numbers and 20 nodes for each decision, and report nothing, but only one runs out of budget."""
+def test_fallbacks_are_counted_even_if_all_amounts_are_equal(spec: dict[str, Any], tmp_path: Path) -> None:
+    """Both agents use random numbers and 20 nodes, but only one runs out of budget."""
     path = tmp_path / "s.db"
     board = both({**spec, "agents": ["idle", "exact"]}, path)
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "exact": 0.0}
@@ -120,7 +117,7 @@ def test_agents_with_equal_amounts_are_told_apart(spec: dict[str, Any], tmp_path
 
 
 def test_stores_of_earlier_versions_have_unknown_shares(spec: dict[str, Any], tmp_path: Path) -> None:
-    """Their records have the number of fallbacks without marks. Only a seat that used random numbers can have had them."""
+    """Their records have the number of fallbacks, but no marks."""
     path = tmp_path / "s.db"
     arena.run({**spec, "agents": ["idle", "exact", "first"]}, store=path)
     with closing(sqlite3.connect(path)) as store:  # as an earlier version wrote it
@@ -137,8 +134,7 @@ def test_stores_of_earlier_versions_have_unknown_shares(spec: dict[str, Any], tm
         assert all(record.fallbacks and not any(one.fallback for one in record.decisions) for record in found)
 
 
-def test_a_puzzle_tells_them_too(spec: dict[str, Any], tmp_path: Path) -> None:
-    """One seat, and so one agent."""
+def test_fallbacks_of_puzzles_are_counted(spec: dict[str, Any], tmp_path: Path) -> None:
     puzzle = {**spec, "game": {"name": "sliding-tiles", "shuffle": 8}, "limits": {"nodes": 9, "moves": 12}}
     board = both({**puzzle, "agents": ["idle", "random"]}, tmp_path / "s.db")
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "random": 0.0}

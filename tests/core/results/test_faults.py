@@ -99,8 +99,8 @@ def results(board: Leaderboard) -> dict[str, tuple[int, int, int, float]]:
 
 
 @pytest.mark.parametrize("rank", ["wins", "returns"])
-def test_a_fault_is_a_loss_on_the_board_of_a_run_and_of_a_store(spec: dict[str, Any], tmp_path: Path, rank: str) -> None:
-    """Each of three entries plays 8 games against each other one: never loses its 16, greed wins all, and modest wins 8."""
+def test_a_fault_is_a_loss_on_boards(spec: dict[str, Any], tmp_path: Path, rank: str) -> None:
+    """Each of three entries plays 8 games against each other one. `never` loses all 16."""
     expected = {"greed": (16, 0, 0, 1.0), "modest": (8, 0, 8, 0.5), "never": (0, 0, 16, 0.0)}
     board = Leaderboard.of_results(arena.run({**spec, "rank": rank}, store=tmp_path / "cup.db"))[0]
     assert results(board) == results(stored_board(tmp_path / "cup.db")) == expected
@@ -110,7 +110,6 @@ def test_a_fault_is_a_loss_on_the_board_of_a_run_and_of_a_store(spec: dict[str, 
 
 
 def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path, say: Callable[..., str]) -> None:
-    """Lists of matches, tidy rows, comparisons and the filter of the pages count the same 16 losses of never."""
     path = str(tmp_path / "cup.db")
     arena.run({**spec, "rank": "wins"}, store=path)
     rows = list(csv.DictReader(io.StringIO(say("export", path, "--format", "tidy"))))
@@ -127,8 +126,8 @@ def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path,
     assert "never has 0 on average, modest 0.5: -0.5" in say("compare", path, "--by", "score")
 
 
-def test_the_others_of_three_seats_are_compared_with_each_other(spec: dict[str, Any], tmp_path: Path) -> None:
-    """Whoever fails is last of three. The other two got nothing in this game, so they share the first place."""
+def test_a_fault_in_a_game_for_three_is_the_last_place(spec: dict[str, Any], tmp_path: Path) -> None:
+    """The other two got nothing, so they share the first place."""
     arena.run({**spec, "game": {"name": "harvest", "seats": 3}, "rank": "wins"}, store=tmp_path / "cup.db")
     board = stored_board(tmp_path / "cup.db")
     found, games = results(board), board.rows[0]["games"]
@@ -137,7 +136,6 @@ def test_the_others_of_three_seats_are_compared_with_each_other(spec: dict[str, 
 
 
 def test_pairs_and_ratings_take_a_fault_as_a_loss() -> None:
-    """The results of a match order its seats: whoever failed comes last, behind seats with the same return."""
     games = PairedGames()
     for round_ in range(5):
         games.add(round_, (0, 1), put_last((0.0, 0.0), 0), round_, used_rng=True)
@@ -151,7 +149,6 @@ def test_pairs_and_ratings_take_a_fault_as_a_loss() -> None:
 
 
 def test_formats_take_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: Path) -> None:
-    """A format of a plugin, which compares results, gives three points for the game that an opponent lost by a fault."""
     for _ in range(2):  # the second time, the matches come from the store
         played = arena.run({**spec, "rounds": 1, "format": "league", "rank": "wins"}, store=tmp_path / "cup.db")
         rows = Leaderboard.of_results(played)[0].rows

@@ -23,13 +23,11 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("value", "text"), WRITTEN)
-def test_a_figure_is_written_as_a_person_does(value: float | None, text: str) -> None:
-    """Three digits, thousands set apart, no exponent down to 1e-7, no minus before nothing."""
+def test_figures_have_three_digits_and_separated_thousands(value: float | None, text: str) -> None:
     assert figures.figure(value) == text
 
 
-def test_the_browser_writes_the_same(node: str, tmp_path: Path) -> None:
-    """The function of the pages over the same values, and over some thousands of every magnitude."""
+def test_the_browser_writes_the_same_figures(node: str, tmp_path: Path) -> None:
     rng = random.Random(13)
     values = [value for value, _ in WRITTEN]
     values += [rng.choice((-1, 1)) * rng.uniform(1, 10) * 10.0 ** rng.randint(-12, 18) for _ in range(3000)]
@@ -53,8 +51,7 @@ def test_the_browser_writes_the_same(node: str, tmp_path: Path) -> None:
     assert said == [[figures.worth(value, exact=exact) for value in found] for exact in (False, True)]
 
 
-def test_times_and_values_are_told_in_words() -> None:
-    """A win in n plies is worth 1 - n * 1e-6; a loss minus that."""
+def test_times_and_proven_values_are_written_as_words() -> None:
     assert [figures.duration(seconds) for seconds in (0, 4e-7, 0.00004, 0.0123, 0.5, 2, 1234.5)] == [
         "0 µs", "0.4 µs", "40 µs", "12.3 ms", "500 ms", "2.00 s", "1,235 s"
     ]  # fmt: skip
@@ -65,7 +62,6 @@ def test_times_and_values_are_told_in_words() -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
-    """Half of the third digit, or half of one from 1,000 up."""
     text = figures.figure(value)
     off = abs(Decimal(text.replace(",", "")) - Decimal(value))
     assert off <= (Decimal("0.5") if abs(value) >= 1000 else abs(Decimal(value)) / 200)
@@ -94,13 +90,12 @@ def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
         (figures.fixed(-0.004, 2), "0.00"),
     ],
 )
-def test_shares_and_elo(written: str, text: str) -> None:
-    """Each kind of number has one form."""
+def test_shares_ratings_and_counts_have_one_form_each(written: str, text: str) -> None:
     assert written == text
 
 
 def test_only_a_proven_value_is_a_win_or_a_loss() -> None:
-    """A mean of rollouts may be 1, and a return of 999 in a range of 1,000 is as large as a win in 1,000 plies."""
+    """A mean of rollouts may be 1, too."""
     assert [figures.worth(value, exact=False) for value in (1, -1, 1 - 3e-6)] == ["1", "-1", "1"]
     assert figures.worth(0.999 * (1 - 2.0**-44), exact=True) == "0.999"
 

@@ -94,8 +94,8 @@ def test_a_cell_that_is_wrapped_stays_in_its_column() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(size=st.integers(2, 40), width=st.integers(40, 120))
-def test_everybody_meets_everybody_in_every_width(size: int, width: int) -> None:
-    """Each cell is found again under the letter of its column, whatever part it is in."""
+def test_every_cell_of_a_wide_cross_table_is_shown(size: int, width: int) -> None:
+    """Each cell is found under the letter of its column."""
     names = [f"somebody-{number}" for number in range(size)]
     text = crossing(names, names, [[f"{row}/{column}" for column in range(size)] for row in range(size)], width=width)
     assert max(map(len, text.split("\n"))) <= width
@@ -182,7 +182,6 @@ def test_latex_sets_each_label_as_it_is(style: str) -> None:
 
 
 def test_in_latex_all_lines_outside_of_tables_are_comments() -> None:
-    """Sentences with signs of percent, and paths with underscores, would not compile."""
     agents = ["random", {"agent": "greedy", "label": "a|b_c"}]
     played = arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 2})
     text = render(played, Leaderboard.of_results(played), "latex")
@@ -200,7 +199,7 @@ def test_markdown_shows_each_label_as_it_is(style: str) -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_each_row_has_as_many_cells_as_its_header(style: str) -> None:
-    """Whatever a label contains, in a heading, too. Parsers give back the labels, with the escapes of controls and formulas."""
+    """Parsers return the labels, with escaped control characters and formulas."""
     for label in ODD_LABELS:
         headings: list[Any] = ["Agent", label, "Games"]
         rows = [[label, "x", 7], ["other", label, 7]]

@@ -60,8 +60,7 @@ def points(value: float) -> float:
     return {1: 1.0, 0: 0.5, -1: 0.0}[(value > 0) - (value < 0)]
 
 
-def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
-    """Games, results, score, failures by kind, nodes and milliseconds a move, for every agent."""
+def test_a_versus_row_agrees_with_the_records(results: Results) -> None:
     board = Leaderboard.of_results(results)[0]
     for row in board.rows:
         assert list(row) == VERSUS_KEYS
@@ -84,17 +83,7 @@ def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
     assert bad["failures_by_kind"] == {"exception": 24, "illegal-action": 24}
 
 
-def test_ranks_follow_the_score_and_equals_share_theirs(results: Results) -> None:
-    """Sorted by score; a rank is one more than the number of better agents."""
-    for board in Leaderboard.of_results(results):
-        merits = [row["score"] if board.kind == "versus" else row["solved"] for row in board.rows]
-        assert merits == sorted(merits, reverse=True)
-        if board.kind == "versus":
-            assert [row["rank"] for row in board.rows] == [1 + sum(other > mine for other in merits) for mine in merits]
-
-
-def test_the_cross_table_is_the_score_of_each_against_each(results: Results) -> None:
-    """In rank order, null on the diagonal, and opposite entries add up to one."""
+def test_the_cross_table_agrees_with_the_records(results: Results) -> None:
     board = Leaderboard.of_results(results)[0]
     labels = [row["agent"] for row in board.rows]
     assert board.cross is not None
@@ -111,8 +100,7 @@ def test_the_cross_table_is_the_score_of_each_against_each(results: Results) -> 
                 assert (board.cross[i][j] or 0) + (board.cross[j][i] or 0) == pytest.approx(1)
 
 
-def test_a_puzzle_row_is_what_the_records_say(results: Results) -> None:
-    """Attempts, shares, means over solved and over failed, per attempt figures."""
+def test_a_puzzle_row_agrees_with_the_records(results: Results) -> None:
     board = Leaderboard.of_results(results)[1]
     assert board.cross is None
     for row in board.rows:
@@ -131,7 +119,6 @@ def test_a_puzzle_row_is_what_the_records_say(results: Results) -> None:
 
 
 def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: Results) -> None:
-    """The share of points, or of solved positions; a dash for an agent that is not on a board."""
     boards = Leaderboard.of_results(results)
     text = render(results, boards)
     labels = {label for board in boards for label in board.sheet.labels}
@@ -159,7 +146,6 @@ def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: R
     ],
 )
 def test_the_overall_table_shows_what_ranks_each_board(keys: dict[str, Any], key: str, words: str) -> None:
-    """On each board, the order of its cells is the order of its ranks."""
     games = ["pig", "tic-tac-toe"]
     agents = ["random", "greedy", "lookahead", {"agent": "lookahead", "depth": 1, "label": "short"}]
     boards = Leaderboard.of_results(run({"name": "two", "games": games, "agents": agents, "rounds": 3, **keys}))
@@ -173,10 +159,8 @@ def test_the_overall_table_shows_what_ranks_each_board(keys: dict[str, Any], key
         assert ordered == sorted(ordered, reverse=key != "rank")
 
 
-def test_ratings_stand_beside_scores(results: Results) -> None:
-    """About a mean of 0 of those that took points from each other, ordered as scores in a full round-robin, each within its
-    interval; superiority adds up to one.
-    """
+def test_ratings_are_ordered_as_scores(results: Results) -> None:
+    """Of a full round-robin. Their mean is 0, and superiorities add up to one."""
     board = Leaderboard.of_results(results)[0]
     ratings = {row["agent"]: row["rating"] for row in board.rows}
     assert sum(ratings[agent] for agent in board.facts.get("zero", ratings)) == pytest.approx(0, abs=1e-6)
@@ -189,8 +173,7 @@ def test_ratings_stand_beside_scores(results: Results) -> None:
             assert likelihood is None or other["superiority"][row["agent"]] == pytest.approx(1 - likelihood)
 
 
-def test_an_anchor_has_the_rating_nought() -> None:
-    """The others' ratings are differences from its own."""
+def test_an_anchor_has_the_rating_zero() -> None:
     spec = {"game": "tic-tac-toe", "rounds": 6, "agents": ["random", "greedy", "type-a-plus"], "anchor": "random"}
     rows = {row["agent"]: row for row in Leaderboard.of_results(run(spec))[0].rows}
     plain = {row["agent"]: row for row in Leaderboard.of_results(run({**spec, "anchor": None}))[0].rows}
@@ -198,8 +181,7 @@ def test_an_anchor_has_the_rating_nought() -> None:
     assert rows["greedy"]["rating"] == pytest.approx(plain["greedy"]["rating"] - plain["random"]["rating"])
 
 
-def test_agents_without_games_have_no_rank() -> None:
-    """They come last, below the one that lost everything, as long as the format does not say otherwise."""
+def test_agents_without_games_come_last_and_have_no_rank() -> None:
     tally = Tally(BoardInfo("half", {}, "versus", ("idle", "loser", "winner"), 6, exact=True))
     for number, seats in enumerate([(1, 2), (2, 1)]):
         returns = (-1.0, 1.0) if seats == (1, 2) else (1.0, -1.0)
@@ -214,8 +196,8 @@ def test_agents_without_games_have_no_rank() -> None:
     assert [cells[0].split()[0] for cells in board.table().cells] == ["1", "2", "-"]
 
 
-def test_scores_and_ratings_are_not_compared() -> None:
-    """A ladder ranks by ratings although some are unknown: two groups never met, and the scores of the smaller one are no Elo."""
+def test_unknown_ratings_share_the_last_rank() -> None:
+    """Two groups never met, and scores of the smaller one are no Elo."""
     labels = ("one", "two", "three", "four", "five")
     sheet = BoardInfo("half", {}, "versus", labels, 1000, exact=True, ranked_by="rating", left=())
     tally = Tally(sheet)
@@ -236,7 +218,6 @@ def test_scores_and_ratings_are_not_compared() -> None:
 
 
 def test_one_game_of_three_has_no_rating() -> None:
-    """The scores order its board: one round says who was ahead, and not by how much."""
     tally = Tally(BoardInfo("hearts", {}, "versus", ("last", "second", "first"), 1, exact=True, has_chance=True))
     tally.count(Facts((0, 1, 2), (-3.0, 0.0, 3.0), "normal", None, None))
     tally.add_game(0, (0, 1, 2), (-3.0, 0.0, 3.0), 1, True, None)
@@ -245,8 +226,8 @@ def test_one_game_of_three_has_no_rating() -> None:
     assert [row["rating"] for row in board.rows] == [None] * 3
 
 
-def test_under_two_distinct_pairs_there_is_no_interval() -> None:
-    """Twenty rounds of two agents that draw nothing are one pair; random openings make several of it."""
+def test_one_distinct_pair_has_no_interval() -> None:
+    """Twenty rounds of two deterministic agents. With random openings, there are several pairs."""
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", "type-a-plus"]}
     board = Leaderboard.of_results(results := run(spec))[0]
     assert {(row["rating_low"], row["rating_high"]) for row in board.rows} == {(None, None)}
@@ -257,8 +238,7 @@ def test_under_two_distinct_pairs_there_is_no_interval() -> None:
     assert any(row["rating_low"] is not None for row in opened.rows)
 
 
-def test_columns_of_choice_sorted_as_wanted() -> None:
-    """Only these, by nodes, the most first; ranks stay what they are."""
+def test_columns_and_order_can_be_chosen() -> None:
     spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy", "type-a-plus"]}
     results = run({**spec, "columns": ["agent", "rank", "nodes_per_move"], "sort": "-nodes_per_move"})
     lines = render(results, Leaderboard.of_results(results)).splitlines()[2:7]
@@ -268,7 +248,7 @@ def test_columns_of_choice_sorted_as_wanted() -> None:
 
 @pytest.mark.parametrize(("has_chance", "distinct"), [(False, 1), (True, 4)])
 def test_no_match_is_a_repeat_in_a_game_with_chance(has_chance: bool, distinct: int) -> None:
-    """Each round draws its dice anew, even if a match ends before they are rolled, so four equal matches are four."""
+    """Each round draws its dice, even if a match ends before they are rolled."""
     tally = Tally(BoardInfo("dice", {}, "versus", ("one", "two"), 4, exact=True, has_chance=has_chance))
     record = play("tic-tac-toe", ["random", "random"])
     count_one_by_one(tally, [(round_, Pairing(round_, (0, 1)), record) for round_ in range(4)])
@@ -278,7 +258,6 @@ def test_no_match_is_a_repeat_in_a_game_with_chance(has_chance: bool, distinct: 
 
 
 def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
-    """Parsed by a strict reader; the game with its parameters, defaults filled in."""
     text = render(results, Leaderboard.of_results(results), "json")
 
     def refuse(constant: str) -> None:
@@ -296,8 +275,7 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
     assert len(versus["cross"]) == 5
 
 
-def test_csv_is_a_table_a_board_with_an_empty_line_between(results: Results) -> None:
-    """The first column names the board."""
+def test_csv_has_a_table_for_each_board(results: Results) -> None:
     blocks = render(results, Leaderboard.of_results(results), "csv").split("\n\n")
     assert len(blocks) == 2
     for block, keys, title in zip(blocks, (VERSUS_KEYS, PUZZLE_KEYS), ("tic-tac-toe", "sliding-tiles"), strict=True):
@@ -307,15 +285,13 @@ def test_csv_is_a_table_a_board_with_an_empty_line_between(results: Results) -> 
 
 
 def test_every_format_of_tabulate_shows_every_agent(results: Results) -> None:
-    """None of them fails on names, shares or missing figures."""
     boards = Leaderboard.of_results(results)
     for style in tabulate_formats:
         text = render(results, boards, style)
         assert all(label in text for label in ("random", "greedy", "lookahead", "alpha")), style
 
 
-def test_failures_are_shown_with_the_first_of_them(results: Results) -> None:
-    """Whose, how often, of which kind, the match and the message with the author's file and line."""
+def test_failures_are_listed_with_the_first_of_each(results: Results) -> None:
     text = render(results, Leaderboard.of_results(results))
     assert "bad failed 24 times by exception, first in match " in text
     assert "ZeroDivisionError: division by zero (" in text
@@ -338,15 +314,13 @@ NEED_THREE = "No intervals: they need three rounds; set `rounds` or list more `p
     ],
 )
 def test_advice_on_intervals_fits_the_spec(spec: dict[str, Any], advice: str | None) -> None:
-    """One round wants more rounds, and not openings; where chance moves, no game is repeated."""
     (board,) = Leaderboard.of_results(run(spec))
     said = [remark for remark in board.remarks if "No intervals" in remark or "openings" in remark]
     assert len(said) == (advice is not None)
     assert advice is None or advice in said[0]
 
 
-def test_a_board_gives_no_advice_on_rounds_while_it_is_played() -> None:
-    """The first of many rounds: the others follow."""
+def test_a_board_gives_no_advice_on_rounds_during_a_run() -> None:
     results = run({"game": "tic-tac-toe", "rounds": 30, "agents": ["random", "greedy"]})
     tally = Tally(BoardInfo.of(results.spec.boards[0]))
     count_one_by_one(tally, [(one.number, one.pairing, one.record) for one in results.played[:2]])
@@ -364,8 +338,7 @@ def test_a_board_gives_no_advice_on_rounds_while_it_is_played() -> None:
         (3, True, None),
     ],
 )
-def test_a_board_says_if_the_other_games_of_pairs_are_missing(partners: int, ended: bool, cause: str | None) -> None:
-    """Eight rounds differ, of which two are complete. Three complete rounds have an interval."""
+def test_a_board_says_if_partner_games_are_missing(partners: int, ended: bool, cause: str | None) -> None:
     tally = Tally(BoardInfo("half", {}, "versus", ("one", "two"), 16, exact=True))
     for round_ in range(8):
         for seats in ((0, 1), (1, 0)):
@@ -384,7 +357,6 @@ def test_a_board_says_if_the_other_games_of_pairs_are_missing(partners: int, end
 
 
 def test_a_board_without_games_does_not_call_them_different() -> None:
-    """Nothing is said about how many of no games differ."""
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})
     board = Leaderboard.of(Tally(BoardInfo.of(results.spec.boards[0])), finished=False)
     assert board.remarks[0] == "0 games."
@@ -396,10 +368,10 @@ def test_a_board_without_games_does_not_call_them_different() -> None:
     ([((1, 0), 0.0), ((2, 0), -1.0)], None, 0.75),
     ([((0, 1), -1.0), ((0, 2), 0.0), ((1, 0), -1.0)], 0.25, 1.0),
 ])  # fmt: skip
-def test_the_score_of_each_seat_is_known_after_a_game_there(
+def test_the_score_of_a_seat_needs_a_game_in_this_seat(
     games: list[tuple[tuple[int, int], float]], first: float | None, second: float | None
 ) -> None:
-    """Entry 0 has played in one seat, or in both; the other number is the return of the first seat. Counted by hand."""
+    """Counted by hand for entry 0. The number is the return of the first seat."""
     tally = Tally(BoardInfo("half", {}, "versus", ("zero", "one", "two"), 6, exact=True))
     for number, (seats, won) in enumerate(games):
         tally.count(Facts(seats, (won, -won), "normal", None, None))
@@ -410,7 +382,6 @@ def test_the_score_of_each_seat_is_known_after_a_game_there(
 
 
 def test_a_knockout_with_too_few_rounds_says_so() -> None:
-    """Most agents are connected: each took points from each other, perhaps by way of others. Two rounds each are the cause."""
     twins = [{"agent": "random", "label": f"r{number}"} for number in range(5)]
     spec = {"game": "tic-tac-toe", "format": {"name": "knockout", "replays": 1}, "rounds": 2, "openings": {"plies": 2}, "seed": 3}
     (board,) = Leaderboard.of_results(run({**spec, "agents": ["random", "greedy", "minimax", *twins], "limits": {"nodes": 200}}))

@@ -77,7 +77,6 @@ def spec_with(plugin: Path, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_brings_columns(plugin: Path, tmp_path: Path, stored: bool) -> None:
-    """The mean of rounds with Student's interval and the sum of an amount, in rows and on the board; no fault costs a result."""
     results = arena.run(spec_with(plugin, seed=7), store=tmp_path / "cup.db" if stored else None)
     lengths: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     decisions = 0
@@ -103,8 +102,7 @@ def test_a_plugin_brings_columns(plugin: Path, tmp_path: Path, stored: bool) -> 
     assert any(remark.startswith("The column nonsense is left out: ValueError: expected a number") for remark in board.remarks)
 
 
-def test_a_store_shows_them_without_the_plugin(plugin: Path, tmp_path: Path) -> None:
-    """In JSON, too, and as the spec names and sorts them."""
+def test_a_store_shows_plugin_columns_without_the_plugin(plugin: Path, tmp_path: Path) -> None:
     store = tmp_path / "cup.db"
     arena.run(spec_with(plugin, columns=["agent", "length_low", "length"], sort="-length"), store=store)
     plugin.unlink()
@@ -118,8 +116,8 @@ def test_a_store_shows_them_without_the_plugin(plugin: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_the_hook_is_called_when_the_run_ends(tmp_path: Path, stored: bool) -> None:
-    """Once for the whole run, and its matches can be read several times. Before, it is called for the names alone."""
+def test_the_hook_for_columns_is_called_when_the_run_ends(tmp_path: Path, stored: bool) -> None:
+    """Before, it is called once to learn the names."""
     (tmp_path / "own.py").write_text("""
 from arena import hookimpl
 from arena.api.results import BoardColumn
@@ -151,8 +149,7 @@ def arena_board_columns(spec, records):
         ("return []", "LookupError: arena_board_columns returned no such column at the end of the run"),
     ],
 )
-def test_a_hook_that_fails_costs_its_columns_alone(plugin: Path, tmp_path: Path, more: str, reason: str) -> None:
-    """The columns of other plugins are shown."""
+def test_a_failing_hook_costs_only_its_columns(plugin: Path, tmp_path: Path, more: str, reason: str) -> None:
     (tmp_path / "fails.py").write_text(
         "from arena import hookimpl\nfrom arena.api.results import BoardColumn\n\n@hookimpl\ndef arena_board_columns(spec):\n"
         f"    if spec:\n        {more}\n    return [BoardColumn('own', 'Own', cells=[])]\n"
@@ -163,8 +160,7 @@ def test_a_hook_that_fails_costs_its_columns_alone(plugin: Path, tmp_path: Path,
     assert all("own" not in row and row["length"] > 0 for row in board.rows)
 
 
-def test_a_plugin_that_the_user_names_has_the_column(plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Instead of an installed plugin with a column of the same name."""
+def test_a_plugin_of_the_user_replaces_an_installed_column(plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = ModuleType("installed")
     exec(PLUGIN.replace("len(record.actions)", "-1").replace('"thrifty"', '"spender"'), other.__dict__)
     points = {**find_plugins(), "other:installed": EntryPoint("installed", "installed", "arena", str(tmp_path))}
@@ -185,8 +181,7 @@ def test_a_plugin_that_the_user_names_has_the_column(plugin: Path, tmp_path: Pat
         ('BoardColumn("mine", "Mine", amount="tokens", cells=())', "expected either an amount or cells"),
     ],
 )
-def test_a_column_that_cannot_be_is_refused(tmp_path: Path, column: str, words: str) -> None:
-    """When the plugin is loaded."""
+def test_wrong_columns_are_refused(tmp_path: Path, column: str, words: str) -> None:
     head = "from arena import hookimpl\nfrom arena.api.results import BoardColumn\n"
     (tmp_path / "bad.py").write_text(f"{head}@hookimpl\ndef arena_board_columns(): return [{column}]\n")
     with pytest.raises(PluginError, match=words):
@@ -194,7 +189,7 @@ def test_a_column_that_cannot_be_is_refused(tmp_path: Path, column: str, words: 
 
 
 def test_the_matches_of_a_run_can_be_read_again() -> None:
-    """Void matches are left out, and so are matches that are not on the schedule. Every reading finds the same repeats."""
+    """Void matches and matches that are not on the schedule are left out."""
     played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 2})
     matches: list[tuple[Record, Scheduled | None]] = [(one.record, Scheduled(*one[:3])) for one in played.played]
     record, place = matches[0]
@@ -205,8 +200,7 @@ def test_the_matches_of_a_run_can_be_read_again() -> None:
         assert records.repeated.find(0) == {(0, 1): {1: 1}, (1, 0): {0: 0, 1: 0}}
 
 
-def test_a_hook_that_needs_a_run_is_refused(tmp_path: Path) -> None:
-    """When the plugin is loaded there is no spec, and the message says so."""
+def test_a_hook_that_needs_a_run_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("from arena import hookimpl\n@hookimpl\ndef arena_board_columns(spec): return [spec.name]\n")
     told = r"raised AttributeError: .*bad\.py:3\); when a plugin is loaded, it is called as arena_board_columns\(spec=None, "
     with pytest.raises(PluginError, match=told):

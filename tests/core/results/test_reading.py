@@ -52,8 +52,7 @@ def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
     ],
     ids=["game", "puzzle", "both"],
 )
-def test_a_column_a_value(exported: Callable[..., Any], spec: dict[str, Any], columns: list[str]) -> None:
-    """The columns of the boards that there are; every cell says what the record says, and none holds a list."""
+def test_tidy_rows_agree_with_the_records(exported: Callable[..., Any], spec: dict[str, Any], columns: list[str]) -> None:
     rows, records = exported(spec)
     assert list(rows[0]) == columns
     assert sorted(row["id"] for row in rows) == sorted(record["id"] for record in records)
@@ -102,8 +101,7 @@ def raising(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_a_fault_has_a_name(exported: Callable[..., Any], raising: dict[str, Any]) -> None:
-    """Who lost by it, and what it was."""
+def test_tidy_rows_name_faults(exported: Callable[..., Any], raising: dict[str, Any]) -> None:
     rows, _ = exported(raising)
     assert {(row["at_fault"], row["winner"], row["termination"]) for row in rows} == {("<b>x</b>", "random", "exception")}
     assert all(row["message"].startswith("RuntimeError: <script>alert(1)</script>") for row in rows)
@@ -112,7 +110,6 @@ def test_a_fault_has_a_name(exported: Callable[..., Any], raising: dict[str, Any
 @pytest.mark.process
 @pytest.mark.parametrize("spec", [GAME, PUZZLE, BOTH], ids=["game", "puzzle", "both"])
 def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict[str, Any], tmp_path: Path) -> None:
-    """From memory and from a store; numbers are numbers, and pandas counts what the leaderboard counts."""
     pandas = pytest.importorskip("pandas")
     rows, _ = exported(spec)
     in_memory, results = arena.run(spec), arena.run(spec, store=tmp_path / "cup.db")
@@ -133,16 +130,14 @@ def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict
                 assert mine[mine.agent == row["agent"]].solved.mean() == row["solved"]
 
 
-def test_without_pandas_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No traceback of an import."""
+def test_without_pandas_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     results = arena.run({**GAME, "rounds": 1})
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install 'pandas>=2'$"):
         results.to_dataframe()
 
 
-def test_the_repr_says_what_was_played(tmp_path: Path) -> None:
-    """The name, the number of matches, the boards, the file."""
+def test_the_repr_names_the_tournament(tmp_path: Path) -> None:
     assert repr(arena.run({**GAME, "name": "Cup"})) == "<Results of 'Cup': 24 matches at tic-tac-toe>"
     results = arena.run({**BOTH, "name": "Both"}, store=tmp_path / "cup.db")
     assert repr(results) == f"<Results of 'Both': 40 matches at tic-tac-toe, sliding-tiles, in {tmp_path / 'cup.db'}>"
@@ -169,8 +164,7 @@ class Read(HTMLParser):
             self.cells[-1] += data
 
 
-def test_a_notebook_shows_the_boards(raising: dict[str, Any]) -> None:
-    """The cells of `arena leaderboard` under their headings, the remarks, and nothing of a label or message as HTML."""
+def test_a_notebook_shows_the_board_and_escapes_labels(raising: dict[str, Any]) -> None:
     results = arena.run(raising)
     shown = Read(results._repr_html_())
     table = board_table(Leaderboard.of_results(results)[0])
@@ -183,7 +177,6 @@ def test_a_notebook_shows_the_boards(raising: dict[str, Any]) -> None:
 
 
 def test_a_notebook_shows_every_board_and_the_overall_table() -> None:
-    """Of two games, three tables."""
     shown = Read(arena.run(BOTH)._repr_html_())
     assert shown.tags.count("table") == 3
     assert shown.tags.count("h4") == 3

@@ -15,8 +15,8 @@ from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 
 
-def test_a_board_says_if_positions_all_but_decide_the_games() -> None:
-    """Of two alike agents that draw nothing, the same seat wins both games of every pair, or none does."""
+def test_a_board_says_if_positions_decide_most_pairs() -> None:
+    """Of two equal deterministic agents, the same seat wins both games of each pair."""
     alike = [{"agent": "alpha-beta", "depth": 1, "label": name} for name in ("one", "two")]
     spec = {"game": {"name": "connect-four", "columns": 5, "rows": 4}, "openings": {"plies": 4}, "rounds": 20, "agents": alike}
     results = arena.run(spec)
@@ -32,8 +32,8 @@ def test_a_board_says_if_positions_all_but_decide_the_games() -> None:
     assert not any("the same seat won both" in remark for remark in plain.remarks)
 
 
-def test_a_circle_is_named_with_its_scores() -> None:
-    """Three that beat each other in a circle, three quarters of the games: ratings are equal, and the remark has the size."""
+def test_a_cycle_is_named_with_its_scores() -> None:
+    """Each of three agents wins three quarters of its games against the next one."""
     tally = Tally(BoardInfo("circle", {}, "versus", ("rock", "paper", "scissors"), 240, exact=True))
     rng = random.Random(2)
     for number in range(40):
@@ -51,7 +51,6 @@ def test_a_circle_is_named_with_its_scores() -> None:
 
 
 def test_void_matches_name_a_server_only_if_one_did_not_answer() -> None:
-    """Both matches are void because of the game."""
     tally = Tally(BoardInfo("broken", {}, "versus", ("one", "two"), 2, exact=True))
     for seats in ((0, 1), (1, 0)):
         tally.count(Facts(seats, (0.0, 0.0), "void", None, None))
@@ -59,13 +58,11 @@ def test_void_matches_name_a_server_only_if_one_did_not_answer() -> None:
 
 
 def test_hidden_ratings_are_named_in_json() -> None:
-    """Two rounds tell nothing: the board shows `?`, and the keys with the numbers are flagged."""
     [board] = Leaderboard.of_results(arena.run({"game": "connect-four", "agents": ["random", "greedy"], "rounds": 2}))
     assert board.as_dict()["unrated"] == ["random", "greedy"]
 
 
-def test_openings_are_not_advised_if_there_are_some() -> None:
-    """A single column has one opening, so agents that draw nothing repeat themselves in spite of it."""
+def test_openings_are_advised_only_if_there_are_none() -> None:
     agents = [{"agent": "alpha-beta", "label": name} for name in ("one", "two")]
     small = {"game": {"name": "connect-four", "columns": 1, "rows": 3, "in_a_row": 3}, "agents": agents, "rounds": 3}
     [plain] = Leaderboard.of_results(arena.run(small))
@@ -76,8 +73,7 @@ def test_openings_are_not_advised_if_there_are_some() -> None:
 
 
 @pytest.mark.process
-def test_times_that_have_the_way_to_another_process_are_marked() -> None:
-    """If some entries play apart and others do not; alike entries need no mark."""
+def test_times_across_processes_are_marked() -> None:
     mixed = ["random", {"agent": "random", "label": "apart", "isolation": "process"}]
     said = "* : the times of this agent include the messages to and from another process."
     [board] = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "agents": mixed, "rounds": 1}))
@@ -90,8 +86,8 @@ def test_times_that_have_the_way_to_another_process_are_marked() -> None:
     assert "*" not in str(board_table(alike).cells)
 
 
-def test_a_board_says_how_far_leads_are_from_the_ratings() -> None:
-    """Twelve equals, of which one wins 90 % of its games with a half of the others and 10 % with the rest."""
+def test_a_board_reports_the_spread_of_leads_around_the_ratings() -> None:
+    """Of twelve equals, one wins 90 % against half of the others and 10 % against the rest."""
     rng = random.Random(1)
     tally = Tally(BoardInfo("equals", {}, "versus", ("odd", *[f"agent {number}" for number in range(1, 12)]), 2640, exact=True))
     for number in range(20):

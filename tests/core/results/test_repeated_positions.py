@@ -31,7 +31,6 @@ def play(places: list[int], solved: dict[int, list[bool]], *, drew: bool = False
 
 
 def test_deterministic_attempts_at_one_position_are_one_observation() -> None:
-    """However often they are repeated, nothing is tested, and no share has an interval."""
     tally = play([5] * 200, {0: [True] * 200, 1: [False] * 200})
     found = contrast(tally)
     assert (found.tests, found.get(0, 1, "solved")) == (0, None)
@@ -42,7 +41,7 @@ def test_deterministic_attempts_at_one_position_are_one_observation() -> None:
 
 
 def test_random_attempts_at_one_position_are_observations_of_the_agents() -> None:
-    """Against an entry without random numbers, too: 30 of 40 against 40 of 40 is McNemar's test of 10 against 0."""
+    """30 of 40 against 40 of 40 is McNemar's test of 10 against 0."""
     places, some = [5] * 40, [round_ % 4 > 0 for round_ in range(40)]
     tally = play(places, {0: some, 1: [True] * 40}, drew=True)
     found = contrast(tally).get(0, 1, "solved")
@@ -52,8 +51,7 @@ def test_random_attempts_at_one_position_are_observations_of_the_agents() -> Non
     assert (row["solved_low"], row["solved_high"]) == wilson(30, 40)
 
 
-def test_repeats_of_all_positions_change_no_test_and_no_interval() -> None:
-    """Three equal attempts at each of 12 positions say what one at each says, for shares, nodes and returns."""
+def test_repeating_all_positions_changes_no_test() -> None:
     mine, theirs = [round_ % 3 > 0 for round_ in range(12)], [round_ % 12 > 8 for round_ in range(12)]
     boards = []
     for times in (1, 3):
@@ -71,8 +69,8 @@ def test_repeats_of_all_positions_change_no_test_and_no_interval() -> None:
         assert one == other or one == pytest.approx(other)
 
 
-def test_a_position_that_is_repeated_has_one_sign() -> None:
-    """The twin flips the signs of all positions in every way."""
+def test_repeats_of_a_position_have_one_sign() -> None:
+    """Compared with all sign flips."""
     leads = [1.0, 1.0, 1.0, -0.5, 2.0, 2.0, 0.5, -1.0, 1.5]
     clusters = dict(enumerate([0, 0, 0, 3, 4, 4, 6, 7, 8]))
     groups = group_values(dict(enumerate(leads)), clusters, clusters)
@@ -87,10 +85,8 @@ def test_a_position_that_is_repeated_has_one_sign() -> None:
     assert test_groups([[1.0] * 200]) == (1.0, "")
 
 
-def test_claims_are_false_in_one_of_twenty_cases() -> None:
-    """Equal agents, at 15 positions of which each is attempted one to four times: the test, and intervals of the mean lead and of
-    the share, for attempts that are alike and for attempts that differ.
-    """
+def test_equal_agents_are_distinguished_in_one_of_twenty_cases() -> None:
+    """15 positions, each attempted one to four times."""
     rng = np.random.default_rng(5)
     for alike in (True, False):
         false, missed, outside = 0, 0, 0
@@ -113,8 +109,7 @@ def test_claims_are_false_in_one_of_twenty_cases() -> None:
         assert min(false, missed, outside) / 600 > 0.02
 
 
-def test_the_effective_size_is_kishs() -> None:
-    """With equal values in each group, by sizes alone; with values that are not alike at all, nearly the number of values."""
+def test_the_effective_size_is_that_of_kish() -> None:
     assert effective_size([[1.0], [0.0, 0.0], [1.0] * 3]) == pytest.approx(36 / 14)
     assert effective_size([]) == 0
     rng = np.random.default_rng(1)
@@ -125,7 +120,6 @@ def test_the_effective_size_is_kishs() -> None:
 
 
 def test_positions_and_not_moves_are_repeated_if_there_are_several() -> None:
-    """Attempts that differ at one of two positions are one observation; attempts without random numbers at one position, too."""
     matches = LoneMatches()
     for round_, place in enumerate([1, 2, 1, 2]):
         matches.add_position(round_, place)
@@ -139,10 +133,8 @@ def test_positions_and_not_moves_are_repeated_if_there_are_several() -> None:
     assert single.find_repeats() == {(0,): {0: 0, 1: 0, 2: 2, 3: 3}}
 
 
-def test_values_of_some_rounds_are_tested_although_games_are_repeated() -> None:
-    """A measure with a value in 8 of 12 rounds: two agents repeat their games, and a third one plays by lot. Every lead over it
-    has the same sign: 2 / 2^8. The values of the other rounds do not matter.
-    """
+def test_values_of_some_rounds_are_tested_despite_repeated_games() -> None:
+    """Every lead has the same sign: p = 2 / 2^8. Rounds without a value do not count."""
     returns = MeanReturns(3)
     for round_ in range(12):
         for seats in ((0, 1), (1, 0)):

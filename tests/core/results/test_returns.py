@@ -85,7 +85,6 @@ def wants(*amounts: int) -> list[Any]:
 
 
 def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) -> None:
-    """Both meet the same positions, the mean has Student's interval over them, and whoever takes high has more by one half."""
     spec = {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}
     results = arena.run(spec, store=tmp_path / "s.db")
     (board,) = Leaderboard.load(tmp_path / "s.db")
@@ -104,8 +103,8 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
 
 
 @pytest.mark.process
-def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None:
-    """The difference on the same positions, with all 2^12 combinations of signs by scipy."""
+def test_scores_are_compared_by_round(plugin: str, tmp_path: Path) -> None:
+    """scipy flips all 2^12 combinations of signs."""
     results = arena.run(
         {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}, store=tmp_path / "s.db"
     )
@@ -119,8 +118,8 @@ def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None
     assert (pair["p_value"], pair["test"]) == (pytest.approx(flipped.pvalue), "sign flips")
 
 
-def test_returns_rank_where_a_game_is_not_zero_sum(plugin: str) -> None:
-    """Who asks for 1 never wins, and gets the most: by returns it is first, by wins last."""
+def test_games_that_are_not_zero_sum_are_ranked_by_returns(plugin: str) -> None:
+    """The agent that asks for 1 never wins, and gets the most."""
     spec = {"game": "share", "agents": wants(1, 2, 3), "rounds": 1, "plugins": [plugin]}
     by_returns = Leaderboard.of_results(arena.run(spec))[0]
     found = [(row["agent"], row["mean_return"]) for row in by_returns.rows]
@@ -142,8 +141,7 @@ def test_rotations_give_everyone_every_seat_once(plugin: str) -> None:
     assert len({frozenset(record.labels) for record in records}) == 4
 
 
-def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None:
-    """Who wants one loses to the greedy, who spoil it for each other: 1/4 a game, where they have 0 and 1/8."""
+def test_a_board_by_wins_mentions_another_order_by_returns(plugin: str) -> None:
     agents = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 2, 3)]
     spec = {"game": "share", "plugins": [plugin], "rounds": 1, "agents": agents}
     remark = "By mean return, the order would differ"
@@ -156,8 +154,8 @@ def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None
     assert remark not in render(by_returns, Leaderboard.of_results(by_returns), "text")
 
 
-def test_a_board_by_returns_marks_what_differs_in_returns(plugin: str) -> None:
-    """Two alike are level, a third is not, by scipy's test of the same rounds; wins order them otherwise."""
+def test_marks_of_a_board_by_returns_compare_returns(plugin: str) -> None:
+    """As scipy's paired test of the same rounds."""
     agents = ["random", {"agent": "random", "label": "twin"}, {"agent": "wants", "much": 1}]
     results = arena.run({"game": "share", "plugins": [plugin], "rounds": 500, "seed": 1, "agents": agents})
     rows = {row["agent"]: row for row in Leaderboard.of_results(results)[0].rows}
@@ -172,8 +170,7 @@ def test_a_board_by_returns_marks_what_differs_in_returns(plugin: str) -> None:
     assert rows["random"]["level_with"] == ["twin"]
 
 
-def test_where_chance_moves_rounds_are_the_sample() -> None:
-    """All pairings of a round share its dice, and nobody counts repeats of what was thrown."""
+def test_rounds_are_the_sample_in_games_with_chance() -> None:
     results = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 3, "agents": ["random", "hold-at"]})
     text = render(results, [board.explained() for board in Leaderboard.of_results(results)], "text")
     assert "\n6 games.\n" in text
@@ -184,8 +181,8 @@ def test_where_chance_moves_rounds_are_the_sample() -> None:
     assert "openings" not in text
 
 
-def test_a_board_with_a_sequential_test_is_ranked_by_what_the_test_decides(plugin: str) -> None:
-    """The game is not zero-sum: in each pair of games, who wants 3 gets 3/4 against 1 and wins. The spec may ask for returns."""
+def test_a_board_with_a_sequential_test_is_ranked_by_score(plugin: str) -> None:
+    """Unless the spec asks for returns."""
     wants = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 3)]
     spec = {"game": "share", "plugins": [plugin], "agents": wants, "rounds": 8}
     contest = {**spec, "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 60}}}}

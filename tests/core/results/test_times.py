@@ -52,10 +52,8 @@ def played(kind: str) -> arena.Results:
 
 @pytest.mark.parametrize("kind", SPECS)
 @pytest.mark.parametrize(("ways", "timed", "advice"), CASES)
-def test_a_board_has_the_times_of_decisions_that_ran_the_same_way(
-    tmp_path: Path, kind: str, ways: Ways, timed: list[int], advice: str | None
-) -> None:
-    """From a store and from its records, with one line that says what to do."""
+def test_boards_show_only_comparable_times(tmp_path: Path, kind: str, ways: Ways, timed: list[int], advice: str | None) -> None:
+    """Times of decisions that ran the same way. A remark has the command for the others."""
     key, results = SPECS[kind][0], played(kind)
     tally = Tally(BoardInfo.of(results.spec.boards[0]))
     path, matches = tmp_path / "times.db", []
@@ -79,8 +77,6 @@ def test_a_board_has_the_times_of_decisions_that_ran_the_same_way(
 
 
 def test_a_format_that_ranks_by_seconds_ranks_by_nodes_without_times() -> None:
-    """The order is the same whatever the cache held."""
-
     class BySeconds(Format):
         kind = "puzzle"
         ranked_by = "seconds"

@@ -32,13 +32,12 @@ def values_with(**changes: Any) -> Spec:
         ({"agents": ["random", {"agent": "cfr-plus", "isolation": "sandbox"}]}, False),  # the organiser has chosen the code
     ],
 )
-def test_only_strangers_in_sandboxes_are_kept_apart(changes: dict[str, Any], expected: bool) -> None:
-    """In games with hidden cards or dice."""
+def test_only_sandboxed_strangers_are_kept_apart(changes: dict[str, Any], expected: bool) -> None:
     assert bool(Deals(values_with(**changes))) is expected
 
 
-def test_the_queue_has_all_matches_and_few_changes_of_seats() -> None:
-    """With three agents there are six orders of seats, so that the 180 matches have five changes."""
+def test_the_queue_groups_matches_by_seats() -> None:
+    """Three agents have six orders of seats, so 180 matches have five changes."""
     spec = values_with()
     queue = MatchQueue(spec)
     taken: list[Scheduled] = []
@@ -52,7 +51,6 @@ def test_the_queue_has_all_matches_and_few_changes_of_seats() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_two_workers_play_the_same_deal(seed: int) -> None:
-    """Workers take and finish in any order, and some of them end; every match is played once."""
     spec = values_with(rounds=40)
     work = Workload(MatchQueue(spec).take, 3, spec.size, deals := Deals(spec))
     rng = random.Random(seed)

@@ -94,8 +94,8 @@ def hashes(spec: Spec) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("first", IMPORTS)
-def test_those_modules_of_a_package_count_that_are_imported(package: Callable[[str], Path], first: str) -> None:
-    """An edit in one of them, and in no other, gives another hash; a comment never does."""
+def test_imported_modules_change_the_hash_of_a_class(package: Callable[[str], Path], first: str) -> None:
+    """An edit of another module or of a comment does not."""
     folder = package(first)
     spec = load(folder, "first")
     before = hashes(spec)["agent first"]
@@ -110,7 +110,6 @@ def test_those_modules_of_a_package_count_that_are_imported(package: Callable[[s
 
 
 def test_a_class_has_its_own_hash(package: Callable[[str], Path]) -> None:
-    """Whoever else of its plugin plays; so an entry may be added to a spec."""
     folder = package("from .part import X")
     alone, both = load(folder, "first"), load(folder, "first", "other")
     assert hashes(alone).items() < hashes(both).items()
@@ -118,8 +117,7 @@ def test_a_class_has_its_own_hash(package: Callable[[str], Path]) -> None:
     assert hashes(alone).items() < hashes(both).items()
 
 
-def test_the_users_own_files_outside_count_too(package: Callable[[str], Path], tmp_path: Path) -> None:
-    """And what they import, here back from the package; of a package of theirs all files."""
+def test_own_files_outside_of_a_package_change_its_hash(package: Callable[[str], Path], tmp_path: Path) -> None:
     folder = package("import helper, kit.one")
     (tmp_path / "helper.py").write_text(f"from {folder.name}.part import X\n")
     (tmp_path / "kit").mkdir()
@@ -134,7 +132,6 @@ def test_the_users_own_files_outside_count_too(package: Callable[[str], Path], t
 
 
 def test_every_class_of_a_spec_has_a_hash_under_its_source() -> None:
-    """The game, the heuristic that is used, and the agents; nothing of built-in formats, which are a part of arena."""
     spec = load_spec({"game": "sliding-tiles", "agents": ["a-star"], "rounds": 1})
     found = {name: list(one.hashes) for name, one in Fingerprint.take_all(spec).items()}
     assert found == {
@@ -143,8 +140,7 @@ def test_every_class_of_a_spec_has_a_hash_under_its_source() -> None:
     }
 
 
-def test_a_program_counts_with_what_it_imports(tmp_path: Path) -> None:
-    """Of Python files the syntax, of others every byte."""
+def test_the_hash_of_a_program_includes_its_imports(tmp_path: Path) -> None:
     texts = {"bot.py": "import beside\n", "beside.py": "", "unrelated.py": "", "table.txt": "1\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -162,9 +158,3 @@ def test_a_program_counts_with_what_it_imports(tmp_path: Path) -> None:
         before = hashes(spec)["program"]
         edit(tmp_path / name, more)
         assert (hashes(spec)["program"] != before) == counts, name
-
-
-def test_the_text_of_a_fingerprint_says_all() -> None:
-    new = Fingerprint("1.0", {"agent greedy": "ab12", "heuristic sliding-tiles manhattan": "cd34"})
-    assert new.text == "agent greedy=ab12, heuristic sliding-tiles manhattan=cd34"
-    assert Fingerprint.of("1.0", new.text) == new

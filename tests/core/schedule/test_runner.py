@@ -14,7 +14,6 @@ from arena.spec import load_spec
 
 
 def test_a_shorter_start_changes_no_id(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The smaller of two limits counts, and only for the labels that are named."""
     limits: list[dict[str, float]] = []
 
     def play(match: Match, *others: object) -> Record:

@@ -58,14 +58,12 @@ def faults_of(source: Path | dict[str, Any]) -> Sequence[SpecFault]:
 @settings(max_examples=40, deadline=None, database=None)
 @given(place=st.sampled_from(PLACES), value=VALUES)
 def test_any_value_in_any_place_of_a_mapping(place: tuple[str | int, ...], value: Any) -> None:
-    """One line for each fault, without control characters."""
     assert all(str(fault).isprintable() for fault in faults_of(with_value(SOUND, place, value)))
 
 
 @settings(max_examples=40, deadline=None, database=None)
 @given(data=st.binary(max_size=40) | st.text(max_size=40).map(str.encode))
 def test_any_bytes_in_a_file(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    """Text, YAML, or neither."""
     file = Path(tmp_path_factory.getbasetemp()) / "any.yaml"
     file.write_bytes(data)
     found = faults_of(file)
@@ -76,7 +74,6 @@ def test_any_bytes_in_a_file(tmp_path_factory: pytest.TempPathFactory, data: byt
 @settings(max_examples=40, deadline=None, database=None)
 @given(cut=st.integers(0, 200), character=st.sampled_from([*":-[]{}&*!|>'\"%@`,#?\t\n\\", "\x00", "ü", "\u2028", "<<: "]))
 def test_any_character_anywhere_in_a_sound_file(tmp_path_factory: pytest.TempPathFactory, cut: int, character: str) -> None:
-    """Every way in which a finger may slip."""
     text = json.dumps(SOUND, indent=1)
     file = Path(tmp_path_factory.getbasetemp()) / "slip.yaml"
     file.write_text(text[:cut] + character + text[cut:])

@@ -20,8 +20,7 @@ MANUAL = Path(__file__).parents[3] / "docs" / "reference" / "spec.md"
 @pytest.mark.parametrize(
     "spec", [GAME, PUZZLE, {"game": "2048", "rounds": 2, "agents": ["random", "greedy"], "limits": {"moves": 20}}]
 )
-def test_the_names_are_the_keys_of_rows(spec: dict[str, Any]) -> None:
-    """All keys of a row in JSON but those that the manual excepts."""
+def test_the_names_of_columns_are_the_keys_of_rows(spec: dict[str, Any]) -> None:
     text = " ".join(MANUAL.read_text().split())
     words = text.split("`--format json`, except ")[1].split("`sort:")[0]
     results = arena.run(spec)
@@ -39,7 +38,6 @@ def test_the_names_are_the_keys_of_rows(spec: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("key", ["gap", "gap_low", "tokens_in"])
 def test_a_column_without_its_agents_is_refused(key: str) -> None:
-    """The column is for language models, and none plays."""
     with pytest.raises(SpecError, match=f"the column '{key}' is only for .*llm.*, which no entry plays"):
         load_spec({**PUZZLE, "columns": ["agent", key]})
     with pytest.raises(SpecError, match=f"the column '{key}' is only for .*llm.*, which no entry plays"):

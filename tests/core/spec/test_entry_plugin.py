@@ -55,8 +55,8 @@ def cup(tmp_path: Path) -> Callable[..., str]:
 OWN = {"agent": "edge", "plugin": "edge.py"}
 
 
-def test_two_plugins_may_have_an_agent_of_one_name(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
-    """What differs is in the label; an agent with no rival has its name alone, and the code is a part of the identity."""
+def test_two_plugins_may_have_an_agent_with_the_same_name(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
+    """The label shows the difference, and the code is part of the identity."""
     seats = load(cup(OWN, {**OWN, "plugin": "new.py"}, "random")).boards[0].seats
     assert [seat.label for seat in seats] == ["edge(plugin=edge.py)", "edge(plugin=new.py)", "random"]
     assert seats[0].identity != seats[1].identity
@@ -68,26 +68,21 @@ def test_two_plugins_may_have_an_agent_of_one_name(cup: Callable[..., str], load
     assert [seat.label for seat in beside] == ["edge", "edge(plugin=edge.py)"]
 
 
-def test_where_it_runs(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
-    """A plugin of an entry in a process of its own, whatever the spec says of others; that of the organiser with arena."""
+def test_a_plugin_of_an_entry_runs_in_its_own_process(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
     agents = [OWN, {"agent": "edge", "label": "b", "index": 1}, {"agent": {"command": ["true"]}}]
     for isolation in ({}, {"isolation": "none"}):
         spec = load(cup(*agents[: 2 if isolation else 3], plugins=["old.py"], **isolation))
         assert [seat.isolation for seat in spec.boards[0].seats] == ["process", "none", "process"][: 2 if isolation else 3]
 
 
-def test_its_options_and_heuristics_are_its_own(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
-    """Defaults filled in as the class has them, sweeps written out; a heuristic of the file may be named."""
+def test_an_entry_uses_the_options_and_heuristics_of_its_plugin(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
     entry = {**OWN, "index": {"sweep": [0, 3]}, "heuristic": "own"}
     seats = load(cup(entry)).boards[0].seats
     assert [(seat.label, seat.heuristic) for seat in seats] == [("edge(index=0)", "own"), ("edge(index=3)", "own")]
     assert [seat.program and seat.program.options for seat in seats] == [{"index": 0}, {"index": 3}]
 
 
-def test_an_agent_that_is_made_for_another_game_is_refused(
-    cup: Callable[..., str], faults: Callable[..., list[str]], tmp_path: Path
-) -> None:
-    """Though its class is known to a process of its own alone."""
+def test_an_agent_for_another_game_is_refused(cup: Callable[..., str], faults: Callable[..., list[str]], tmp_path: Path) -> None:
     (tmp_path / "edge.py").write_text(
         EDGE.format(more="").replace('name = "edge"', 'name = "edge"\n    games = frozenset({"hex"})')
     )
@@ -96,7 +91,6 @@ def test_an_agent_that_is_made_for_another_game_is_refused(
 
 
 def test_an_option_called_plugin_stays_an_option(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
-    """Where the class of the agent declares it, and for programs, whose options nobody knows."""
     spec = load(cup({"agent": "edge", "plugin": "x"}, {"agent": {"command": ["true"]}, "plugin": "y"}, plugins=["new.py"]))
     seats = spec.boards[0].seats
     assert '"plugin":"x"' in seats[0].identity
@@ -104,8 +98,9 @@ def test_an_option_called_plugin_stays_an_option(cup: Callable[..., str], load: 
     assert (seats[1].program.version, seats[1].program.options) == (None, {"plugin": "y"})
 
 
-def test_faults_are_said_in_words(cup: Callable[..., str], faults: Callable[..., list[str]], tmp_path: Path) -> None:
-    """Each says where it is, what came, and what to do."""
+def test_faults_of_an_entry_plugin_are_explained(
+    cup: Callable[..., str], faults: Callable[..., list[str]], tmp_path: Path
+) -> None:
     (tmp_path / "ends.py").write_text("import os; os._exit(3)")
 
     expected: dict[str, dict[str, Any]] = {
@@ -126,8 +121,7 @@ def test_faults_are_said_in_words(cup: Callable[..., str], faults: Callable[...,
         assert message in fault
 
 
-def test_who_was_told_need_not_ask(cup: Callable[..., str], load: Callable[..., Spec], tmp_path: Path) -> None:
-    """A worker that gets the description of its parent has nobody load the file again."""
+def test_a_worker_reuses_the_description_of_a_plugin(cup: Callable[..., str], load: Callable[..., Spec], tmp_path: Path) -> None:
     marks = tmp_path / "marks"
     (tmp_path / "edge.py").write_text(EDGE.format(more="") + f"open({str(marks)!r}, 'a').write('loaded ')\n")
     spec = load(cup(OWN, "random"))

@@ -21,8 +21,7 @@ TWO = "agents: [random, greedy]\n"
 REFUSAL = "alpha-beta cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path"
 
 
-def test_every_fault_is_told_at_once(faults: Faults) -> None:
-    """One run, in the order of the file, each with its place, the path of its keys and what is wrong."""
+def test_all_faults_are_reported_at_once(faults: Faults) -> None:
     found = faults(
         """\
         game: {name: tic-tac-toe, rows: true, colums: 3}
@@ -176,16 +175,14 @@ def test_every_fault_is_told_at_once(faults: Faults) -> None:
         (f"{TIC}{TWO}plugins: ['']\n", "cup.yaml:3:11: plugins[0]", "at least 1 character"),
     ],
 )
-def test_one_fault_is_one_line_at_its_place(faults: Faults, text: str, place: str, words: str) -> None:
-    """And it says what was expected, what came, or what is near."""
+def test_a_fault_is_one_line_with_its_place(faults: Faults, text: str, place: str, words: str) -> None:
     (found,) = faults(text)
     assert found.startswith(f"{place}: ")
     assert words in found.removeprefix(place)
     assert "\n" not in found
 
 
-def test_what_json_calls_null_is_the_default(load: Load) -> None:
-    """`rounds: null` and the like say nothing, and so does an empty mapping."""
+def test_null_stands_for_the_default(load: Load) -> None:
     spec = load(f"{TIC}{TWO}rounds: null\npositions: ~\nformat:\nname:\nlimits: {{}}\nplugins: []\n")
     assert (spec.name, spec.seed, spec.boards[0].size) == ("cup", 0, 20)
 
@@ -194,19 +191,16 @@ def test_what_json_calls_null_is_the_default(load: Load) -> None:
 
 
 def test_a_refusal_gives_the_reason(faults: Faults) -> None:
-    """The words are a contract: what the agent needs, and what the game is."""
     assert faults(f"{TILES}agents: [random, alpha-beta]\n") == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
 
 
 def test_a_refusal_does_not_hide_behind_other_faults(faults: Faults) -> None:
-    """An entry with a wrong option is refused all the same."""
     found = faults(f"{TILES}agents: [random, {{agent: alpha-beta, depth: x}}]\n")
     assert found[0] == f"cup.yaml:2:18: agents[1]: {REFUSAL}"
     assert found[1].startswith("cup.yaml:2:45: agents[1].depth: ")
 
 
 def test_a_wrong_parameter_of_the_game_hides_no_other_fault(faults: Faults) -> None:
-    """The other faults are those of the same file without this one."""
     text = (
         "game: {{name: sliding-tiles, rows: {}}}\nagents: [random, alpha-beta]\nanchor: somebody\n"
         "format: {{name: benchmark, round: 2}}\nsort: nothing\n"
@@ -223,13 +217,11 @@ def cut_list(fault: str) -> str:
 
 
 def test_an_anchor_may_be_an_entry_with_a_fault(faults: Faults) -> None:
-    """Its label is unknown, so the anchor is not reported."""
     found = faults("game: {name: tic-tac-toe, rows: 0}\nagents: [random, {agent: lookahead, depth: x}]\nanchor: lookahead\n")
     assert [fault.split(" ")[1] for fault in found] == ["game.rows:", "agents[1].depth:"]
 
 
 def test_a_refusal_waits_if_parameters_decide_the_traits(faults: Faults, tmp_path: Path) -> None:
-    """With its default parameters, the game has three seats, but the wrong parameter might be meant for two."""
     (tmp_path / "many.py").write_text(
         "import arena\nfrom arena_games.nim import Nim\n\n\nclass Many(Nim):\n    name = 'many'\n\n"
         "    def __init__(self, *, seats: int = 3) -> None:\n        super().__init__()\n        self.players = seats\n\n\n"
@@ -240,7 +232,6 @@ def test_a_refusal_waits_if_parameters_decide_the_traits(faults: Faults, tmp_pat
 
 
 def test_with_several_games_a_refusal_is_a_note(load: Load) -> None:
-    """The entry is left out of the board, and one line says why."""
     spec = load(f"{BOTH}agents: [random, greedy, alpha-beta]\n")
     assert [[seat.label for seat in board.seats] for board in spec.boards] == [
         ["random", "greedy", "alpha-beta"],
@@ -251,7 +242,6 @@ def test_with_several_games_a_refusal_is_a_note(load: Load) -> None:
 
 
 def test_an_agent_may_refuse_a_game(load: Load, faults: Faults, tmp_path: Path) -> None:
-    """The reason that its method `refuses` returns is a fault, and with several games a note."""
     (tmp_path / "small.py").write_text(
         "import arena\nfrom arena_agents.simple import Random\n\n\nclass Small(Random):\n    name = 'small'\n\n"
         "    def refuses(self, game):\n        return None if game.name == 'tic-tac-toe' else 'it knows nine squares'\n\n\n"
@@ -265,24 +255,17 @@ def test_an_agent_may_refuse_a_game(load: Load, faults: Faults, tmp_path: Path) 
 
 
 def test_an_entry_that_fits_no_board_is_a_fault(faults: Faults) -> None:
-    """Even where several games are listed."""
     found = faults("games: [sliding-tiles, {name: sliding-tiles, rows: 4}]\nagents: [random, alpha-beta]\n")
     assert found == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
 
 
 def test_a_board_with_too_few_entries_is_a_fault(faults: Faults) -> None:
-    """A puzzle that nobody solves, and a game that one agent alone can play; all such boards at once."""
     (nobody,) = faults(f"{BOTH}agents: [alpha-beta, minimax]\n")
     assert nobody.startswith("cup.yaml:2:9: agents: ")
     assert "no agents for sliding-tiles" in nobody
     one, none = faults(f"{BOTH}agents: [alpha-beta]\n")
     assert "one agent for tic-tac-toe" in one
     assert "no agents for sliding-tiles" in none
-
-
-def test_one_agent_is_enough_for_a_puzzle(load: Load) -> None:
-    """A benchmark needs nobody to compare with."""
-    assert load(f"{TILES}agents: [greedy]\n").boards[0].size == 10
 
 
 @pytest.mark.parametrize(
@@ -300,7 +283,6 @@ def test_one_agent_is_enough_for_a_puzzle(load: Load) -> None:
     ],
 )
 def test_two_equal_labels_are_a_fault(faults: Faults, agents: str, place: str, label: str) -> None:
-    """Whether given, made by default or made by a sweep; at the second of them."""
     (found,) = faults(f"{TIC}agents: {agents}\n")
     assert found.startswith(f"cup.yaml:{place}: ")
     assert f"two entries are called '{label}'" in found
@@ -327,7 +309,6 @@ def test_two_equal_labels_are_a_fault(faults: Faults, agents: str, place: str, l
     ],
 )
 def test_a_heuristic_that_does_not_fit_is_a_fault(faults: Faults, heuristic: str, place: str, words: str) -> None:
-    """Unknown, of another game, with strange parameters, or for a game that is not played."""
     (found,) = faults(f"{TILES}agents: [{{agent: greedy, heuristic: {heuristic}}}]\n")
     assert found.startswith(f"cup.yaml:{place}")
     assert words in found
@@ -348,8 +329,7 @@ def heuristics_of(spec: Spec) -> list[Any]:
         (", heuristic: {sliding-tiles: {name: misplaced}}", ["open-lanes", "misplaced"]),
     ],
 )
-def test_every_board_gets_a_heuristic_of_its_own_game(load: Load, given: str, used: list[str]) -> None:
-    """The one that the entry names for it, else the game's default."""
+def test_every_board_has_a_heuristic_of_its_game(load: Load, given: str, used: list[str]) -> None:
     spec = load(f"{BOTH}agents: [{{agent: greedy{given}}}, random]\n")
     assert [heuristics[0] for heuristics in heuristics_of(spec)[::2]] == [f'{{"name":"{name}"' for name in used]
 
@@ -358,7 +338,6 @@ def test_every_board_gets_a_heuristic_of_its_own_game(load: Load, given: str, us
 
 
 def test_positions_in_the_spec_are_checked(faults: Faults) -> None:
-    """Each at its own place: no notation, impossible, over, and no text."""
     found = faults(f"{TIC}{TWO}positions: [x../.../..., x., .../.../..q, xxx/oo./..., 3, ooo/.../...]\n")
     assert [fault[: fault.index("]") + 1] for fault in found] == [
         "cup.yaml:3:26: positions[1]",
@@ -371,21 +350,19 @@ def test_positions_in_the_spec_are_checked(faults: Faults) -> None:
 
 
 def test_an_unsolvable_position_is_refused_with_the_reason(faults: Faults) -> None:
-    """Two tiles swapped leave the half of all positions that leads to the goal (Johnson and Story, 1879)."""
+    """Swapping two tiles makes a position unsolvable (Johnson and Story, 1879)."""
     (found,) = faults(f"{TILES}{TWO}positions: ['2 1 3 / 4 5 6 / 7 8 .', '1 2 3 / 4 5 6 / 7 . 8']\n")
     assert found.startswith("cup.yaml:3:13: positions[0]: ")
     assert "unsolvable" in found
 
 
-def test_positions_in_a_file_are_told_with_the_line_of_that_file(faults: Faults) -> None:
-    """Empty lines and comments count as lines and are no positions."""
+def test_faults_in_a_file_of_positions_have_its_lines(faults: Faults) -> None:
     lines = "# openings\n\nx../.../...\nx.\nxxx/oo./...\n"
     found = faults(f"{TIC}{TWO}positions: openings.txt\n", {"openings.txt": lines})
     assert [fault.split(": ")[0] for fault in found] == ["openings.txt:4:1", "openings.txt:5:1"]
 
 
-def test_a_file_of_positions_is_looked_for_beside_the_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever the command is run; faults name it by the way that leads there."""
+def test_a_file_of_positions_is_relative_to_the_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cups" / "data").mkdir(parents=True)
     (tmp_path / "cups" / "data" / "openings.txt").write_text("x../.../...\n.../.x./...\n")
     (tmp_path / "cups" / "cup.yaml").write_text(f"{TIC}{TWO}positions: data/openings.txt\n")
@@ -398,7 +375,6 @@ def test_a_file_of_positions_is_looked_for_beside_the_spec(tmp_path: Path, monke
 
 
 def test_a_file_of_positions_may_come_from_windows(load: Load) -> None:
-    """Its byte order mark and its line ends are no part of a position."""
     spec = load(f"{TIC}{TWO}positions: p.txt\n", {"p.txt": b"\xef\xbb\xbfx../.../...\r\n.../.x./...\r\n"})
     assert [spec.boards[0].positions[number].text for number in range(2)] == ["x../.../...", ".../.x./..."]
 
@@ -418,20 +394,18 @@ def test_a_file_of_positions_may_come_from_windows(load: Load) -> None:
         ("{a: 1}", None, "cup.yaml:3:12: positions"),
     ],
 )
-def test_positions_that_cannot_be_had_are_a_fault(faults: Faults, value: str, content: bytes | None, place: str) -> None:
-    """No such file, no file, an empty one, one that is not text, and what is neither file nor list."""
+def test_missing_positions_are_a_fault(faults: Faults, value: str, content: bytes | None, place: str) -> None:
     (found,) = faults(f"{TIC}{TWO}positions: {value}\n", {} if content is None else {value: content})
     assert found.startswith(f"{place}: ")
 
 
-def test_a_wrong_position_is_told_once_for_all_boards_of_a_game(faults: Faults) -> None:
-    """Not once for every parameter of a sweep."""
+def test_a_wrong_position_is_reported_once_for_all_boards(faults: Faults) -> None:
     game = "game: {name: tic-tac-toe, in_a_row: {sweep: [2, 3]}}\n"
     assert len(faults(f"{game}{TWO}positions: p.txt\n", {"p.txt": "x.\n"})) == 1
     assert len(faults(f"{game}{TWO}positions: [x.]\n")) == 1
 
 
-def test_faults_by_the_thousand_are_told_without_delay(faults: Faults) -> None:
+def test_thousands_of_faults_are_reported_quickly(faults: Faults) -> None:
     """The time grows with their number, not with its square."""
     lines = "".join([f"x{number}\n" for number in range(20_000)])
     assert len(faults(f"{TILES}{TWO}positions: p.txt\n", {"p.txt": lines})) == 20_000
@@ -441,7 +415,6 @@ def test_faults_by_the_thousand_are_told_without_delay(faults: Faults) -> None:
 
 
 def test_the_defaults(load: Load) -> None:
-    """Ten rounds, seed 0, a thousand moves, round-robin for games and benchmark for puzzles."""
     spec = load(f"{BOTH}{TWO}")
     assert [board.format.name for board in spec.boards] == ["round-robin", "benchmark"]
     assert [board.size for board in spec.boards] == [20, 20]
@@ -450,29 +423,25 @@ def test_the_defaults(load: Load) -> None:
     assert (limits.nodes, limits.seconds, limits.depth, limits.moves, limits.memory_mb) == (None, None, None, 1000, None)
 
 
-def test_limits_of_an_entry_replace_those_at_the_top_one_by_one(load: Load) -> None:
-    """What the entry does not name stays as it is for all."""
+def test_limits_of_an_entry_override_common_limits_one_by_one(load: Load) -> None:
     spec = load(f"{TIC}agents: [random, {{agent: greedy, limits: {{nodes: 7}}}}]\nlimits: {{nodes: 5, seconds: 2, moves: 9}}\n")
     common, own = [seat.limits for seat in spec.boards[0].seats]
     assert (common.nodes, common.seconds, common.moves) == (5, 2, 9)
     assert (own.nodes, own.seconds, own.moves) == (7, 2, 9)
 
 
-def test_seeds_take_all_that_63_bits_hold(load: Load) -> None:
-    """From 0 to 2^63 - 1, written in any way that YAML has for integers."""
+def test_seeds_have_63_bits(load: Load) -> None:
     assert load(f"{TIC}{TWO}seed: 9223372036854775807\n").seed == 2**63 - 1
     assert load(f"{TIC}{TWO}seed: 0x7FFFFFFFFFFFFFFF\n").seed == 2**63 - 1
     assert load(f"{TIC}{TWO}seed: 2e3\n").seed == 2000
 
 
-def test_a_seed_from_outside_replaces_that_of_the_spec() -> None:
-    """As `arena run --seed` does; 0 too."""
+def test_a_seed_argument_overrides_the_seed_of_the_spec() -> None:
     spec = {"game": "tic-tac-toe", "agents": ["random", "greedy"], "seed": 5}
     assert (load_spec(spec).seed, load_spec(spec, seed=0).seed) == (5, 0)
 
 
 def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
-    """Its matches would be the same ones: by name, with a default written out, and by a sweep with equal values."""
     assert "games[1]: the same board as games[0]" in str(
         faults("games: [tic-tac-toe, {name: tic-tac-toe, rows: 3}]\nagents: [random, greedy]\n")
     )
@@ -481,8 +450,7 @@ def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
     )
 
 
-def test_two_entries_that_come_to_the_same_on_a_board_are_a_fault(faults: Any) -> None:
-    """With several games a default heuristic and the same one by name would be ranked as two."""
+def test_two_entries_that_are_the_same_on_a_board_are_a_fault(faults: Any) -> None:
     found = faults("games: [tic-tac-toe, sliding-tiles]\nagents: [random, greedy, {agent: greedy, heuristic: open-lanes}]\n")
     assert any("is the same as" in fault and "agents[2]" in fault for fault in found)
 
@@ -502,7 +470,6 @@ def test_two_entries_that_come_to_the_same_on_a_board_are_a_fault(faults: Any) -
     ],
 )
 def test_a_program_that_cannot_play_is_a_fault(faults: Faults, entry: str, where: str, says: str) -> None:
-    """What is wrong with a command is said at the command, before anything is started."""
     text = "\n".join(map(str, faults(f"{TIC}agents: [random, {entry}]\n")))
     assert where in text
     assert says in text
@@ -521,14 +488,12 @@ def test_a_program_that_cannot_play_is_a_fault(faults: Faults, entry: str, where
     ],
 )
 def test_where_an_agent_runs_follows_from_the_spec(load: Load, keys: str, kinds: list[str]) -> None:
-    """A limit of seconds or memory and a program need a process; else what the entry says, then what the spec says."""
     seats = load(f"{TIC}{keys}\n").boards[0].seats
     assert [seat.isolation for seat in seats] == kinds
     assert all((seat.program is not None) == (seat.isolation != "none") for seat in seats)
 
 
-def test_a_program_without_a_label_is_called_by_its_file(load: Load) -> None:
-    """`sh -c my_agent.js` is `my_agent`, and its options are its own."""
+def test_a_program_without_a_label_is_named_after_its_file(load: Load) -> None:
     seat = load(f"{TIC}agents: [random, {{agent: {{command: [sh, my_agent.js]}}, temper: cold}}]\n").boards[0].seats[1]
     assert seat.label == "my_agent"
     assert seat.program is not None
@@ -547,7 +512,6 @@ def test_a_program_without_a_label_is_called_by_its_file(load: Load) -> None:
     ],
 )
 def test_a_note_says_how_agents_could_remember_shared_deals(game: str, isolation: str, expected: str | None) -> None:
-    """The matches of a round have the same dice or cards. A new process has no memory, and a new sandbox no files."""
     spec = load_spec({"game": game, "agents": ["random", {"agent": "random", "label": "other"}], "isolation": isolation})
     notes = [note for note in spec.notes if "have the same deals" in note]
     assert [expected in note for note in notes if expected] == ([] if expected is None else [True]), notes

@@ -35,7 +35,6 @@ def spec(folder: Path, heuristic: object) -> dict[str, object]:
 
 
 def test_a_function_gets_its_options(tmp_path: Path) -> None:
-    """The values of the spec reach it; others would raise, which loses the match."""
     given = {"name": "corners", "weight": 0.25, "steep": True}
     results = arena.run(spec(tmp_path, given))
     assert {record.termination for record in results.records} == {"normal"}
@@ -53,13 +52,11 @@ def test_a_function_gets_its_options(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_a_function_does_not_take_are_faults(given: dict[str, object], said: str, tmp_path: Path) -> None:
-    """With the place, what was expected, and what is near."""
     with pytest.raises(SpecError, match=said):
         arena.run(spec(tmp_path, given))
 
 
 def test_show_lists_the_options_of_a_function(tmp_path: Path) -> None:
-    """And not the game, the state and the player, which arena gives."""
     spec(tmp_path, "corners")
     printed = CliRunner().invoke(cli, ["show", "--plugin", str(tmp_path / "corners.py"), "corners"]).output
     assert "weight: number; default 0.1" in printed

@@ -102,8 +102,8 @@ def changed(spec: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
     return {**spec, **keys}
 
 
-def test_an_id_is_32_hexadecimal_digits_and_of_one_match_alone() -> None:
-    """128 bits; three agents in two rounds with seats swapped make twelve different ones."""
+def test_an_id_has_32_hexadecimal_digits() -> None:
+    """Three agents in two rounds with swapped seats have twelve ids."""
     found = [record.id for record in arena.run(GAME).records]
     assert len(set(found)) == 12
     assert set(found) == ids(GAME)
@@ -112,18 +112,15 @@ def test_an_id_is_32_hexadecimal_digits_and_of_one_match_alone() -> None:
 
 @pytest.mark.parametrize("order", [*itertools.permutations(GAME["agents"])])
 def test_the_order_of_the_agents_does_not_matter(order: tuple[str, ...]) -> None:
-    """Every match is played, whatever place its agents have in the spec."""
     assert ids(changed(GAME, agents=order)) == ids(GAME)
 
 
-def test_more_agents_leave_the_matches_of_the_others_alone() -> None:
-    """Even where they lengthen the labels of entries that were there before."""
+def test_more_agents_keep_the_other_ids() -> None:
     more = [*GAME["agents"], "type-a", {"agent": "lookahead", "depth": 1}]
     assert ids(GAME) < ids(changed(GAME, agents=more))
 
 
-def test_more_rounds_and_more_boards_leave_the_others_alone() -> None:
-    """The k-th position is the k-th, however many there are."""
+def test_more_rounds_and_boards_keep_the_other_ids() -> None:
     assert ids(GAME) < ids(changed(GAME, rounds=3))
     games = {key: value for key, value in GAME.items() if key != "game"} | {"games": ["sliding-tiles", "tic-tac-toe"]}
     assert ids(GAME) < ids(games)
@@ -148,8 +145,7 @@ def test_more_rounds_and_more_boards_leave_the_others_alone() -> None:
         {"agents": ["random", {"agent": "lookahead", "label": None}, "greedy"]},
     ],
 )
-def test_writing_out_a_default_changes_nothing(same: Mapping[str, Any]) -> None:
-    """The same match is meant, so it has the same id."""
+def test_written_out_defaults_keep_all_ids(same: Mapping[str, Any]) -> None:
     assert ids(changed(GAME, **same)) == ids(GAME)
 
 
@@ -168,8 +164,7 @@ def test_writing_out_a_default_changes_nothing(same: Mapping[str, Any]) -> None:
         {"rounds": None, "positions": [".../.../..."]},
     ],
 )
-def test_whatever_changes_all_matches_changes_all_ids(other: Mapping[str, Any]) -> None:
-    """Seed, limits, parameters of the game, positions."""
+def test_common_keys_change_all_ids(other: Mapping[str, Any]) -> None:
     assert ids(changed(GAME, **other)).isdisjoint(ids(GAME))
 
 
@@ -184,15 +179,13 @@ def test_whatever_changes_all_matches_changes_all_ids(other: Mapping[str, Any]) 
         {"agent": "lookahead", "limits": {"depth": 1}},
     ],
 )
-def test_whatever_changes_an_entry_changes_its_matches_alone(entry: Mapping[str, Any]) -> None:
-    """Its options, its limits, the label that the spec gives it; the four matches of the others stay."""
+def test_keys_of_an_entry_change_only_its_ids(entry: Mapping[str, Any]) -> None:
     both = ids(GAME) & ids(changed(GAME, agents=["random", entry, "greedy"]))
     assert both == ids(changed(GAME, agents=["random", "greedy"]))
     assert len(both) == 4
 
 
 def test_another_heuristic_is_another_match() -> None:
-    """And the same one, named or by default, is the same."""
     plain = ids(PUZZLE)
     misplaced = ids(changed(PUZZLE, agents=["random", {"agent": "greedy", "heuristic": "misplaced"}]))
     manhattan = ids(changed(PUZZLE, agents=["random", {"agent": "greedy", "heuristic": "manhattan"}]))
@@ -205,20 +198,18 @@ def test_another_heuristic_is_another_match() -> None:
     [{"mood": "wild"}, {"weight": 1.5}, {"colours": ["blue"]}, {"colours": ["red", "blue"]}, {"colours": []}, {"numbers": [1]}],
 )
 def test_options_of_every_kind_are_part_of_the_id(plugin: str, options: Mapping[str, Any]) -> None:
-    """Enumerations and sets too, which JSON does not know."""
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin], "agents": ["random", "moody"]}
     assert ids(changed(spec, agents=["random", {"agent": "moody", **options}])).isdisjoint(ids(spec))
 
 
 @pytest.mark.parametrize("options", [{"mood": "calm"}, {"weight": 1}, {"weight": 1.0}, {"colours": ["red"]}, {"numbers": []}])
 def test_defaults_of_every_kind_may_be_written_out(plugin: str, options: Mapping[str, Any]) -> None:
-    """An integer that stands for a float too."""
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin], "agents": ["random", "moody"]}
     assert ids(changed(spec, agents=["random", {"agent": "moody", **options}])) == ids(spec)
 
 
 def test_the_order_within_a_set_is_no_part_of_the_id(plugin: str) -> None:
-    """Two ways to write the same set are the same option, though Python keeps these two in different orders."""
+    """Python keeps these two sets in different orders."""
     one, other = [0, 8], [8, 0]
     assert [*frozenset(one)] != [*frozenset(other)]
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin]}
@@ -229,14 +220,12 @@ def test_the_order_within_a_set_is_no_part_of_the_id(plugin: str) -> None:
 
 @pytest.mark.parametrize("game", [{"steps": 4}, {"mood": "wild"}])
 def test_parameters_of_a_game_are_part_of_the_id(plugin: str, game: Mapping[str, Any]) -> None:
-    """Of every kind."""
     spec = {"game": "stairs", "rounds": 1, "plugins": [plugin], "agents": ["random", "greedy"]}
     assert ids(changed(spec, game={"name": "stairs", **game})).isdisjoint(ids(spec))
 
 
 @pytest.mark.parametrize("parameters", [{"scale": 2}, {"mood": "wild"}])
 def test_parameters_of_a_heuristic_are_part_of_the_id(plugin: str, parameters: Mapping[str, Any]) -> None:
-    """Written out as defaults they are not."""
     spec = {"game": "stairs", "rounds": 1, "plugins": [plugin], "agents": ["greedy"]}
     written = [{"agent": "greedy", "heuristic": {"name": "left", "scale": 1, "mood": "calm"}}]
     other = [{"agent": "greedy", "heuristic": {"name": "left", **parameters}}]
@@ -245,15 +234,13 @@ def test_parameters_of_a_heuristic_are_part_of_the_id(plugin: str, parameters: M
 
 
 def test_a_position_given_twice_makes_two_matches() -> None:
-    """The first of which is that of the position given once."""
     once = ids({"game": "tic-tac-toe", "positions": ["x../.../..."], "agents": ["random", "greedy"]})
     twice = ids({"game": "tic-tac-toe", "positions": ["x../.../...", "x../.../..."], "agents": ["random", "greedy"]})
     assert once < twice
     assert len(twice) == 2 * len(once)
 
 
-def test_a_given_position_has_its_id_from_its_text_not_from_its_place() -> None:
-    """Other positions before it do not matter."""
+def test_the_id_of_a_given_position_depends_only_on_its_text() -> None:
     agents = ["random", "greedy"]
     one = ids({"game": "tic-tac-toe", "positions": ["x../.../..."], "agents": agents})
     assert one < ids({"game": "tic-tac-toe", "positions": [".../.x./...", "x../.../..."], "agents": agents})
@@ -267,7 +254,6 @@ def met(results: Results) -> dict[int, set[str]]:
 
 
 def test_everyone_meets_the_same_positions() -> None:
-    """In every round one, drawn from the seed and the round alone, whoever plays and under whatever limits."""
     spec = {"game": "sliding-tiles", "rounds": 5, "limits": {"moves": 3}, "agents": ["random", "greedy", "lookahead"]}
     first = met(arena.run(spec))
     assert [len(texts) for texts in first.values()] == [1] * 5
@@ -277,7 +263,6 @@ def test_everyone_meets_the_same_positions() -> None:
 
 
 def test_a_file_and_a_mapping_mean_the_same_matches(tmp_path: Path) -> None:
-    """Wherever the file lies and whatever it is called."""
     file = tmp_path / "cup.yaml"
     file.write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, lookahead, greedy]\n")
     assert {record.id for record in arena.run(file).records} == ids(GAME)

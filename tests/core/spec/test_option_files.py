@@ -40,13 +40,12 @@ def spec_of(folders: Path, file: str, other: str = "beside.txt", isolation: str 
 
 @pytest.mark.process
 @pytest.mark.parametrize("isolation", ["none", "process", "sandbox"])
-def test_an_agent_has_its_file_wherever_it_plays(folders: Path, isolation: str) -> None:
-    """No match is lost for a file that was there when the spec was read, next to the spec or in the current folder."""
+def test_an_agent_finds_its_file_in_every_process(folders: Path, isolation: str) -> None:
     done = arena.run(spec_of(folders, "beside.txt", "here.txt", isolation), workers=1)
     assert [record.termination for record in done.records] == ["normal", "normal"]
 
 
-def test_what_lies_beside_the_spec_comes_first_and_no_id_changes(folders: Path) -> None:
+def test_a_file_beside_the_spec_has_priority(folders: Path) -> None:
     (folders / "specs" / "here.txt").write_text("no line of a policy\n")
     with pytest.raises(arena.SpecError, match=r"specs/here\.txt:1: expected OBSERVATION"):
         load_spec(spec_of(folders, "here.txt"))
@@ -69,8 +68,8 @@ def map_of(width: int) -> str:
 
 @pytest.mark.process
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_a_game_has_its_file_wherever_its_agents_play(folders: Path, isolation: str) -> None:
-    """The map beside the spec, and not the one of the same name in the current folder; also for a replay from the store alone."""
+def test_a_game_finds_its_file_in_every_process(folders: Path, isolation: str) -> None:
+    """A file of the same name in the current folder is ignored."""
     (folders / "specs" / "own.map").write_text(map_of(30))
     (folders / "started" / "own.map").write_text(map_of(2))
     spec = folders / "specs" / "grid.yaml"
@@ -86,8 +85,6 @@ def test_a_game_has_its_file_wherever_its_agents_play(folders: Path, isolation: 
 
 
 def test_a_file_may_be_optional_and_stand_beside_names(folders: Path) -> None:
-    """A folder with the name of a built-in map is no map."""
-
     class Reader:
         def __init__(self, *, prompt: SpecFile | None = None, board: Literal["rooms"] | SpecFile = "rooms") -> None: ...
 

@@ -1,7 +1,6 @@
 """Sweeps, and what boards and entries are called."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -18,8 +17,7 @@ def labels(spec: Spec, board: int = 0) -> list[str]:
     return [seat.label for seat in spec.boards[board].seats]
 
 
-def test_a_swept_parameter_makes_boards_in_the_order_of_its_values(load: Load) -> None:
-    """One board each, and the value in its title."""
+def test_a_sweep_makes_boards_in_the_order_of_its_values(load: Load) -> None:
     spec = load(f"game: {{name: sliding-tiles, shuffle: {{sweep: [50, 20, 100]}}}}\n{TWO}")
     assert [board.parameters["shuffle"] for board in spec.boards] == [50, 20, 100]
     assert [board.title for board in spec.boards] == [
@@ -36,14 +34,12 @@ def test_a_swept_parameter_makes_boards_in_the_order_of_its_values(load: Load) -
         ("columns: {sweep: [4, 5]}, rows: {sweep: [2, 3]}", [(2, 4), (3, 4), (2, 5), (3, 5)]),
     ],
 )
-def test_several_sweeps_make_a_product(load: Load, game: str, made: list[tuple[int, int]]) -> None:
-    """The first in the file varies slowest."""
+def test_several_sweeps_of_a_game_make_a_product(load: Load, game: str, made: list[tuple[int, int]]) -> None:
     spec = load(f"game: {{name: sliding-tiles, {game}}}\n{TWO}")
     assert [(board.parameters["rows"], board.parameters["columns"]) for board in spec.boards] == made
 
 
 def test_sweeps_of_several_games_keep_the_order_of_the_file(load: Load) -> None:
-    """The boards of one game stand together."""
     games = "games: [{name: tic-tac-toe, columns: {sweep: [3, 4]}}, sliding-tiles, {name: tic-tac-toe, rows: 5}]\n"
     assert [board.title for board in load(f"{games}{TWO}").boards] == [
         "tic-tac-toe (rows=3, columns=3)",
@@ -54,13 +50,11 @@ def test_sweeps_of_several_games_keep_the_order_of_the_file(load: Load) -> None:
 
 
 def test_a_swept_option_makes_entries(load: Load) -> None:
-    """In the order of the values, where the entry stands."""
     spec = load(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [3, 1, 2]}}}}, greedy]\n")
     assert labels(spec) == ["random", "lookahead(depth=3)", "lookahead(depth=1)", "lookahead(depth=2)", "greedy"]
 
 
 def test_anything_of_an_entry_may_be_swept(load: Load) -> None:
-    """A heuristic, a limit, the agent itself, a label."""
     tiles = "game: sliding-tiles\n"
     heuristic = load(f"{tiles}agents: [{{agent: greedy, heuristic: {{sweep: [misplaced, manhattan]}}}}]\n")
     assert labels(heuristic) == ["greedy(misplaced)", "greedy(manhattan)"]
@@ -73,7 +67,6 @@ def test_anything_of_an_entry_may_be_swept(load: Load) -> None:
 
 
 def test_two_sweeps_of_an_entry_make_a_product(load: Load) -> None:
-    """The first in the file varies slowest here too."""
     entry = "{agent: lookahead, heuristic: {sweep: [misplaced, manhattan]}, depth: {sweep: [1, 2]}}"
     assert labels(load(f"game: sliding-tiles\nagents: [{entry}]\n")) == [
         "lookahead(misplaced, depth=1)",
@@ -106,8 +99,7 @@ def test_two_sweeps_of_an_entry_make_a_product(load: Load) -> None:
         ),
     ],
 )
-def test_a_fault_in_a_sweep_is_told_at_the_value(faults: Faults, text: str, expected: list[str]) -> None:
-    """Not at the sweep."""
+def test_a_fault_in_a_sweep_has_the_place_of_its_value(faults: Faults, text: str, expected: list[str]) -> None:
     assert faults(text) == expected
 
 
@@ -122,15 +114,13 @@ def test_a_fault_in_a_sweep_is_told_at_the_value(faults: Faults, text: str, expe
         ("{agent: {sweep: [greedy, gredy]}}", "2:43: agents[1].agent.sweep[1]"),
     ],
 )
-def test_an_unknown_name_in_a_sweep_is_told_at_the_value(faults: Faults, entry: str, place: str) -> None:
-    """With what it may have meant."""
+def test_an_unknown_name_in_a_sweep_has_the_place_of_its_value(faults: Faults, entry: str, place: str) -> None:
     (found,) = faults(f"{TIC}agents: [random, {entry}]\n")
     assert found.startswith(f"cup.yaml:{place}")
     assert "did you mean" in found
 
 
-def test_an_unknown_key_with_a_sweep_is_told_once(faults: Faults) -> None:
-    """At the key, however many values it has."""
+def test_an_unknown_key_with_a_sweep_is_reported_once(faults: Faults) -> None:
     assert faults(f"{TIC}agents: [random, {{agent: lookahead, dept: {{sweep: [1, 2, 3]}}}}]\n") == [
         "cup.yaml:2:37: agents[1].dept: unknown key; did you mean 'depth'?"
     ]
@@ -147,21 +137,18 @@ def test_an_unknown_key_with_a_sweep_is_told_once(faults: Faults) -> None:
         ("{sweep: [1, {sweep: [2, 3]}]}", "2:56: agents[1].depth.sweep[1]"),
     ],
 )
-def test_a_sweep_is_a_list_of_values_and_nothing_else(faults: Faults, sweep: str, place: str) -> None:
-    """One fault each, and no other that follows from it."""
+def test_a_sweep_must_be_a_list_of_values(faults: Faults, sweep: str, place: str) -> None:
     (found,) = faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {sweep}}}]\n")
     assert found.startswith(f"cup.yaml:{place}: ")
 
 
 def test_a_broken_sweep_does_not_hide_other_faults_of_its_entry(faults: Faults) -> None:
-    """They are looked for all the same."""
     found = faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: []}}, heuristic: open-lane, limts: {{}}}}]\n")
     assert [fault.split(": ")[1] for fault in found] == ["agents[1].depth.sweep", "agents[1].heuristic", "agents[1].limts"]
 
 
 @pytest.mark.parametrize("key", ["limits: {nodes: 0}", "limits: {nods: 5}", "label: 3", "label: ' x'", "heuristic: 3", "dept: 3"])
-def test_a_fault_beside_a_sweep_is_told_once(faults: Faults, key: str) -> None:
-    """It is the same for every value, and nothing follows from it."""
+def test_a_fault_beside_a_sweep_is_reported_once(faults: Faults, key: str) -> None:
     assert len(faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [1, 2, 3]}}, {key}}}]\n")) == 1
 
 
@@ -173,7 +160,6 @@ def test_a_fault_beside_a_sweep_is_told_once(faults: Faults, key: str) -> None:
     ],
 )
 def test_too_many_combinations_are_a_fault(faults: Faults, text: str, place: str) -> None:
-    """At what they are combinations of."""
     (found,) = faults(text)
     assert found.startswith(f"cup.yaml:{place}: ")
     assert "combinations" in found
@@ -197,7 +183,6 @@ def arena_games(): return [Shares]
 
 
 def test_an_entry_must_fit_every_board_of_a_swept_game(faults: Faults, load: Load) -> None:
-    """It is one game still; to leave an entry out of some boards, list them as games."""
     entries = "agents: [random, greedy, lookahead, alpha-beta]\nplugins: [shares.py]\n"
     swept = "{name: shares, players: {sweep: [2, 3]}}"
     (found,) = faults(f"game: {swept}\n{entries}", {"shares.py": SHARES})
@@ -224,27 +209,23 @@ def test_an_entry_must_fit_every_board_of_a_swept_game(faults: Faults, load: Loa
         ("[{agent: random, label: Zufällig & Söhne}, greedy]", ["Zufällig & Söhne", "greedy"]),
     ],
 )
-def test_labels(load: Load, agents: str, expected: list[str]) -> None:
-    """Short where nothing needs to be told apart."""
+def test_labels_are_as_short_as_possible(load: Load, agents: str, expected: list[str]) -> None:
     assert labels(load(f"{TIC}agents: {agents}\n")) == expected
 
 
-def test_labels_tell_heuristics_apart(load: Load) -> None:
-    """By name; the default has its own."""
+def test_labels_distinguish_heuristics(load: Load) -> None:
     spec = load("game: sliding-tiles\nagents: [greedy, {agent: greedy, heuristic: misplaced}, random]\n")
     assert labels(spec) == ["greedy(manhattan)", "greedy(misplaced)", "random"]
 
 
-def test_labels_tell_limits_apart(load: Load) -> None:
-    """Those of the entry, not those that all share."""
+def test_labels_distinguish_limits(load: Load) -> None:
     spec = load(f"{TIC}agents: [minimax, {{agent: minimax, limits: {{nodes: 50}}}}]\nlimits: {{nodes: 9, seconds: 5}}\n")
     first, second = labels(spec)
     assert first != second
     assert second == "minimax(nodes=50)"
 
 
-def test_a_tournament_is_called_after_its_file(load: Load) -> None:
-    """Unless it says otherwise."""
+def test_a_tournament_is_named_after_its_file(load: Load) -> None:
     assert load(f"{TIC}{TWO}").name == "cup"
     assert load(f"{TIC}{TWO}name: The cup\n").name == "The cup"
 
@@ -262,12 +243,5 @@ def test_a_tournament_is_called_after_its_file(load: Load) -> None:
         ),
     ],
 )
-def test_a_board_is_called_after_its_game_and_what_tells_it_apart(load: Load, games: str, titles: list[str]) -> None:
-    """Parameters in which boards of the same game differ, and no others."""
+def test_a_board_is_named_after_its_game_and_different_parameters(load: Load, games: str, titles: list[str]) -> None:
     assert [board.title for board in load(f"{games}\n{TWO}").boards] == titles
-
-
-def test_a_board_knows_all_its_parameters(load: Load) -> None:
-    """Those that the spec leaves to their defaults too."""
-    parameters: dict[str, Any] = dict(load(f"game: {{name: tic-tac-toe, rows: 4}}\n{TWO}").boards[0].parameters)
-    assert parameters == {"rows": 4, "columns": 3, "in_a_row": 3}

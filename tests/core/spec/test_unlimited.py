@@ -21,7 +21,6 @@ def warned(**keys: Any) -> list[str]:
 
 
 def test_a_warning_names_each_search_of_a_large_game_without_a_limit() -> None:
-    """With its place, its agent, and the limits to write. With one of these limits, there is no warning."""
     unlimited: list[Any] = ["alpha-beta", {"agent": "alpha-beta", "table": True}, "minimax"]
     limits: list[dict[str, Any]] = [
         {"depth": 4},
@@ -45,12 +44,10 @@ def test_a_warning_names_each_search_of_a_large_game_without_a_limit() -> None:
     ],
 )
 def test_a_small_game_gives_no_warning(game: Any, agents: list[str]) -> None:
-    """The 8-puzzle has 181,440 states, and is searched to the end in a second."""
     assert warned(game=game, agents=agents) == []
 
 
 def test_a_warning_names_each_search_of_a_large_puzzle(registry: Registry) -> None:
-    """The 15-puzzle has 10^13 states. A depth ends some of these searches only after ages, so it is not advised."""
     agents = ["a-star", "ida-star", "bfs", "dfs", "iterative-deepening", "uniform-cost", "best-first"]
     told = warned(game={"name": "sliding-tiles", "rows": 4, "columns": 4}, agents=agents)
     assert len(told) == len(agents)
@@ -61,8 +58,7 @@ def test_a_warning_names_each_search_of_a_large_puzzle(registry: Registry) -> No
         assert not needs_limit(made, Limits(seconds=1.0))
 
 
-def test_entries_of_one_place_are_told_once() -> None:
-    """A sweep makes several of one; a board on which nobody needs a limit is not counted."""
+def test_a_swept_entry_is_warned_of_once() -> None:
     agents = ["random", {"agent": "alpha-beta", "table": {"sweep": [True, False]}}]
     assert len(warned(games=["connect-four", "tic-tac-toe"], agents=agents)) == 1
 
@@ -78,7 +74,6 @@ def test_entries_of_one_place_are_told_once() -> None:
 def test_states_are_counted_as_the_literature_counts_them(
     registry: Registry, game: str, parameters: dict[str, int], states: int
 ) -> None:
-    """All states that can be reached. The result is None for one state too many, and if the time is up."""
     rules = registry.game(game)(**parameters)
     start = rules.initial(Random(1))
     assert count_states(rules, start, states, 60.0) == states
@@ -114,8 +109,7 @@ def arena_agents():
         ("needs_limit = property(lambda self: True)", False),
     ],
 )
-def test_an_author_says_so_by_a_method(member: str, needs: bool, tmp_path: Path) -> None:
-    """A member of another shape is ignored, and so is a method that raises an exception."""
+def test_an_agent_may_say_that_it_needs_a_limit(member: str, needs: bool, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN.format(member=member))
     registry = load_plugins([tmp_path / "own.py"])
     assert needs_limit(registry.agent("own")(), Limits()) is needs
@@ -124,7 +118,6 @@ def test_an_author_says_so_by_a_method(member: str, needs: bool, tmp_path: Path)
 @pytest.mark.process
 @pytest.mark.parametrize("command", [["validate"], ["run", "--workers", "1"]], ids=["validate", "run"])
 def test_the_commands_warn_and_go_on(command: list[str], tmp_path: Path) -> None:
-    """With file, line and column, on stderr; `run --quiet` says nothing."""
     (tmp_path / "cup.yaml").write_text("game: connect-four\nrounds: 1\nlimits: {moves: 1}\nagents:\n- random\n- own\n")
     text = OWN.format(member="def needs_limit(self, limits): return True\n    def choose(self, game, state, search): return 1")
     (tmp_path / "own.py").write_text(text)
@@ -170,8 +163,7 @@ def arena_games():
         ("random", False),
     ],
 )
-def test_a_search_to_a_depth_without_a_heuristic_is_noted(entry: str, noted: bool, tmp_path: Path) -> None:
-    """It stops at unfinished states, and has nothing to tell them apart. A search to the end of the game never meets one."""
+def test_a_depth_limit_without_a_heuristic_is_noted(entry: str, noted: bool, tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(PLAIN)
     given = yaml.safe_load(entry)
     spec = load_spec(

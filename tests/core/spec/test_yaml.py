@@ -51,10 +51,8 @@ SOUND = "game: tic-tac-toe\nagents: [random, greedy]\n"
     ],
 )
 def test_the_core_schema_reads_what_it_defines(write: Write, text: str, value: Any) -> None:
-    """Null, booleans, integers and floats come out as their values."""
     read = Document.read(write(f"key: {text}\n")).values["key"]
-    assert read == value
-    assert isinstance(read, bool) == isinstance(value, bool)
+    assert (type(read), read) == (type(value), value)
 
 
 @pytest.mark.parametrize(
@@ -66,50 +64,36 @@ def test_the_core_schema_reads_what_it_defines(write: Write, text: str, value: A
     ],
 )
 def test_all_else_is_text(write: Write, text: str) -> None:
-    """Words, times, dates and numbers that only YAML 1.1 knows stay as they are written."""
     assert Document.read(write(f"key: {text}\n")).values["key"] == text
 
 
 def test_not_a_number_is_a_number(write: Write) -> None:
-    """`.nan` is a float, though not equal to itself."""
     assert math.isnan(Document.read(write("key: .nan\n")).values["key"])
-
-
-def test_1e5_counts_as_an_integer(write: Write) -> None:
-    """So that `nodes: 1e5` can be written, and an integer option takes it."""
-    read = Document.read(write("key: 1e5\n")).values["key"]
-    assert (type(read), read) == (int, 100000)
 
 
 @pytest.mark.parametrize("text", ["'no'", '"1"', "!!str 1", "'null'"])
 def test_quotes_and_the_tag_str_make_text(write: Write, text: str) -> None:
-    """What is quoted is never a number."""
     assert isinstance(Document.read(write(f"key: {text}\n")).values["key"], str)
 
 
 def test_keys_are_text(write: Write) -> None:
-    """Even those that look like a number or a boolean."""
     assert Document.read(write("1: a\ntrue: b\n")).values == {"1": "a", "true": "b"}
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(write: Write) -> None:
-    """An editor may write either; neither becomes part of a key."""
     assert Document.read(write(b"\xef\xbb\xbfname: x\r\nseed: 1\r\n")).values == {"name": "x", "seed": 1}
 
 
 def test_json_is_read(write: Write) -> None:
-    """A JSON file is a YAML file, with two escapes for a character beyond the basic plane."""
     assert Document.read(write('{"name": "\\ud83d\\ude00", "seed": 1}')).values == {"name": "\U0001f600", "seed": 1}
 
 
 def test_an_alias_stands_for_its_anchor(write: Write) -> None:
-    """Anything may be named once and used again."""
     values = Document.read(write("base: &b {x: 1}\none: *b\ntwo: [*b, *b]\n")).values
     assert values == {"base": {"x": 1}, "one": {"x": 1}, "two": [{"x": 1}, {"x": 1}]}
 
 
-def test_a_fault_in_an_alias_is_told_where_its_text_stands(faults: Faults) -> None:
-    """The path is that of the use, line and column are those of the anchor."""
+def test_a_fault_in_an_alias_has_the_place_of_its_anchor(faults: Faults) -> None:
     found = faults("game: tic-tac-toe\nagents:\n  - &one {agent: lookahead, depth: four}\n  - *one\n")
     assert found == [
         "cup.yaml:3:36: agents[0].depth: expected an integer, got 'four'",
@@ -117,8 +101,7 @@ def test_a_fault_in_an_alias_is_told_where_its_text_stands(faults: Faults) -> No
     ]
 
 
-def test_duplicate_keys_are_faults_beside_all_others(faults: Faults) -> None:
-    """Each at its second place, at any level, in the same run as what is wrong besides."""
+def test_duplicate_keys_are_faults(faults: Faults) -> None:
     found = faults("game: {name: tic-tac-toe, rows: 3, rows: 4}\nseed: 1\nagents: [randm, greedy]\nseed: 2\n")
     assert [fault.split(": ")[0] for fault in found] == ["cup.yaml:1:36", "cup.yaml:3:10", "cup.yaml:4:1"]
     assert "duplicate key 'rows'" in found[0]
@@ -127,8 +110,7 @@ def test_duplicate_keys_are_faults_beside_all_others(faults: Faults) -> None:
     assert "2:1" in found[2]
 
 
-def test_merge_keys_are_not_yaml_1_2(faults: Faults) -> None:
-    """A fault at the key says so."""
+def test_merge_keys_are_a_fault(faults: Faults) -> None:
     found = faults("base: &b {game: tic-tac-toe}\n<<: *b\nagents: [random, greedy]\n")
     assert any(fault.startswith("cup.yaml:2:1: ") and "merge keys" in fault for fault in found)
 
@@ -146,33 +128,28 @@ def test_merge_keys_are_not_yaml_1_2(faults: Faults) -> None:
     ],
 )
 def test_tags_outside_the_core_schema_are_faults(faults: Faults, text: str, place: str) -> None:
-    """None of them makes an object."""
     assert any(fault.startswith(f"cup.yaml:{place}: ") and "tag" in fault for fault in faults(f"{text}{SOUND}"))
 
 
 @pytest.mark.parametrize("text", ["!!int x", "!!int 1_000", "!!bool yes", "!!bool maybe", "!!float nan", "!!null x"])
-def test_a_tag_does_not_bend_its_value(faults: Faults, text: str) -> None:
-    """A value that is not of its tag's form is a fault, not the nearest value."""
+def test_a_value_must_fit_its_tag(faults: Faults, text: str) -> None:
     assert any(fault.startswith("cup.yaml:1:7: expected ") for fault in faults(f"seed: {text}\n{SOUND}"))
 
 
 @pytest.mark.parametrize("text", ["name: &a [1, *a]", "name: &a {b: *a}", "name: &a [[[*a]]]"])
 def test_an_alias_inside_itself_is_a_fault(faults: Faults, text: str) -> None:
-    """It has no end when written out."""
     (found,) = faults(f"{text}\n{SOUND}")
     assert found.startswith("cup.yaml:1:7: ")
     assert "alias" in found
 
 
 def test_an_alias_without_anchor_is_a_fault(faults: Faults) -> None:
-    """With its line and column."""
     (found,) = faults("name: x\ngame: *nowhere\n")
     assert found.startswith("cup.yaml:2:7: ")
     assert "'nowhere'" in found
 
 
-def test_a_billion_laughs_are_not_laughed(faults: Faults) -> None:
-    """Ten levels of ten aliases each stand for 10^10 values and are refused."""
+def test_a_billion_laughs_are_refused(faults: Faults) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 10)]
     (found,) = faults("\n".join(lines))
@@ -180,8 +157,7 @@ def test_a_billion_laughs_are_not_laughed(faults: Faults) -> None:
     assert "aliases" in found
 
 
-def test_one_long_text_cannot_be_repeated_beyond_measure(faults: Faults) -> None:
-    """100,000 characters and 10,000 aliases of them stand for a gigabyte, and are refused."""
+def test_many_aliases_of_a_long_text_are_refused(faults: Faults) -> None:
     (found,) = faults(f"name: &a {'x' * 100_000}\npositions: [{'*a, ' * 10_000}]\n{SOUND}")
     assert found.startswith("cup.yaml:1:7: ")
     assert "aliases" in found
@@ -191,14 +167,12 @@ def test_one_long_text_cannot_be_repeated_beyond_measure(faults: Faults) -> None
     "text", ["[" * 10000 + "]" * 10000, "[" * 10000, "{a: " * 10000 + "}" * 10000, "\n" + "- " * 10000 + "x"]
 )
 def test_nesting_10000_levels_deep_is_a_fault(faults: Faults, text: str) -> None:
-    """With a place, and no end of Python's stack."""
     (found,) = faults(f"name: {text}\n")
     assert found.startswith(("cup.yaml:1:", "cup.yaml:2:"))
     assert "deep" in found
 
 
 def test_sensible_nesting_is_no_fault(write: Write) -> None:
-    """Twenty levels are read."""
     value = Document.read(write(f"key: {'[' * 20}x{']' * 20}\n")).values["key"]
     for _ in range(20):
         (value,) = value
@@ -207,7 +181,6 @@ def test_sensible_nesting_is_no_fault(write: Write) -> None:
 
 @pytest.mark.parametrize("digits", ["9" * 5000, f"0x{'F' * 5000}", f"0o{'7' * 5000}"])
 def test_a_number_of_5000_digits_is_a_fault(faults: Faults, digits: str) -> None:
-    """At its place, cut short, whatever its base."""
     found = faults(f"seed: {digits}\n{SOUND}")
     assert all(fault.startswith("cup.yaml:1:7: ") and len(fault) < 200 for fault in found)
     assert "digits" in found[0]
@@ -229,8 +202,7 @@ def test_a_number_of_5000_digits_is_a_fault(faults: Faults, digits: str) -> None
         ("name: x\ngame: !un!known y\n", "2:7"),
     ],
 )
-def test_what_is_not_yaml_is_told_with_its_place(faults: Faults, text: str, place: str) -> None:
-    """Line and column of the character where reading ends, counted from 1."""
+def test_invalid_yaml_is_a_fault_with_its_place(faults: Faults, text: str, place: str) -> None:
     (found,) = faults(text)
     assert found.startswith(f"cup.yaml:{place}: not YAML: ")
 
@@ -246,23 +218,21 @@ def test_what_is_not_yaml_is_told_with_its_place(faults: Faults, text: str, plac
         ("game: x\n".encode("utf-16"), "1:1"),
     ],
 )
-def test_what_is_not_utf_8_is_told_with_its_place(faults: Faults, data: bytes, place: str) -> None:
-    """Columns count characters, not bytes, as they do everywhere else."""
+def test_invalid_utf_8_is_a_fault_with_its_place(faults: Faults, data: bytes, place: str) -> None:
+    """Columns count characters."""
     (found,) = faults(data)
     assert found.startswith(f"cup.yaml:{place}: ")
     assert "UTF-8" in found
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\x7f"])
-def test_control_characters_are_told_with_their_place(faults: Faults, character: str) -> None:
-    """They are not YAML; the message does not repeat them, for the sake of the terminal."""
+def test_control_characters_are_a_fault_with_their_place(faults: Faults, character: str) -> None:
     (found,) = faults(f"näme: x\ngame: {character}\n")
     assert found.startswith("cup.yaml:2:7: ")
     assert found.isprintable()
 
 
-def test_half_a_character_is_a_fault(faults: Faults) -> None:
-    """An escape for half of a surrogate pair is no text, and could not be printed."""
+def test_half_a_surrogate_pair_is_a_fault(faults: Faults) -> None:
     found = faults(f'name: "\\ud800"\n{SOUND}')
     assert found[0].startswith("cup.yaml:1:7: ")
     "\n".join(found).encode()
@@ -279,19 +249,16 @@ def test_half_a_character_is_a_fault(faults: Faults) -> None:
         ("---\na: 1\n---\nb: 2\n", "single document"),
     ],
 )
-def test_the_top_of_a_file_is_one_mapping(faults: Faults, text: str, word: str) -> None:
-    """Anything else is one fault that says what came."""
+def test_a_spec_must_be_one_mapping(faults: Faults, text: str, word: str) -> None:
     (found,) = faults(text)
     assert word in found
 
 
-def test_one_document_may_be_marked(write: Write) -> None:
-    """By its beginning and its end."""
+def test_a_document_may_have_markers(write: Write) -> None:
     assert Document.read(write("---\nseed: 1\n...\n")).values == {"seed": 1}
 
 
 def test_a_file_of_one_mebibyte_is_read_and_a_larger_one_is_not(write: Write) -> None:
-    """The limit is 1 MiB, both numbers in the message."""
     padding = "#" * (MIB - len(SOUND))
     assert load_spec(write(f"{SOUND}{padding}")).name == "cup"
     with pytest.raises(SpecError, match=r"cup\.yaml: .*1,048,577.*1,048,576"):
@@ -299,7 +266,6 @@ def test_a_file_of_one_mebibyte_is_read_and_a_larger_one_is_not(write: Write) ->
 
 
 def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
-    """Eight gigabytes of nothing would not fit into memory."""
     file = tmp_path / "huge.yaml"
     with file.open("wb") as stream:
         stream.truncate(8 << 30)
@@ -308,13 +274,11 @@ def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
 
 
 def test_an_endless_file_is_refused() -> None:
-    """A device has no size, and is read no farther than a spec may go."""
     with pytest.raises(SpecError, match="/dev/zero"):
         load_spec("/dev/zero")
 
 
 def test_a_missing_file_and_a_directory_are_faults(tmp_path: Path) -> None:
-    """Without a line, since there is none."""
     with pytest.raises(SpecError) as missing:
         load_spec(tmp_path / "cap.yaml")
     assert str(missing.value) == f"{tmp_path / 'cap.yaml'}: no such file"
@@ -325,13 +289,11 @@ def test_a_missing_file_and_a_directory_are_faults(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a\0b.yaml", "x" * 300 + ".yaml", "no/such/folder.yaml"])
 def test_a_name_that_cannot_be_a_file_is_a_fault(name: str) -> None:
-    """The operating system's reason is told."""
     with pytest.raises(SpecError):
         load_spec(name)
 
 
 def test_a_mapping_is_read_like_a_file() -> None:
-    """From Python a spec may be any mapping, its lists any sequence; faults have no place, so no line."""
     assert load_spec({"game": "tic-tac-toe", "agents": ("random", "greedy")}).boards[0].size == 20
     with pytest.raises(SpecError) as caught:
         load_spec({"game": "tic-tac-toe", "agents": ["random", {"agent": "lookahead", "depth": "four"}]})
@@ -339,7 +301,6 @@ def test_a_mapping_is_read_like_a_file() -> None:
 
 
 def test_a_mapping_that_no_file_could_hold_is_a_fault() -> None:
-    """Keys that are no text, values that are not plain, and a mapping inside itself."""
     endless: dict[str, Any] = {"agent": "greedy"}
     endless["heuristic"] = endless
     sound: dict[Any, Any] = {"game": "tic-tac-toe", "agents": ["random", "greedy"]}

@@ -12,28 +12,27 @@ from scipy import stats  # type: ignore[import-untyped]
 from arena.stats.clustered import ClusteredMean, clustered_mean, remove_luck, stratify
 
 
-def test_one_value_a_cluster_is_students_interval() -> None:
-    """Without repeats it is the interval of the textbook."""
+def test_clusters_of_one_value_have_students_interval() -> None:
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     found = clustered_mean(values, [1] * 6)
     low, high = stats.t.interval(0.95, 5, loc=fmean(values), scale=stats.sem(values))
     assert found == pytest.approx((fmean(values), low, high))
 
 
-def test_alike_values_of_a_cluster_count_once() -> None:
-    """Ten copies of every value tell no more than the values."""
+def test_equal_values_of_a_cluster_count_once() -> None:
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     assert clustered_mean([10 * value for value in values], [10] * 6) == pytest.approx(clustered_mean(values, [1] * 6))
 
 
-def test_without_clusters_there_is_nothing_to_say() -> None:
-    """No value has no mean, and one cluster has no interval; empty clusters are none."""
+def test_one_cluster_has_no_interval() -> None:
     assert clustered_mean([], []) == ClusteredMean(None, None, None)
     assert clustered_mean([6.0, 0.0], [3, 0]) == ClusteredMean(2.0, None, None)
 
 
-def test_intervals_hold_where_values_of_a_cluster_are_alike() -> None:
-    """Of 400 samples of 25 clusters with unequal sizes and a shared part, about 95 % of the intervals have the mean."""
+def test_intervals_of_clustered_values_have_their_coverage() -> None:
+    """Of 400 samples of 25 clusters with unequal sizes and a shared part, about 95 % of the
+    intervals contain the mean.
+    """
     rng = random.Random(4)
     held = 0
     for _ in range(400):
@@ -47,8 +46,10 @@ def test_intervals_hold_where_values_of_a_cluster_are_alike() -> None:
     assert 0.92 <= held / 400 <= 0.98
 
 
-def test_equal_values_have_a_bound_where_their_range_is_known() -> None:
-    """Ten rounds lost: by hand, a round that is not lost has at most the probability 1 - 0.05^(1/10), and it may be won."""
+def test_equal_values_have_a_bound_if_their_range_is_known() -> None:
+    """Ten rounds lost: a round that is not lost has at most the probability 1 - 0.05^(1/10),
+    and it may be won.
+    """
     found = clustered_mean([-2.0] * 10, [2] * 10, within=(-1.0, 1.0))
     assert [*found] == [-1, -1, pytest.approx(-1 + 2 * (1 - 0.05**0.1))]
     assert clustered_mean([-2.0] * 10, [2] * 10) == ClusteredMean(-1, None, None)
@@ -62,8 +63,8 @@ def test_an_interval_stays_within_the_range(values: list[float]) -> None:
     assert found.low is None or found.low < (found.high or 1.0)
 
 
-def test_rare_luck_that_decides_nothing_is_left_alone() -> None:
-    """Luck of a few large throws beside returns that do not depend on them: the correction would add noise, so there is none."""
+def test_luck_without_influence_is_not_corrected() -> None:
+    """Luck of a few large throws beside returns that do not depend on them."""
     rng = np.random.default_rng(1)
     returns = rng.choice([-1.0, 1.0], 60)
     luck = np.zeros(60)
@@ -76,8 +77,10 @@ def test_rare_luck_that_decides_nothing_is_left_alone() -> None:
     assert np.var(lower) < 0.05 * np.var(real)
 
 
-def test_a_stratum_that_repeats_one_value_is_a_constant() -> None:
-    """Twenty draws of 0 add no uncertainty to six values, and halve the width if they are half of all values."""
+def test_a_stratum_of_equal_values_is_a_constant() -> None:
+    """Twenty draws of 0 add no uncertainty to six values, and halve the width if they are half
+    of all values.
+    """
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     found = stratify([{0: (0.0, 6)}, {round_: (value, 1) for round_, value in enumerate(values)}]).with_interval()
     low, high = stats.t.interval(0.95, 5, loc=fmean(values), scale=stats.sem(values))
@@ -85,8 +88,7 @@ def test_a_stratum_that_repeats_one_value_is_a_constant() -> None:
     assert stratify([{0: (0.0, 5)}, {4: (3.0, 5)}]).with_interval() == ClusteredMean(0.3, None, None)
 
 
-def test_strata_have_the_degrees_of_freedom_of_welch() -> None:
-    """The mean of two strata of equal size and different spread is half of their sum, as in Welch's test of their difference."""
+def test_strata_have_welchs_degrees_of_freedom() -> None:
     one, two = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0], [10.0, 60.0, -30.0, 7.0, 8.0, 3.0]
     strata = [dict(enumerate((value, 1) for value in one)), {9 + round_: (value, 1) for round_, value in enumerate(two)}]
     welch = stats.ttest_ind(one, [-value for value in two], equal_var=False).confidence_interval()

@@ -8,20 +8,18 @@ EVEN = [Pair.of(1, 0)] * 6 + [Pair.of(0, 1)] * 5
 
 
 def test_rock_paper_scissors_is_a_cycle() -> None:
-    """Whichever way round the pairings are named."""
     lost = [Pair(pair.backward, pair.forward) for pair in CLEAR]
     pairings = {("rock", "scissors"): CLEAR, ("scissors", "paper"): CLEAR, ("rock", "paper"): lost}
     assert cycles(beats(pairings)) == (("paper", "rock", "scissors"),)
 
 
-def test_a_cycle_within_noise_is_none() -> None:
+def test_a_cycle_within_noise_is_not_reported() -> None:
     """One of the three leads is six pairs to five."""
     assert cycles(beats({("a", "b"): CLEAR, ("b", "c"): CLEAR, ("c", "a"): EVEN})) == ()
     assert beats({("a", "b"): [Pair(WinDrawLoss(wins=40), WinDrawLoss(losses=40))]}) == {"a": frozenset(), "b": frozenset()}
 
 
-def test_longer_cycles_are_found_where_there_are_no_shorter_ones() -> None:
-    """Four in a ring, and five, the shortest being named."""
+def test_longer_cycles_are_found_if_there_are_no_shorter_ones() -> None:
     ring = {"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("d"), "d": frozenset("a")}
     assert cycles(ring) == (("a", "b", "c", "d"),)
     assert cycles({**ring, "c": frozenset("de"), "e": frozenset("f"), "f": frozenset("a")}) == (("a", "b", "c", "d"),)
@@ -29,7 +27,7 @@ def test_longer_cycles_are_found_where_there_are_no_shorter_ones() -> None:
 
 
 def test_all_cycles_of_three_are_listed_once() -> None:
-    """A ring of five where each beats the next two: five cycles of three."""
+    """In a ring of five where each beats the next two."""
     ring = {str(k): frozenset({str((k + 1) % 5), str((k + 2) % 5)}) for k in range(5)}
     found = cycles(ring)
     assert len(found) == len(set(map(frozenset, found))) == 5
@@ -37,6 +35,5 @@ def test_all_cycles_of_three_are_listed_once() -> None:
     assert len(cycles(ring, most=2)) == 2
 
 
-def test_games_without_their_pair_are_no_observations() -> None:
-    """Twenty lone games from one seat may all be won by that seat."""
+def test_games_without_their_pair_are_ignored() -> None:
     assert beats({("a", "b"): [Pair(WinDrawLoss(wins=1), WinDrawLoss())] * 20}) == {"a": frozenset(), "b": frozenset()}

@@ -27,8 +27,8 @@ from arena.stats.paired import (
 
 @settings(max_examples=40)
 @given(st.lists(st.one_of(st.integers(-3, 3), st.floats(-5, 5).map(lambda value: round(value, 3))), max_size=9))
-def test_all_signs_are_flipped(values: list[float]) -> None:
-    """The share of all 2^n combinations of signs, for the values as they are or on a grid of 1 / 2,000 of the largest."""
+def test_p_values_are_the_share_of_sign_flips(values: list[float]) -> None:
+    """Of all 2^n combinations of signs."""
     largest = max(map(abs, values), default=0)
     signs = np.array([*product((1, -1), repeat=len(values))])
     sums, slack = np.abs(signs @ np.array(values)), len(values) * largest / 2000 + 1e-9
@@ -39,8 +39,8 @@ def test_all_signs_are_flipped(values: list[float]) -> None:
 @pytest.mark.parametrize("number", [16, 20, 24])
 @pytest.mark.parametrize("seed", range(8))
 def test_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
-    """Logarithms of ratios of nodes have no common unit. The exact share counts, for each sum of one half, the sums of the other
-    half that are far enough from 0 (meet in the middle).
+    """The exact share counts, for each sum of one half, the sums of the other half that are far
+    enough from 0 (meet in the middle).
     """
     rng = random.Random(seed)
     values = [1 + log(rng.randint(20, 2000) / rng.randint(20, 2000)) for _ in range(number)]
@@ -58,23 +58,25 @@ def test_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
 @settings(max_examples=60)
 @given(st.integers(1, 60), st.lists(st.integers(-12, 12), max_size=11))
 def test_equal_sums_of_fractions_are_equal(parts: int, sums: list[int]) -> None:
-    """The mean of a round is a fraction, and floats of fractions add up with errors: the test is that of the whole numbers."""
+    """Floats of fractions add up with errors. The test is that of the whole numbers."""
     signs = np.array([*product((1, -1), repeat=len(sums))])
     expected = np.mean(np.abs(signs @ np.array(sums, dtype=int)) >= abs(sum(sums))) if sums else 1
     assert flip_signs([value / parts for value in sums]) == pytest.approx(expected, rel=1e-12)
     assert flip_signs([(value + 7) / parts - 7 / parts for value in sums]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_returns_of_a_card_game_keep_their_ties() -> None:
-    """16 rounds of Kuhn poker, counted by hand: 1,376 of all 2^16 combinations of signs have a sum as far from 0."""
+def test_ties_of_card_games_are_kept() -> None:
+    """16 rounds of Kuhn poker, counted by hand: 1,376 of all 2^16 combinations of signs have a
+    sum as far from 0.
+    """
     sums = [2, -6, -3, -3, 0, -3, -2, -5, 0, 0, 2, -1, 0, -2, -1, -2]
     assert sum(abs(sum(map(lambda sign, value: sign * value, one, sums))) >= 24 for one in product((1, -1), repeat=16)) == 1376
     assert flip_signs([value / 4 for value in sums]) == pytest.approx(1376 / 2**16, rel=1e-12)
     assert flip_signs([value / 12 for value in sums]) == pytest.approx(1376 / 2**16, rel=1e-12)
 
 
-def test_an_interval_has_the_means_that_the_test_does_not_refute() -> None:
-    """By Hartigan: of the means of all 2^9 - 1 subsets, the 13th from either end at 5 %; too few values refute nothing."""
+def test_intervals_follow_hartigan() -> None:
+    """Of the means of all 2^9 - 1 subsets, the 13th from either end."""
     rng = random.Random(8)
     values = [rng.lognormvariate(0, 1) - 1 for _ in range(9)]
     subsets = [[value for value, kept in zip(values, chosen, strict=True) if kept] for chosen in product((0, 1), repeat=9)]
@@ -90,14 +92,16 @@ def test_an_interval_has_the_means_that_the_test_does_not_refute() -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 9))
-def test_values_of_one_size_have_the_sign_test(more: int, less: int, none: int) -> None:
-    """So McNemar's exact test, as scipy's binomial test has it."""
+def test_differences_of_one_size_have_the_sign_test(more: int, less: int, none: int) -> None:
+    """As scipy's binomial test has it."""
     expected = stats.binomtest(more, more + less).pvalue if more + less else 1
     assert flip_signs([1.5] * more + [-1.5] * less + [0] * none) == pytest.approx(expected)
 
 
 def test_large_counts_do_not_overflow() -> None:
-    """3,000 against 3,200 is a p of 0.0114, by the normal approximation with continuity correction; two of 400 sizes as scipy."""
+    """3,000 against 3,200 is a p of 0.0114, by the normal approximation with continuity
+    correction.
+    """
     assert flip_signs([1] * 3000 + [-1] * 3200) == pytest.approx(2 * stats.norm.sf((200 - 1) / sqrt(6200)), rel=0.01)
     rng = np.random.default_rng(3)
     values = rng.normal(0.12, 1, MAX_FLIPPED)
@@ -105,8 +109,10 @@ def test_large_counts_do_not_overflow() -> None:
     assert flip_signs(values.tolist()) == pytest.approx(expected, abs=4 * sqrt(expected / 5_000))
 
 
-def test_the_name_of_the_test_follows_the_number() -> None:
-    """Sign flips to 400 differences, then Student's t as scipy has it; differences of one size are exact at any number."""
+def test_the_test_depends_on_the_number_of_differences() -> None:
+    """Sign flips for at most 400 differences, then Student's t. Differences of one size are
+    exact at any number.
+    """
     rng = random.Random(2)
     many = [rng.gauss(0.1, 1) for _ in range(MAX_FLIPPED + 1)]
     assert test_differences(many[:-1]).name == SIGN_FLIPS
@@ -115,8 +121,7 @@ def test_the_name_of_the_test_follows_the_number() -> None:
     assert test_differences([]) == test_differences([0, 0, 0]) == (1.0, SIGN_FLIPS)
 
 
-def test_students_test_and_interval_are_scipys() -> None:
-    """At three levels; values that are all equal, and single ones, have neither."""
+def test_students_test_and_interval_agree_with_scipy() -> None:
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     found = stats.ttest_1samp(values, 0)
     assert student_p_value(values) == pytest.approx(found.pvalue)
@@ -144,9 +149,9 @@ def test_holm_by_hand() -> None:
         ((0.01 * 3, 0.03, 0.002), (2, 2, 3)),
     ],
 )
-def test_tests_with_equal_p_values_have_one_level(p_values: tuple[float, ...], divisors: tuple[int, ...]) -> None:
-    """Holm 1979: a test has the level 0.05 / m, if m tests have no smaller p-value; tests after a failure have its level. So the
-    order of the tests cannot matter.
+def test_equal_p_values_have_one_level(p_values: tuple[float, ...], divisors: tuple[int, ...]) -> None:
+    """Holm (1979): the level is 0.05 / m, if m tests have no smaller p-value. Tests after a
+    failure have its level.
     """
     for order in permutations(range(len(p_values))):
         levels = holm_chances([p_values[k] for k in order])
@@ -154,13 +159,13 @@ def test_tests_with_equal_p_values_have_one_level(p_values: tuple[float, ...], d
 
 
 @given(st.lists(st.floats(1e-6, 1), max_size=12))
-def test_the_level_of_a_test_says_what_its_corrected_p_value_says(p_values: list[float]) -> None:
+def test_the_level_agrees_with_the_corrected_p_value(p_values: list[float]) -> None:
     for p_value, corrected, chance in zip(p_values, holm(p_values), holm_chances(p_values), strict=True):
         assert (corrected <= 0.05) == (p_value <= chance) or corrected == pytest.approx(0.05)
 
 
-def test_an_interval_does_not_deny_its_test() -> None:
-    """By hand: a lead that is not decided may be 0, and one that is decided is not; open ends stay open."""
+def test_an_interval_agrees_with_its_test() -> None:
+    """An undecided lead may be 0, a decided one may not."""
     assert agree((0.2, 3.0), decided=False, value=1.0) == (0.0, 3.0)
     assert agree((-3.0, -0.2), decided=False, value=-1.0) == (-3.0, 0.0)
     assert agree((-0.2, 3.0), decided=True, value=1.0) == (0.0, 3.0)
@@ -172,8 +177,7 @@ def test_an_interval_does_not_deny_its_test() -> None:
 
 @settings(max_examples=60)
 @given(st.tuples(*[st.integers(0, 6)] * 5))
-def test_a_score_has_one_decision(counts: tuple[int, ...]) -> None:
-    """The p-value is that of all sign flips, and interval, likelihood of superiority and p-value say the same."""
+def test_the_interval_of_a_score_agrees_with_its_test(counts: tuple[int, ...]) -> None:
     found = EloEstimate.of_pairs(counts)
     leads = [lead for lead, times in zip(range(-2, 3), counts, strict=True) for _ in range(times)]
     assert found.p_value == pytest.approx(flip_signs(leads))
@@ -183,8 +187,8 @@ def test_a_score_has_one_decision(counts: tuple[int, ...]) -> None:
         assert found.p_value > 0.05 or not found.score_low < 0.5 < found.score_high
 
 
-def test_three_pairs_decide_nothing() -> None:
-    """Three pairs won: p = 2 / 2^3 by hand, so no interval is above one half, and superiority is 1 - 1/8."""
+def test_three_won_pairs_decide_nothing() -> None:
+    """p = 2 / 2^3, and superiority is 1 - 1/8."""
     found = EloEstimate.of_pairs((0, 0, 0, 0, 3))
     assert (found.p_value, found.superiority) == pytest.approx((0.25, 0.875))
     assert found.test == SIGN_FLIPS
@@ -195,8 +199,10 @@ def test_three_pairs_decide_nothing() -> None:
     assert six.score_low == pytest.approx(0.05 ** (1 / 6))
 
 
-def test_sign_flips_reject_equals_as_often_as_they_say() -> None:
-    """400 samples of 30 skewed but symmetric log ratios: at most 5 % below 0.05, within three standard errors."""
+def test_equal_agents_are_rejected_as_often_as_the_level_says() -> None:
+    """400 samples of 30 skewed but symmetric log ratios: at most 5 % below 0.05, within three
+    standard errors.
+    """
     rng = random.Random(5)
     drawn = [[log(rng.expovariate(1)) - log(rng.expovariate(1)) for _ in range(30)] for _ in range(400)]
     rejected = sum(flip_signs(values) <= 0.05 for values in drawn)

@@ -46,7 +46,7 @@ def clean_sweep(pairs: float) -> float:
 
 
 def test_a_rating_is_expected_points() -> None:
-    """Of a field with draws, everybody's expected points are the points they got: the definition."""
+    """The definition of the fit."""
     rng = random.Random(1)
     names = "abcde"
     rounds = [{both: rng.choice(POINTS) for both in combinations(names, 2)} for _ in range(20)]
@@ -62,8 +62,8 @@ def test_a_rating_is_expected_points() -> None:
         assert expected == pytest.approx(got, rel=1e-9)
 
 
-def test_ratings_are_those_of_choix() -> None:
-    """A draw is half a win to each in its matrix of wins; not everybody met everybody."""
+def test_ratings_agree_with_choix() -> None:
+    """A draw is half a win to each in its matrix of wins."""
     rng = np.random.default_rng(2)
     wins = rng.integers(1, 40, (7, 7)) / 2
     wins[[0, 3, 1, 5], [3, 0, 5, 1]] = 0
@@ -77,7 +77,7 @@ def test_ratings_are_those_of_choix() -> None:
     assert found - found.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-6)
 
 
-def test_rankings_are_those_of_choix() -> None:
+def test_rankings_agree_with_choix() -> None:
     rng = np.random.default_rng(3)
     rankings = [tuple(map(int, rng.permutation(6)[:4])) for _ in range(60)]
     games: GameResults[int] = GameResults()
@@ -88,8 +88,7 @@ def test_rankings_are_those_of_choix() -> None:
     assert found - found.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-6)
 
 
-def test_a_ranking_of_two_is_a_game_of_two_and_a_tie_is_the_average_over_its_orders() -> None:
-    """With exact weights: three that tie are all six orders, each a sixth."""
+def test_a_tie_is_the_average_over_its_orders() -> None:
     ranked: GameResults[str] = GameResults()
     paired = play([{("a", "b"): points} for points in (2, 1, 0, 2, 2)])
     for number, points in enumerate((2, 1, 0, 2, 2)):
@@ -110,7 +109,7 @@ def test_a_ranking_of_two_is_a_game_of_two_and_a_tie_is_the_average_over_its_ord
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(POINTS), min_size=3, max_size=40))
 def test_two_agents_have_the_elo_of_their_score(pairs: list[float]) -> None:
-    """Board, `compare`, `duel` and `arena stats` print one number: that of the pentanomial counts, bounds and all."""
+    """The bounds too are those of the pentanomial counts."""
     theirs = EloEstimate.of_pairs([pairs.count(points) for points in POINTS])
     ours = lead(pairs)
     assert ours.superiority == pytest.approx(theirs.superiority)
@@ -132,7 +131,7 @@ def test_fastchess_prints_the_same_number() -> None:
     assert EloEstimate.of_pairs((44, 681, 1426, 767, 70)).elo == pytest.approx(lead(pairs).elo)
 
 
-def test_the_anchor_is_at_zero_and_differences_do_not_depend_on_it() -> None:
+def test_differences_do_not_depend_on_the_anchor() -> None:
     rng = random.Random(4)
     games = play([{both: rng.choice(POINTS) for both in combinations(range(4), 2)} for _ in range(12)])
     plain, anchored = rate(games), rate(games, anchor=2)
@@ -159,9 +158,8 @@ def test_the_anchor_is_at_zero_and_differences_do_not_depend_on_it() -> None:
     st.dictionaries(st.sampled_from(list(combinations(range(5), 2))), st.lists(st.sampled_from(POINTS), min_size=4, max_size=4))
 )
 def test_a_difference_is_bounded_as_ford_says(results: dict[tuple[int, int], list[float]]) -> None:
-    """By rustworkx: both bounds if each can be reached from the other by taken points, one if only one can, else none.
-
-    Every bound is finite, on its side of the rating, and the same from both sides.
+    """Checked by rustworkx: a bound exists if one agent can be reached from the other by taken
+    points.
     """
     games, graph = play([{both: pairs[k] for both, pairs in results.items()} for k in range(4)]), rustworkx.PyDiGraph()
     graph.add_nodes_from(range(5))
@@ -187,15 +185,15 @@ def test_a_difference_is_bounded_as_ford_says(results: dict[tuple[int, int], lis
         assert row.high is None or row.elo is None or row.elo <= row.high + 1e-9
 
 
-def test_ten_thousand_pairs_all_won_are_open_on_the_winners_side() -> None:
+def test_ten_thousand_won_pairs_have_an_open_interval() -> None:
     found = lead([2] * 10_000)
     assert found.high is None
     assert found.low == pytest.approx(clean_sweep(10_000), abs=1e-3)
     assert (found.elo or 0) > (found.low or 0)
 
 
-def test_tiers_between_which_every_game_was_won_are_not_bounded() -> None:
-    """Two tiers of two, each even within, and 3,000 pairs between them: none of the strong has an upper bound over the weak."""
+def test_tiers_without_a_lost_game_have_no_upper_bound() -> None:
+    """Two tiers of two, each even within, and 3,000 pairs between them."""
     games: GameResults[str] = GameResults()
     for number in range(3000):
         for one, two in ("ab", "cd"):
@@ -217,17 +215,16 @@ def test_tiers_between_which_every_game_was_won_are_not_bounded() -> None:
 
 
 def test_bounds_add_up_along_a_chain() -> None:
-    """a beat b, and b beat c, six pairs each; a and c never met."""
+    """Six pairs each; the first and the last never met."""
     ratings = rate(play([{("a", "b"): 2, ("b", "c"): 2}] * 6))
     assert ratings.difference("a", "b").low == pytest.approx(clean_sweep(6), abs=1e-3)
     assert ratings.difference("a", "c").low == pytest.approx(2 * clean_sweep(6), abs=1e-3)
     assert ratings.difference("c", "a").high == pytest.approx(-2 * clean_sweep(6), abs=1e-3)
 
 
-def test_a_third_agent_leaves_the_lead_of_a_sweep_alone() -> None:
-    """Of n pairs that are all won, the exact sign test has the p-value of scipy, and Clopper and Pearson give the bound.
-
-    The lead of an agent that did not play these pairs also has the uncertainty of its own games: the interval of a match of two.
+def test_a_third_agent_does_not_change_the_lead_of_a_sweep() -> None:
+    """If n pairs are all won, the exact sign test has scipy's p-value, and Clopper and Pearson
+    give the bound. The lead over another agent also has the uncertainty of its own games.
     """
     results = [2, 1, 1.5, 0.5, 2, 1, 2, 1.5, 1, 0.5, 2, 1]
     ratings = rate(play([{("best", "worst"): 2, ("best", "third"): points} for points in results]))
@@ -244,8 +241,7 @@ def test_a_third_agent_leaves_the_lead_of_a_sweep_alone() -> None:
     assert worst.high == pytest.approx(duel.high / 2 - clean_sweep(12))
 
 
-def test_in_a_tier_of_three_only_the_leads_among_its_members_are_uncertain() -> None:
-    """One of them won all pairs against the last. The others have the same bound, less the interval of their own games."""
+def test_the_uncertainty_within_a_tier_adds_to_its_lead() -> None:
     rng = random.Random(7)
     among = [{both: rng.choice(POINTS) for both in combinations("abc", 2)} for _ in range(12)]
     alone = rate(play(among))
@@ -257,8 +253,7 @@ def test_in_a_tier_of_three_only_the_leads_among_its_members_are_uncertain() -> 
         assert ratings.difference(other, "last").low == pytest.approx(clean_sweep(12) - behind.high)
 
 
-def test_a_chain_has_the_uncertainty_of_the_tier_in_between() -> None:
-    """The bound is the sum of two sweeps and of the lower bound of a match of two."""
+def test_a_tier_in_between_adds_its_uncertainty() -> None:
     results = [2, 1, 1.5, 0.5, 2, 1, 2, 1.5, 1, 0.5, 2, 1]
     duel = lead(results)
     assert duel.low is not None
@@ -266,8 +261,8 @@ def test_a_chain_has_the_uncertainty_of_the_tier_in_between() -> None:
     assert ratings.difference("a", "d").low == pytest.approx(2 * clean_sweep(12) + duel.low)
 
 
-def test_those_who_never_met_have_no_difference() -> None:
-    """Two groups apart, and two that beat the same third one."""
+def test_agents_that_never_met_have_no_difference() -> None:
+    """Directly or by others."""
     apart = rate(play([{("a", "b"): 2 - k % 2, ("c", "d"): k % 3} for k in range(30)]))
     assert apart.difference("a", "c") == Difference(None, None, None, None)
     assert [row.elo is None for row in apart.rows] == [False, False, True, True]
@@ -277,8 +272,8 @@ def test_those_who_never_met_have_no_difference() -> None:
     assert rate(play([]), "ab").rows == (Rated("a", None, None, None), Rated("b", None, None, None))
 
 
-def test_games_of_three_have_one_sided_bounds_too() -> None:
-    """c was last in every game, so nothing bounds it from below."""
+def test_games_of_three_have_one_sided_bounds() -> None:
+    """One agent was last in every game."""
     games: GameResults[str] = GameResults()
     for number in range(8):
         games.add_ranking(number, [["a"], ["b"], ["c"]] if number % 3 else [["b"], ["a"], ["c"]])
@@ -316,7 +311,7 @@ def _chance_that_the_last_is(last: str, strengths: Mapping[str, float]) -> float
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("places", [one for one in product(range(4), repeat=4) if set(one) == {*range(max(one) + 1)}])
-def test_ratings_of_games_for_four_order_by_results_or_are_unknown(places: tuple[int, ...], times: int) -> None:
+def test_ratings_for_four_follow_the_results_or_are_unknown(places: tuple[int, ...], times: int) -> None:
     """Each of the 75 orders of four, with ties, as the result of one, two or three games."""
     order = [[name for name, place in zip("abcd", places, strict=True) if place == level] for level in range(max(places) + 1)]
     ratings = rankings([order] * times)
@@ -332,16 +327,16 @@ def test_ratings_of_games_for_four_order_by_results_or_are_unknown(places: tuple
     assert all(known[one] > known[two] for one, two in permutations(known, 2) if ranks[one] < ranks[two])
 
 
-def test_many_that_tie_are_above_the_one_that_is_last() -> None:
-    """Eleven are as often ahead of each other as behind, so the chance that one of twelve equals is last is 1 in 12."""
+def test_many_that_tie_are_ahead_of_the_last() -> None:
+    """The chance that one of twelve equal agents is last is 1 in 12."""
     elo = rankings([["abcdefghijk", "l"]] * 2).difference("a", "l").elo
     assert elo is not None
     assert elo > 0
 
 
-def test_the_lead_of_a_tier_is_that_of_plackett() -> None:
-    """c was last in ten games and a and b tied: with an even chance at its rating, and with at most 1 in 20 at its bound,
-    which is a little lower, because the order of a and b is not known exactly either.
+def test_the_lead_of_a_tier_follows_plackett() -> None:
+    """One was last in ten games and the others tied: an even chance at its rating, and at most
+    1 in 20 at its bound.
     """
     for times, least, most in ((2, 0.45, 0.55), (10, 0.45, 0.55)):
         found = rankings([["ab", "c"]] * times).difference("a", "c")
@@ -353,10 +348,8 @@ def test_the_lead_of_a_tier_is_that_of_plackett() -> None:
     assert 0.01 < _chance_that_the_last_is("c", {"a": lead, "b": lead, "c": 1.0}) ** 10 <= 0.05
 
 
-def test_a_single_game_is_not_a_pair() -> None:
-    """Its seat may have won it. Beside six pairs that were all won, twenty such games leave the bound and the test of six pairs,
-    2 / 2^6, and alone they have none: between two agents, and in a tier of three.
-    """
+def test_a_game_without_its_pair_has_no_bound() -> None:
+    """Its seat may have won it."""
     games = play([{("a", "b"): 2, ("c", "b"): 2}] * 6)
     for number in range(6, 26):
         games.add_pair(number, "a", "b", 1, 1)
@@ -377,7 +370,6 @@ def test_a_single_game_is_not_a_pair() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_fewer_than_three_rounds_have_no_interval(count: int) -> None:
-    """Neither two agents nor three, and neither pairs nor rankings."""
     for games in (play([{("a", "b"): 1.5}] * count), play([dict.fromkeys(combinations("abc", 2), 1.5)] * count)):
         assert [(row.low, row.high) for row in rate(games).rows] == [(None, None)] * len(rate(games).agents)
         found = rate(games).difference("a", "b")
@@ -386,8 +378,8 @@ def test_fewer_than_three_rounds_have_no_interval(count: int) -> None:
     assert [(row.low, row.high) for row in rate(play([{("a", "b"): 2}] * count)).rows] == [(None, None)] * 2
 
 
-def test_the_agent_with_fewer_rounds_decides_about_a_difference() -> None:
-    """Its rounds, less one, are the degrees of freedom of both the interval and the p-value. With two rounds there is no test."""
+def test_the_agent_with_fewer_rounds_limits_a_difference() -> None:
+    """Its rounds, less one, are the degrees of freedom. With two rounds there is no test."""
     three = [{("a", "b"): 1.5, ("b", "c"): points, ("a", "c"): 1.5} for points in (1, 1.5, 2, 1)]
     two = [{("a", "b"): points} for points in (0.5, 1, 1.5, 2)] * 3
     found = rate(play(three + two)).difference("a", "c")
@@ -399,7 +391,6 @@ def test_the_agent_with_fewer_rounds_decides_about_a_difference() -> None:
 
 
 def test_a_repeated_pair_is_one_pair() -> None:
-    """Twenty games that only repeat two say nothing alone; beside agents that play at random, they are certain."""
     games: GameResults[str] = GameResults()
     games.add_pair(0, "a", "b", 15, 20)
     assert rate(games).difference("a", "b").low is None
@@ -419,7 +410,6 @@ def test_a_repeated_pair_is_one_pair() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(POINTS), st.sampled_from(POINTS)), min_size=3, max_size=9))
 def test_equal_results_have_equal_ratings_and_intervals(results: list[tuple[float, float]]) -> None:
-    """a and b do the same against c, and what one takes from the other in a round, it gives back in the next one."""
     rounds = [{("a", "c"): one, ("b", "c"): one, ("a", "b"): other} for one, other in results]
     rounds += [{("a", "c"): one, ("b", "c"): one, ("a", "b"): 2 - other} for one, other in results]
     rows = {row.agent: row for row in rate(play(rounds)).rows}
@@ -435,7 +425,9 @@ def _width(found: Difference | Rated[Any]) -> float:
 
 
 def test_pairs_that_all_have_one_score_leave_the_rating_within_its_interval() -> None:
-    """400 pairs of a point and a half, which was 103 (60 to 92) before, and tables in which no result deviates from the fit."""
+    """400 pairs of a point and a half (an earlier version failed), and tables in which no
+    result deviates from the fit.
+    """
     found = lead([1.5] * 400)
     assert found.elo == pytest.approx(400 * log10(3))
     assert (found.low or 0) + 1 < (found.elo or 0) < (found.high or 0) - 1
@@ -447,8 +439,8 @@ def test_pairs_that_all_have_one_score_leave_the_rating_within_its_interval() ->
     assert _width(lead([1] * 10)) > _width(lead([1] * 50)) > 10
 
 
-def test_one_agent_more_does_not_widen_the_intervals() -> None:
-    """From the sixth agent on, they were 2.6 times as wide if strengths were not transitive, as in rock, paper, scissors."""
+def test_another_agent_does_not_widen_the_intervals() -> None:
+    """From the sixth agent on, they were 2.6 times as wide if strengths were not transitive."""
     rng = random.Random(6)
 
     def width(agents: int) -> float:
@@ -461,8 +453,8 @@ def test_one_agent_more_does_not_widen_the_intervals() -> None:
     assert width(6) < 1.1 * width(5)
 
 
-def test_the_sandwich_is_the_jackknife_of_rounds() -> None:
-    """Leaving out each round in turn: the spread of the ratings gives nearly the same standard error."""
+def test_the_sandwich_agrees_with_the_jackknife() -> None:
+    """Each round is left out in turn."""
     rng = np.random.default_rng(7)
     rounds = []
     for luck in rng.normal(0, 1, 60):
@@ -474,8 +466,8 @@ def test_the_sandwich_is_the_jackknife_of_rounds() -> None:
     assert _width(full.difference(0, 4)) / 2 == pytest.approx(2.000995 * error, rel=0.04)  # Student's t of 59 degrees
 
 
-def test_the_spread_between_pairings_is_a_remark() -> None:
-    """Ten agents of equal strength whose leads over each other vary by 150 Elo; and without that, nothing beyond chance."""
+def test_the_spread_between_pairings_is_noted() -> None:
+    """Ten agents of equal strength whose leads over each other vary by 150 Elo."""
     rng = np.random.default_rng(8)
     for spread, least, most in ((150.0, 110, 200), (0.0, 0, 0)):
         truth = {
@@ -532,7 +524,7 @@ def _simulate(agents: int, span: float, openings: float, draws: float, rounds: i
 
 @pytest.mark.parametrize("agents", [2, 3, 5])
 def test_intervals_hold(agents: int) -> None:
-    """A small trial in each gate: lopsided openings and draws, 12 rounds."""
+    """A small trial: openings with an advantage and draws, 12 rounds."""
     hits, found = _simulate(agents, 150, 250, 1, 12, 120 // agents, np.random.default_rng(agents))
     assert hits / found > 0.88
     assert found >= 60
@@ -541,8 +533,9 @@ def test_intervals_hold(agents: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize(("agents", "span"), [(2, 100), (2, 400), (3, 200), (6, 400), (12, 800)])
 def test_intervals_hold_as_often_as_they_say(agents: int, span: float, record_property: Callable[[str, object], None]) -> None:
-    """Openings of 0 to 250 Elo, draws of 0 to 90 %, leads up to 800 Elo, 3 to 400 rounds: 93 to 97 % hold from ten decided pairs
-    a pairing on, at least 93 % with fewer. Three standard errors are for the trial itself.
+    """Openings of 0 to 250 Elo, draws of 0 to 90 %, leads up to 800 Elo, 3 to 400 rounds: 93 to
+    97 % from ten decided pairs a pairing on, at least 93 % with fewer. Three standard errors
+    are for the trial itself.
     """
     rng, shares = np.random.default_rng(agents), {}
     for openings, draws in ((0, 0.0), (150, 1.0), (250, 0.0), (250, 4.0), (0, 18.0)):
@@ -560,7 +553,6 @@ def test_intervals_hold_as_often_as_they_say(agents: int, span: float, record_pr
 
 
 def test_competitors_may_be_numbers_or_names() -> None:
-    """0, which is the anchor or not, and names: the same ratings."""
     rounds = [{(0, 1): 2, (0, 2): 2, (1, 2): 2}, {(0, 1): 0, (0, 2): 2, (1, 2): 2}, {(0, 1): 2, (0, 2): 2, (1, 2): 2}]
     named = [{(f"agent {i}", f"agent {j}"): points for (i, j), points in found.items()} for found in rounds]
     for anchor in (None, 0, 1):
@@ -571,8 +563,7 @@ def test_competitors_may_be_numbers_or_names() -> None:
         ]
 
 
-def test_the_likelihood_of_superiority_is_that_of_the_difference() -> None:
-    """In a tier of three, in a tier of two, and between tiers."""
+def test_superiority_agrees_with_the_difference() -> None:
     rng = random.Random(9)
     rounds = [{**{both: rng.choice(POINTS) for both in combinations("abc", 2)}, ("d", "e"): rng.choice(POINTS)} for _ in range(8)]
     for results in rounds:

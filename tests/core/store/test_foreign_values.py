@@ -233,7 +233,7 @@ def find_fault(words: list[str]) -> str | None:
 def test_no_command_fails_by_a_nonsense_value(
     kind: str, cases: int, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of them works, or refuses the store in one line. None ends in a traceback or takes long."""
+    """Each of them works, or refuses the store in one line."""
     monkeypatch.chdir(tmp_path)
     store, spec = Path("cup.db"), Path("cup.yaml")
     spec.write_text(json.dumps(SPECS[kind]))
@@ -260,8 +260,8 @@ def test_no_command_fails_by_a_nonsense_value(
 
 
 @pytest.mark.parametrize("stride", [pytest.param(23), pytest.param(1, marks=pytest.mark.proof)])
-def test_each_value_of_a_run_is_checked_when_it_is_read(stride: int, tmp_path: Path) -> None:
-    """Each value in each JSON cell is replaced by each other value. What is read can be shown; anything else is a ValueError."""
+def test_each_value_is_checked_when_it_is_read(stride: int, tmp_path: Path) -> None:
+    """Each value in each JSON cell is replaced by each other value."""
     for kind in ("test", "puzzle", "report"):
         store = tmp_path / f"{kind}.db"
         arena.run(SPECS[kind], store=store)
@@ -310,7 +310,6 @@ def test_each_value_of_a_run_is_checked_when_it_is_read(stride: int, tmp_path: P
     ],
 )
 def test_a_message_names_the_value(case: Case, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All commands that read the store refuse it in the same words, and the check lists it."""
     monkeypatch.chdir(tmp_path)
     arena.run(SPECS["game"], store="cup.db")
     assert apply_case(Path("cup.db"), case)
@@ -342,14 +341,14 @@ def test_a_match_with_a_nonsense_value_is_named_and_left_out(
 
 
 def test_timings_are_checked() -> None:
-    """A value for each seat, of the kind that its name has. Names that arena does not read may have any value."""
+    """Names that arena does not read may have any value."""
     sound: list[Any] = [{}, {"start": [0.5, None]}, {"overrun": 0.25}, {"plain_reason": ["it is", None]}, {"other": {"a": []}}]
     odd: list[Any] = [None, [], {"start": [0.5]}, {"start": [True, 1]}, {"start": ["a", 1]}, {"overrun": [1, 1]}]
     assert [is_timing(one, 2) for one in [*sound, *odd, {"plain_reason": [1, 1]}]] == [True] * 5 + [False] * 7
 
 
 def test_the_last_round_of_a_store_may_have_any_number(tmp_path: Path) -> None:
-    """Memory grows with the rounds that have matches, and not with their numbers."""
+    """Memory grows with the rounds that have matches."""
     store = tmp_path / "cup.db"
     arena.run(SPECS["chance"], store=store)
     before = Leaderboard.load(store)
@@ -363,7 +362,6 @@ def test_the_last_round_of_a_store_may_have_any_number(tmp_path: Path) -> None:
 
 
 def test_a_store_whose_spec_has_very_many_rounds_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No command lists all rounds of a spec."""
     monkeypatch.chdir(tmp_path)
     Path("cup.yaml").write_text(json.dumps(SPECS["game"]))
     arena.run("cup.yaml", store="cup.db")

@@ -32,10 +32,12 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("by_arena", [True, False])
-def test_a_signal_while_a_store_is_read_is_no_damage(
+def test_a_signal_is_not_reported_as_damage(
     store: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, by_arena: bool
 ) -> None:
-    """SQLite turns an exception in one of its callbacks into an error of its own. The signal arrives in each of their calls."""
+    """SQLite turns an exception in one of its callbacks into an error of its own. The signal
+    arrives in each of their calls.
+    """
     calls = 0
 
     def checksum_and_interrupt(*cells: Any) -> int:
@@ -61,8 +63,6 @@ def test_a_signal_while_a_store_is_read_is_no_damage(
 def test_an_interrupted_command_reports_no_damage(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
-    """The exit code is 130, as shells expect for SIGINT (128 + 2)."""
-
     def interrupt(*_: Any) -> int:
         signal.raise_signal(signal.SIGINT)
         return 0
@@ -81,7 +81,6 @@ def test_an_interrupted_command_reports_no_damage(
 
 
 def test_an_interruption_at_any_line_releases_the_lock(tmp_path: Path) -> None:
-    """A store is made and closed. Each line of the code of stores is interrupted once, and the store is then free again."""
     interrupted = 0
     for at in count(1):
         path = tmp_path / f"{at}.db"

@@ -63,7 +63,6 @@ def scores(text: str) -> Any:
 
 
 def test_fresh_keeps_the_old_file_aside(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    """Every match is played anew, and the old ones are still there under another name."""
     arena("run", cup, "--store", "a.db")
     before = timeless(tmp_path / "a.db")
     done = arena("run", cup, "--store", "a.db", "--fresh", "--seed", "5")
@@ -87,8 +86,7 @@ def arena_agents(): return [Ends]
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_an_edit_while_the_run_goes_on_ends_it(arena: Arena, tmp_path: Path, isolation: str) -> None:
-    """A worker or an agent's process that starts later would play with another version: it ends, and nothing of that is kept."""
+def test_an_edit_during_a_run_ends_it(arena: Arena, tmp_path: Path, isolation: str) -> None:
     plugin, helper = tmp_path / "ends.py", tmp_path / "beside.py"
     dies = "import os, time; time.sleep(0.02); os._exit(3) if search.rng.random() < 0.05 and state[0].bit_count() == 2 else None"
     plugin.write_text(ENDS.format(first="from beside import END", more=dies))
@@ -115,7 +113,6 @@ def test_an_edit_while_the_run_goes_on_ends_it(arena: Arena, tmp_path: Path, iso
 
 
 def test_versions_are_compared_wherever_the_folder_lies(arena: Arena, tmp_path: Path) -> None:
-    """A folder that was copied, and the parts of two machines: another plugin of that name is noticed."""
     text = ENDS.format(first="END = 0", more="pass")
     for name, changed in (("a", text), ("b", text), ("c", text.replace("END = 0", "END = -1"))):
         (tmp_path / name).mkdir()
@@ -138,10 +135,8 @@ def test_versions_are_compared_wherever_the_folder_lies(arena: Arena, tmp_path: 
     assert "ends.py changed since the matches in it were played" in moved.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
-    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The exit code is 130. The printed command plays the rest. Before, a second run on the same store is refused."""
+def test_ctrl_c_keeps_the_finished_matches(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The printed command plays the rest."""
     monkeypatch.chdir(tmp_path)
     spec, slow = tmp_path / "long.yaml", tmp_path / "slow"
     spec.write_text(LONG)
@@ -175,9 +170,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
 @pytest.mark.parametrize("times", [pytest.param(5), pytest.param(100, marks=pytest.mark.proof)])
 def test_kills_lose_nothing(tmp_path: Path, times: int) -> None:
     """A run of six agents with two workers is killed at random moments and resumed, many times.
-
-    Nothing that was in the store is ever lost or changed, nothing is there twice, no process is left behind, and in the end
-    all is as in a run that nobody disturbed.
+    No match is lost, changed or recorded twice, and the result is that of a run without kills.
     """
     spec = tmp_path / "six.yaml"
     agents = "[random, greedy, {agent: lookahead, depth: 1}, {agent: lookahead, depth: 2}, type-a, type-a-plus]"
@@ -225,7 +218,6 @@ def _workers_of(folder: Path) -> list[str]:
 
 
 def test_shards_merge_to_the_whole(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    """Three machines play a third each; merged, the board is that of one machine, and a run finds nothing left to play."""
     whole = arena("run", cup, "--no-store", "--format", "json")
     for number in (1, 2, 3):
         done = arena("run", cup, "--shard", f"{number}/3")
@@ -258,7 +250,6 @@ agents: [random, {agent: alpha-beta, depth: 1}, {agent: alpha-beta, depth: 2}]
 
 
 def test_an_export_is_enough_to_count_the_pairs(arena: Arena, tmp_path: Path) -> None:
-    """Pairs are put together from board, round and labels, alike ones once where no seat drew: the counts of `arena compare`."""
     (tmp_path / "two.yaml").write_text(TWO_BOARDS)
     arena("run", "two.yaml", "--store", "two.db")
     rows = [json.loads(line) for line in arena("export", "two.db").stdout.splitlines()]
@@ -289,8 +280,7 @@ def _pentanomial(rows: list[Any], one: str, other: str) -> list[int]:
     return [sum(points == count / 2 for points in pairs.values()) for count in range(5)]
 
 
-def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    """By a shortened id; a record that has been tampered with is found out, with exit code 1."""
+def test_a_replay_verifies_every_position(cup: Path, arena: Arena, tmp_path: Path) -> None:
     import sqlite3
 
     arena("run", cup)
@@ -317,7 +307,6 @@ def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp
 
 
 def test_every_failure_prints_the_command_that_shows_it(arena: Arena, tmp_path: Path) -> None:
-    """The command is run as it is printed."""
     (tmp_path / "bad.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class Bad(Agent):\n"

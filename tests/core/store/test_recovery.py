@@ -87,10 +87,7 @@ def check_copy(copy: Path, whole: dict[str, Any], place: int) -> int:
 
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_no_changed_byte_hides_a_match(small: Path, tmp_path: Path, mask: int) -> None:
-    """The headers of the file and of the schema, and a sample of the other bytes; a single byte costs at most one match.
-
-    `test_damage.py` tries all bytes.
-    """
+    """The headers, and a sample of the other bytes. `test_damage.py` tries all."""
     with Store.open(small) as store:
         whole = read_all(store)
     rest = random.Random(mask).sample(range(100, small.stat().st_size), 40)
@@ -102,7 +99,6 @@ def test_no_changed_byte_hides_a_match(small: Path, tmp_path: Path, mask: int) -
 
 
 def test_pages_hold_the_rows_that_sqlite_reads(large: Path) -> None:
-    """Of every table and of both indices, without the matches that were deleted."""
     found: dict[str, list[Any]] = {}
     for table, number, values in Pages(large.read_bytes(), b"", 4096, 0).rows():
         ordinary = table in ("run", "record", "detail", "place")
@@ -121,7 +117,6 @@ def test_pages_hold_the_rows_that_sqlite_reads(large: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_only_the_matches_in_a_lost_page_are_lost(large: Path, tmp_path: Path, seed: int) -> None:
-    """A page is overwritten with noise. Each match of which no byte was in this page is there, and the others have names."""
     rng = random.Random(seed)
     copy, data = tmp_path / "copy.db", bytearray(large.read_bytes())
     with closing(sqlite3.connect(large)) as connection:
@@ -142,7 +137,7 @@ def test_only_the_matches_in_a_lost_page_are_lost(large: Path, tmp_path: Path, s
 
 
 def test_matches_in_the_write_ahead_log_are_recovered(tmp_path: Path) -> None:
-    """As after a run that was killed: the newest pages are in the log, and a byte of the file is damaged."""
+    """The newest pages are in the log after a kill."""
     path, copy = tmp_path / "cup.db", tmp_path / "copy.db"
     arena.run(NOUGHTS, store=path)
     with Store.open(path) as store:
@@ -163,8 +158,7 @@ def test_matches_in_the_write_ahead_log_are_recovered(tmp_path: Path) -> None:
         assert [place.number for _, place in store.records() if place is not None] == [3]
 
 
-def test_counts_that_decisions_contradict_are_computed_again(small: Path, tmp_path: Path) -> None:
-    """The match itself is whole, so it is written, and named."""
+def test_wrong_counts_are_computed_again(small: Path, tmp_path: Path) -> None:
     copy = shutil.copy(small, tmp_path / "copy.db")
     with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE record SET nodes_0 = nodes_0 + 1 WHERE number = 2")
@@ -178,7 +172,7 @@ def test_counts_that_decisions_contradict_are_computed_again(small: Path, tmp_pa
 @pytest.mark.parametrize("statement", ["UPDATE detail SET record = 5000", "UPDATE record SET number = 5000"])
 @pytest.mark.parametrize("number", [1, 6, 10])
 def test_a_match_with_a_damaged_number_is_one_match(small: Path, tmp_path: Path, statement: str, number: int) -> None:
-    """The hash covers both rows of a match, so they are found although their numbers differ. Only the number is damaged."""
+    """The number differs between the two rows of the match."""
     copy = shutil.copy(small, tmp_path / "copy.db")
     with closing(sqlite3.connect(copy)) as connection, connection:
         (key,) = connection.execute("SELECT hex(id) FROM record WHERE number = ?", [number]).fetchone()
@@ -200,8 +194,7 @@ EFFORT = [
 
 
 @pytest.mark.parametrize("statement", EFFORT)
-def test_counts_that_a_record_contradicts_are_damage(tmp_path: Path, statement: str) -> None:
-    """Of each seat of a game for four. The match is recovered whole, and its counts are named."""
+def test_wrong_counts_of_a_seat_are_damage(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "cup.db"
     arena.run(HEARTS, store=path)
     with Store.open(path) as store:
@@ -217,8 +210,8 @@ def test_counts_that_a_record_contradicts_are_damage(tmp_path: Path, statement: 
 
 
 @pytest.mark.parametrize("column", ["started", "ended"])
-def test_a_run_whose_time_cannot_be_read_hides_no_match(small: Path, tmp_path: Path, column: str) -> None:
-    """The digest of a run does not contain its times. All ten matches are read, and the run is named."""
+def test_a_wrong_time_of_a_run_hides_no_match(small: Path, tmp_path: Path, column: str) -> None:
+    """The digest of a run does not contain its times."""
     data = small.read_bytes()
     with closing(sqlite3.connect(small)) as connection:
         started, ended = [text.encode() for text in connection.execute("SELECT started, ended FROM run").fetchone()]
@@ -242,10 +235,8 @@ SCHEMAS = {
 
 
 @pytest.mark.parametrize("words", SCHEMAS)
-def test_a_schema_is_that_of_arena(small: Path, words: str) -> None:
-    """With further tables only if a command of an extension has declared them. One changed character is damage, and so is one
-    missing table or index.
-    """
+def test_a_changed_schema_is_damage(small: Path, words: str) -> None:
+    """Only a declared command of an extension may have further tables."""
     with closing(sqlite3.connect(small)) as connection:
         objects = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     assert fit_schema(objects) == ("", False)
@@ -256,8 +247,10 @@ def test_a_schema_is_that_of_arena(small: Path, words: str) -> None:
     assert [fit_schema(objects[first:])[1] for first in (1, 2, 6, len(objects))] == [True, False, False, False]
 
 
-def test_a_header_is_sound_or_says_its_fault(small: Path) -> None:
-    """Offsets in SQLite's file format: size of pages at 16, number of pages at 28, version at 60, application at 68."""
+def test_a_wrong_header_is_reported(small: Path) -> None:
+    """Offsets in SQLite's file format: size of pages at 16, number of pages at 28, version at
+    60, application at 68.
+    """
     data = small.read_bytes()
     header, size = data[:HEADER_BYTES], len(data)
     assert describe_header(header, size) == describe_header(header, None) == []

@@ -48,7 +48,7 @@ def timeless(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_a_void_match_that_is_played_again_leaves_no_rows(tmp_path: Path) -> None:
-    """With four seats, a match has rows in all tables: one for itself, its details and its place, and two for further seats."""
+    """With four seats, a match has rows in all tables."""
     spec = load_spec({"game": "hearts", "rounds": 1, "agents": [{"agent": "random", "label": label} for label in "abcd"]})
     (scheduled, *_) = Schedule(spec).take(1)
     with closing(MatchRunner(spec)) as stage:
@@ -64,7 +64,6 @@ def test_a_void_match_that_is_played_again_leaves_no_rows(tmp_path: Path) -> Non
 
 
 def test_a_record_keeps_every_field(tmp_path: Path) -> None:
-    """Whatever a record holds, with odd characters in it, is the same when it is read."""
     spec = load_spec(SPEC)
     first = arena.run(spec).played[0]
     odd = first.record._replace(
@@ -100,7 +99,7 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
 
 
 def test_a_decision_without_the_flag_has_no_proven_value() -> None:
-    """The texts of stores that were written before decisions had the flag `exact`."""
+    """Stores of earlier versions do not have the flag `exact`."""
     assert [(one.value, one.exact) for one in decisions_of("0,5,0,1000,3,1.0;1,5,0,1000,,-1.0,1;0,5,0,1000")] == [
         (1.0, False), (-1.0, True), (None, False)
     ]  # fmt: skip
@@ -108,7 +107,6 @@ def test_a_decision_without_the_flag_has_no_proven_value() -> None:
 
 @pytest.mark.parametrize("spec", ["versus", "puzzle", "seats", "faults"])
 def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec: str) -> None:
-    """The database sums up what counting one by one gives, for every key of every row."""
     values: dict[str, dict[str, Any]] = {
         "versus": SPEC,
         "puzzle": {"game": {"name": "sliding-tiles", "shuffle": 12}, "agents": ["random", "greedy", "a-star"], "rounds": 6},
@@ -156,8 +154,7 @@ def _faulty(folder: Path) -> Path:
     return file
 
 
-def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> None:
-    """Its times are those of the run whose matches it found; one that plays a match has times of its own."""
+def test_a_run_without_matches_does_not_date_the_results(tmp_path: Path) -> None:
     path, then, later = tmp_path / "a.db", "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
     arena.run(SPEC, store=path)
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -171,8 +168,7 @@ def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> N
         assert store.last().started != then
 
 
-def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
-    """A second run plays nothing; with an agent and rounds more, in another order, just what is new is played."""
+def test_known_matches_are_not_played_again(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     played: list[str] = []
     arena.run(SPEC, store=path, observe=lambda one: played.append(one.record.id))
@@ -191,8 +187,7 @@ def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
     }
 
 
-def test_a_second_writer_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
-    """Readers may come any time; a lock that a dead process left behind is no lock."""
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     arena.run(SPEC, store=path)
     with Store.open(path, write=True), Store.open(path) as reader:
@@ -206,8 +201,7 @@ def test_a_second_writer_is_refused_with_the_pid_of_the_first(tmp_path: Path) ->
 
 
 @pytest.mark.process
-def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None:
-    """Records come in within a fifth of a second, without anybody asking for it."""
+def test_a_reader_sees_a_running_writers_records(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     played = arena.run(SPEC).played
     with Store.open(path, write=True) as store:
@@ -217,8 +211,8 @@ def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None
         assert not Leaderboard.load(path)[0].facts.get("finished", True)
 
 
-def test_files_that_are_no_stores(tmp_path: Path) -> None:
-    """Each is refused with what it is and what to do, and left as it was."""
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    """And are not changed."""
     text = tmp_path / "text.db"
     text.write_text("this is no database, but it is longer than a header would be" * 30)
     other = tmp_path / "other.db"
@@ -276,7 +270,6 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.process
 def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
-    """A clear end, the store whole, and with more room the run goes on to the same end."""
     many = {**SPEC, "rounds": 200}
     with pytest.raises(StoreFull, match="the disk is full"):
         arena.run(many, store=small / "a.db")
@@ -289,8 +282,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_disk_that_is_full_before_the_run(small: Path) -> None:
-    """Said as such, nothing is left, and the same process can go on when there is room."""
+def test_a_disk_that_is_full_before_the_run_is_reported(small: Path) -> None:
     with suppress(OSError):
         (small / "rest").write_bytes(bytes(10**6))
     with pytest.raises(StoreFull, match=r"a\.db cannot be locked: No space left on device .*make room"):
@@ -301,8 +293,7 @@ def test_a_disk_that_is_full_before_the_run(small: Path) -> None:
     assert len(timeless(small / "a.db")) == 18
 
 
-def test_putting_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under a free name each time; never while somebody writes to it, and nobody can begin to while it is done."""
+def test_a_store_is_put_aside_under_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.db"
     assert put_aside(path) is None
     names, kept = [], []
@@ -327,8 +318,7 @@ def test_putting_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.process
-def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:
-    """A store can be read where nothing can be written; a run there is refused."""
+def test_a_store_on_a_read_only_medium_can_be_read(tmp_path: Path) -> None:
     if os.getuid() == 0:
         place = tmp_path / "disk"
         place.mkdir()
@@ -353,7 +343,6 @@ def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:
 
 
 def test_merging_is_a_union(tmp_path: Path) -> None:
-    """Parts merge to the whole in any order, once or twice."""
     whole = {record.id: record.timeless() for record in arena.run(SHARED).records}
     for number in (1, 2, 3):
         _shard(tmp_path / f"{number}.db", number, 3)
@@ -383,7 +372,6 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", OTHERS)
 @pytest.mark.parametrize("first", ["old.db", "new.db"])
 def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, first: str) -> None:
-    """One board could not show both, so nothing is written, in whichever order they are named."""
     monkeypatch.chdir(tmp_path)
     change, words = OTHERS[what]
     spec = {"game": "tic-tac-toe", "rounds": 1, "seed": 7, "agents": ["random", "greedy"]}
@@ -398,7 +386,7 @@ def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.process
 @pytest.mark.parametrize("change", [{"rounds": 3}, {"agents": ["random", "greedy", "minimax"]}])
 def test_stores_of_a_spec_that_grew_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
-    """Matches of the older spec wait for the next run, which has fewer matches to play; a note says so."""
+    """Matches of the older spec wait for the next run."""
     monkeypatch.chdir(tmp_path)
     spec = {"game": "tic-tac-toe", "rounds": 2, "seed": 7, "agents": ["random", "greedy"]}
     arena.run(spec, store="old.db")
@@ -431,7 +419,6 @@ def _shard(path: Path, number: int, of: int, values: Mapping[str, Any] = SHARED)
 
 
 def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) -> None:
-    """Its own copy keeps the secret, and the whole store tells it."""
     spec = load_spec({"game": "pig", "seed": "secret", "rounds": 1, "agents": ["random", "greedy"]})
     shard, whole = tmp_path / "shard.db", tmp_path / "whole.db"
     with Store.open(shard, write=True) as store:
@@ -446,8 +433,8 @@ def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) ->
 
 
 @pytest.mark.process
-def test_a_store_says_what_it_was_played_with_and_a_merge_keeps_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machine, software and commit, without host, user and folder. A run that plays nothing leaves what the store says."""
+def test_a_store_names_the_software_of_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without host, user and folder. A merge keeps all."""
     head = _make_repository(tmp_path / "work")
     monkeypatch.chdir(tmp_path / "work")
     for name in ("a.db", "b.db"):
@@ -484,8 +471,10 @@ def _make_repository(folder: Path) -> str:
 
 
 @pytest.mark.process
-def test_the_commit_is_the_one_that_git_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With loose and packed references, in a folder below, in a worktree, and if no branch is checked out."""
+def test_the_commit_is_that_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With loose and packed references, in a folder below, in a worktree, and if no branch is
+    checked out.
+    """
     place, tree = tmp_path / "repository", tmp_path / "tree"
     commit = _make_repository(place)
     (below := place / "a" / "b").mkdir(parents=True)
@@ -512,8 +501,7 @@ def test_the_commit_is_the_one_that_git_names(tmp_path: Path, monkeypatch: pytes
     assert find(place) is None
 
 
-def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> None:
-    """The match is named, and the target is as it was."""
+def test_contradicting_stores_are_not_merged(tmp_path: Path) -> None:
     arena.run(SPEC, store=tmp_path / "a.db")
     arena.run(SPEC, store=tmp_path / "b.db")
     with sqlite3.connect(tmp_path / "b.db") as connection:
@@ -528,7 +516,6 @@ def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> Non
 
 
 def test_ids_may_be_shortened(tmp_path: Path) -> None:
-    """The first digits are enough where they are enough."""
     results = arena.run(SPEC, store=tmp_path / "a.db")
     with Store.open(tmp_path / "a.db") as store:
         ids: list[Record] = list(results.records)
@@ -546,8 +533,7 @@ def _shared(ids: list[str]) -> str:
     return next(digit for digit in "0123456789abcdef" if sum(one.startswith(digit) for one in ids) > 1)
 
 
-def test_tallies_of_an_empty_store(tmp_path: Path) -> None:
-    """A run that has only begun has a board without games."""
+def test_an_empty_store_has_no_tallies(tmp_path: Path) -> None:
     spec = load_spec(SPEC)
     with Store.open(tmp_path / "a.db", write=True) as store:
         with pytest.raises(StoreError, match="holds no run yet"):
@@ -557,8 +543,8 @@ def test_tallies_of_an_empty_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) -> None:
-    """10^15 a match in more matches than a whole number of SQLite has room for; their mean is told exactly."""
+def test_large_counts_of_steps_are_summed(tmp_path: Path) -> None:
+    """10^15 a match, in more matches than a whole number of SQLite can hold."""
     rounds = 2**63 // 10**15 + 1
     spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
     with closing(MatchRunner(spec)) as stage:
@@ -574,8 +560,8 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
     assert tally.counts[0].moves / rounds == Limits.MAX_COUNT
 
 
-def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_path: Path) -> None:
-    """A run that was killed before its tables were there leaves an empty database; the next one makes them."""
+def test_a_store_without_tables_is_made_again(tmp_path: Path) -> None:
+    """A killed run leaves an empty database."""
     path = tmp_path / "early.db"
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA journal_mode = WAL")

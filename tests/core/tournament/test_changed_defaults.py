@@ -118,13 +118,10 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("plugin", "old", "new", "told", "spoken"), CHANGES, ids=[change[0] for change in CHANGES])
-def test_a_default_that_has_changed_stops_a_run(
+def test_a_changed_default_stops_a_run(
     played: Path, arena: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
 ) -> None:
-    """Whether the change of the code is accepted or not. With the old value in the spec, the run goes on.
-
-    Every entry has the heuristic of its game, even if it does not use the heuristic.
-    """
+    """Every entry has the heuristic of its game, even if it does not use it."""
     affected = ["taker"] if plugin == "taker" else ["taker", "random", "other"]
     write(played, (plugin, old, new))
     fresh = [word for label in affected for word in ("--fresh-for", label)]
@@ -138,14 +135,12 @@ def test_a_default_that_has_changed_stops_a_run(
 
 
 def test_new_matches_let_a_run_with_another_default_go_on(played: Path, arena: Arena) -> None:
-    """The matches of the agent with the changed default are played again."""
     write(played, ("taker", "place: int = 0", "place: int = -1"))
     assert arena("run", "cup.yaml", "--fresh-for", "taker", "--workers", "1").returncode == 0
     assert "nothing was left to play" in arena("run", "cup.yaml").stderr
 
 
-def test_new_options_leave_all_matches_what_they_are(played: Path, arena: Arena) -> None:
-    """For a game, an agent and a heuristic, even if the spec names the default."""
+def test_new_options_change_no_match(played: Path, arena: Arena) -> None:
     write(played, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
     again = arena("run", "cup.yaml", "--accept-changed-plugins")
     assert again.returncode == 0, again.stderr
@@ -153,7 +148,6 @@ def test_new_options_leave_all_matches_what_they_are(played: Path, arena: Arena)
 
 
 def test_stores_with_other_defaults_are_not_merged(played: Path, arena: Arena) -> None:
-    """One id would stand for two matches, whether or not a change of the code is accepted."""
     write(played, ("taker", "place: int = 0", "place: int = -1"))
     assert arena("run", "cup.yaml", "--store", "two.db", "--workers", "1").returncode == 0
     refused = arena("merge", "both.db", "results/cup.db", "two.db", "--accept-changed-plugins")

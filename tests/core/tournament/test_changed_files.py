@@ -99,8 +99,7 @@ def spec(folder: Path) -> Spec:
     return load_spec(folder / "cup.yaml")
 
 
-def test_a_file_that_has_changed_is_refused_as_changed_code_is(played: Path, arena: Arena) -> None:
-    """By name, and with the same ways to go on; the file as it was goes on in silence."""
+def test_a_changed_file_is_refused(played: Path, arena: Arena) -> None:
     refused = arena("run", "cup.yaml", "--store", "cup.db")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "cup.db: first.tsv changed since the matches in it were played; use --fresh" in refused.stderr
@@ -109,8 +108,7 @@ def test_a_file_that_has_changed_is_refused_as_changed_code_is(played: Path, are
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
 
 
-def test_the_matches_of_one_agent_are_played_anew(played: Path, arena: Arena) -> None:
-    """With the new content, under the same ids; of the others no record changes."""
+def test_the_matches_of_one_agent_are_played_again(played: Path, arena: Arena) -> None:
     before = ids(played / "cup.db")
     assert begins(played / "cup.db") == ["1"]
     done = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
@@ -122,7 +120,6 @@ def test_the_matches_of_one_agent_are_played_anew(played: Path, arena: Arena) ->
 
 
 def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
-    """Whoever plays with it must be played anew, too."""
     (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
     refused = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert refused.returncode == 2
@@ -132,8 +129,7 @@ def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
     )
 
 
-def test_what_was_accepted_is_on_the_board(played: Path, arena: Arena) -> None:
-    """As soon as matches have been played with it."""
+def test_an_accepted_file_is_on_the_board(played: Path, arena: Arena) -> None:
     done = arena("run", "cup.yaml", "--store", "cup.db", "--accept-changed-plugins")
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
     assert "more than one version" not in done.stdout
@@ -143,7 +139,6 @@ def test_what_was_accepted_is_on_the_board(played: Path, arena: Arena) -> None:
 
 
 def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, arena: Arena) -> None:
-    """It tells nothing of that file; from this run on it does."""
     with closing(sqlite3.connect(played / "cup.db")) as connection, connection:
         (text,) = connection.execute("SELECT plugins FROM run").fetchone()
         kept = {name: found for name, found in json.loads(text).items() if name != "nets/first.tsv"}
@@ -158,8 +153,7 @@ def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, arena: Arena) 
 
 @pytest.mark.process
 @pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, True)])
-def test_a_file_that_changes_while_a_run_goes_on_ends_it(tmp_path: Path, workers: int, keeps: bool) -> None:
-    """No match that was played with the new content is recorded."""
+def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, keeps: bool) -> None:
     file = write(tmp_path, 1)
     (tmp_path / "meddler.py").write_text(MEDDLER.format(file=str(file)))
     spec = SPEC.replace("greedy", "meddler").replace("rounds: 2", "rounds: 40")
@@ -180,8 +174,7 @@ def test_stores_of_other_contents_are_not_merged(made: Path, played: Path) -> No
 
 
 @pytest.mark.process
-def test_a_file_goes_along_to_other_machines(played: Path, tmp_path: Path) -> None:
-    """It lies there as it did here; where it is another one, they disagree."""
+def test_files_are_compared_on_other_machines(played: Path, tmp_path: Path) -> None:
     node = tmp_path / "node"
     parcel = unpack_parcel(pack_parcel(spec(played)))
     lay_out(parcel, node)
@@ -194,7 +187,7 @@ def test_a_file_goes_along_to_other_machines(played: Path, tmp_path: Path) -> No
 
 
 def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
-    """Also where a folder has a comma in its name, which parts the hashes in a store; a file is no code to be trusted."""
+    """Also if the name of a folder has a comma, which separates the hashes in a store."""
     folders = ["a", "b, c=d"]
     entries = []
     for folder in folders:

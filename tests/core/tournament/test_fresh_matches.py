@@ -75,7 +75,6 @@ def rows(store: Path) -> dict[str, tuple[tuple[str, ...], str, str]]:
 
 
 def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, arena: Arena, played: Path) -> None:
-    """All others keep every byte, and the board no longer tells of two versions."""
     before = rows(played)
     assert "mine.py changed since" in arena("run", "cup.yaml").stderr
     again = arena("run", "cup.yaml", "--fresh-for", "mine", "--workers", "1")
@@ -92,8 +91,7 @@ def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, arena: Arena, 
     assert "more than one version" not in again.stdout
 
 
-def test_what_was_cleared_is_left_to_play_after_a_crash(arena: Arena, played: Path) -> None:
-    """The process ends right after the matches have gone: the plain command goes on, and needs no option."""
+def test_a_crash_leaves_the_cleared_matches_to_play(arena: Arena, played: Path) -> None:
     spec = load_spec(played.parents[1] / "cup.yaml")
     with Store.open(played, write=True) as store:
         clear_for(store, spec, Run.of(spec), ["mine"])
@@ -104,8 +102,7 @@ def test_what_was_cleared_is_left_to_play_after_a_crash(arena: Arena, played: Pa
 
 
 @pytest.mark.process
-def test_nothing_goes_before_the_copy_is_there(played: Path) -> None:
-    """A copy that cannot be written leaves the store as it was."""
+def test_matches_are_kept_if_the_copy_cannot_be_written(played: Path) -> None:
     spec = load_spec(played.parents[1] / "cup.yaml")
     before = rows(played)
     (played.parent / ".cup.1.db.part").mkdir()
@@ -114,8 +111,7 @@ def test_nothing_goes_before_the_copy_is_there(played: Path) -> None:
     assert rows(played) == before
 
 
-def test_another_change_is_not_let_through(tmp_path: Path, arena: Arena, played: Path) -> None:
-    """`yours` has changed as well and meets `greedy`: the message gives the option that is missing."""
+def test_another_change_is_refused(tmp_path: Path, arena: Arena, played: Path) -> None:
     write(tmp_path, "yours", 1)
     refused = arena("run", "cup.yaml", "--fresh-for", "mine")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -126,7 +122,6 @@ def test_another_change_is_not_let_through(tmp_path: Path, arena: Arena, played:
 
 
 def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: Path, arena: Arena) -> None:
-    """`mine` plays under two labels. If one is given, the message names the other one, and not the agent, which has both."""
     write(tmp_path, "mine", 0)
     agents = "[{agent: mine, label: first one}, {agent: mine, label: second one}, greedy]"
     spec = SPEC.replace("[mine, yours, greedy, random]", agents).replace("rounds: 3", "rounds: 1").replace(", yours.py", "")
@@ -140,8 +135,7 @@ def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: P
     assert "note: 6 matches of first one and second one are played again" in again.stderr  # all pairs of three, two orders
 
 
-def test_a_name_that_nobody_has(arena: Arena, played: Path) -> None:
-    """The nearest one is proposed, and options that exclude each other are refused."""
+def test_a_similar_name_is_proposed(arena: Arena, played: Path) -> None:
     wrong = arena("run", "cup.yaml", "--fresh-for", "mini")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "unknown entry 'mini'; did you mean 'mine'?" in wrong.stderr
@@ -150,8 +144,7 @@ def test_a_name_that_nobody_has(arena: Arena, played: Path) -> None:
     assert played.is_file()
 
 
-def test_another_version_is_not_what_has_changed(tmp_path: Path, arena: Arena) -> None:
-    """An entry with a copy of the agent keeps the matches in which the current version does not play."""
+def test_other_versions_of_an_agent_keep_their_matches(tmp_path: Path, arena: Arena) -> None:
     for name in ("mine", "yours"):
         write(tmp_path, name, 0)
     (tmp_path / "old.py").write_text((tmp_path / "mine.py").read_text())

@@ -76,7 +76,6 @@ def matches(results: Results) -> list[Any]:
 def test_all_ways_give_the_same_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With a path, without one, on the command line, in Python, with two workers, and if a run is resumed."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plugin.py").write_text(PLUGIN)
     spec = {**SPECS[name], "name": name, "plugins": ["plugin.py"]}

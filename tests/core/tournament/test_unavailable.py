@@ -54,10 +54,8 @@ def away(tmp_path: Path, times: int) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(("isolation", "kind"), [("none", "Unavailable"), ("process", "BackendGone")])
-def test_a_match_without_an_answer_is_void_and_is_played_by_the_next_run(
-    spec: dict[str, Any], tmp_path: Path, isolation: str, kind: str
-) -> None:
-    """The agent is asked once: the first match is void, the others are played; the next run replaces its record alone."""
+def test_a_match_without_an_answer_is_void(spec: dict[str, Any], tmp_path: Path, isolation: str, kind: str) -> None:
+    """The next run plays it again, and no other."""
     (tmp_path / "plugin.py").write_text(PLUGIN.replace("Unavailable", kind))
     rounds = 3 if isolation == "none" else 1  # each match has a process
     spec = {**spec, "isolation": isolation, "rounds": rounds}
@@ -84,8 +82,7 @@ def test_a_match_without_an_answer_is_void_and_is_played_by_the_next_run(
 
 @pytest.mark.process
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_what_a_decision_spends_adds_up_in_its_record(spec: dict[str, Any], tmp_path: Path, isolation: str) -> None:
-    """Wherever the agent runs, and in a store; an agent that says nothing has nothing in its record."""
+def test_the_cost_of_decisions_adds_up_in_a_record(spec: dict[str, Any], tmp_path: Path, isolation: str) -> None:
     results = arena.run({**spec, "isolation": isolation, "rounds": 1}, store=tmp_path / "cup.db")
     for one in results.played:
         plain = one.record.as_dict()["decisions"]
@@ -96,8 +93,7 @@ def test_what_a_decision_spends_adds_up_in_its_record(spec: dict[str, Any], tmp_
 
 
 @pytest.mark.process
-def test_void_matches_that_are_played_again_are_not_added(spec: dict[str, Any], tmp_path: Path) -> None:
-    """The second run counts them as what they are: six are void, or one, and then none."""
+def test_void_matches_that_are_played_again_are_counted_once(spec: dict[str, Any], tmp_path: Path) -> None:
     command = arena_in(tmp_path)
     file = tmp_path / "cup.yaml"
 

@@ -23,15 +23,14 @@ def fed(pieces: list[bytes]) -> tuple[list[Any], bool]:
 
 
 @given(VALUES, st.integers(1, 40))
-def test_values_arrive_whole_in_pieces_of_any_size(values: list[Any], size: int) -> None:
-    """Cut anywhere."""
+def test_values_arrive_whole_in_pieces(values: list[Any], size: int) -> None:
     data = b"".join(map(make_frame, values))
     assert fed([data[start : start + size] for start in range(0, len(data), size)]) == (values, False)
 
 
 @given(VALUES, st.binary(min_size=1), st.data())
 def test_what_somebody_else_writes_is_no_value(values: list[Any], garbage: bytes, data: st.DataObject) -> None:
-    """What comes out is what went in before the garbage; behind it comes nothing, and that it is there is noticed."""
+    """What precedes the garbage is read, and nothing after it."""
     frames = [make_frame(value) for value in values]
     place = data.draw(st.integers(0, len(values)))
     mixed = b"".join([*frames[:place], garbage, *frames[place:], make_frame("end")])
@@ -41,8 +40,7 @@ def test_what_somebody_else_writes_is_no_value(values: list[Any], garbage: bytes
 
 
 @given(st.binary(min_size=20, max_size=200), st.data())
-def test_a_frame_that_is_changed_is_noticed(value: bytes, data: st.DataObject) -> None:
-    """One bit of it, or something written into the middle of it, never gives another value."""
+def test_a_changed_frame_is_noticed(value: bytes, data: st.DataObject) -> None:
     whole = bytearray(make_frame(value))
     whole[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     found, _ = fed([bytes(whole), make_frame("end") * 3])
@@ -50,7 +48,6 @@ def test_a_frame_that_is_changed_is_noticed(value: bytes, data: st.DataObject) -
     assert all(one == "end" for one in found)
 
 
-def test_garbage_is_noticed_before_a_frame_could_be_whole() -> None:
-    """A single byte is enough: who wrote it is then still known."""
+def test_garbage_is_noticed_at_its_first_byte() -> None:
     with pytest.raises(Garbled):
         list(Frames().feed(b"x"))

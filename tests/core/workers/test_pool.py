@@ -240,7 +240,6 @@ DEEDS = {
 
 
 def test_an_agent_that_ends_its_worker_loses_by_a_crash(agents: str) -> None:
-    """The record says how the worker ended."""
     records: dict[str, Record] = {}
     for hang, told in ((HANG_SECONDS, False), (0.7, True)):
         deeds = [deed for deed, end in DEEDS.items() if ("did not respond" in end) == told]
@@ -254,7 +253,6 @@ def test_an_agent_that_ends_its_worker_loses_by_a_crash(agents: str) -> None:
 
 
 def test_the_seat_to_move_loses_when_a_worker_ends(agents: str) -> None:
-    """In either seat, and in the middle of the match. The record has the position at the start."""
     spec = {"game": "tic-tac-toe", "rounds": 1, "agents": ["first", {"agent": "vandal", "deed": "exits"}], "plugins": [agents]}
     records = pooled(spec)
     assert sorted((record.seat, record.returns) for record in records) == [(0, (-1, 1)), (1, (1, -1))]
@@ -264,8 +262,7 @@ def test_the_seat_to_move_loses_when_a_worker_ends(agents: str) -> None:
         assert record.position == ".../.../..."
 
 
-def test_honest_records_are_what_they_are_without_a_vandal(agents: str) -> None:
-    """Matches before and after the fatal ones in the same batch are neither lost nor played for the record twice."""
+def test_other_matches_of_a_batch_are_not_lost(agents: str) -> None:
     game = {**HONEST, "games": [{"name": "sliding-tiles", "shuffle": 20}], "rounds": 3, "plugins": [agents]}
     vandals = [{"agent": "vandal", "deed": deed, "label": deed} for deed in ("exits", "closes_stdout")]
     honest = by_id(list(run(game).records))
@@ -279,7 +276,6 @@ def test_honest_records_are_what_they_are_without_a_vandal(agents: str) -> None:
 
 
 def test_a_worker_that_ends_once_leaves_no_trace(agents: str, tmp_path: Path) -> None:
-    """The match is played again, and its record is the same as without the end of the worker."""
     vandal = {"agent": "vandal", "deed": "exits", "file": str(tmp_path / "done")}
     spec = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", vandal], "plugins": [agents]}
     records = pooled(spec, 1)
@@ -288,7 +284,6 @@ def test_a_worker_that_ends_once_leaves_no_trace(agents: str, tmp_path: Path) ->
 
 
 def test_what_an_agent_forks_off_does_not_play(agents: str) -> None:
-    """A child that goes on as if it were the worker is ended; no record comes twice or late."""
     spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["first", {"agent": "vandal", "deed": "forks"}], "plugins": [agents]}
     records = pooled(spec, 1)
     assert {record.termination for record in records} == {"normal"}
@@ -309,7 +304,7 @@ def undisturbed() -> dict[str, dict[str, Any]]:
 def test_workers_killed_or_stopped_from_outside_change_nothing(
     workers: int, number: signal.Signals, undisturbed: dict[str, Any]
 ) -> None:
-    """One of them at a random moment and another one later, but not one that is retrying: that would be its agent's crash."""
+    """A second one is not killed while it retries: that would be its agent's crash."""
     rng = random.Random(workers * number)
     when = {rng.randrange(5, 30), rng.randrange(50, 70)}
     struck: set[int] = set()
@@ -330,7 +325,6 @@ def test_workers_killed_or_stopped_from_outside_change_nothing(
 
 
 def test_a_match_is_void_if_its_game_ends_the_worker(tmp_path: Path) -> None:
-    """No agent was to move while the position was drawn. The other board is played."""
     (tmp_path / "pool_games.py").write_text(GAMES)
     spec = {
         "games": ["deadly", {"name": "sliding-tiles", "shuffle": 1}],
@@ -345,7 +339,6 @@ def test_a_match_is_void_if_its_game_ends_the_worker(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ends", [False, True])
 def test_a_worker_is_ended_with_all_that_it_started(agents: str, tmp_path: Path, ends: bool) -> None:
-    """A shell in a session of its own and its child, with the pool or when the worker ends before them."""
     (tmp_path / "pids").mkdir()
     parent = {"agent": "parent", "folder": str(tmp_path / "pids"), "ends": ends}
     game = {"name": "sliding-tiles", "shuffle": 20}
@@ -358,7 +351,6 @@ def test_a_worker_is_ended_with_all_that_it_started(agents: str, tmp_path: Path,
 
 
 def test_closing_ends_everything_at_once(agents: str) -> None:
-    """Even where the agents let nothing else run in their process for hours."""
     hog = {"agent": "vandal", "deed": "holds_the_lock"}
     spec = load_spec({"game": "tic-tac-toe", "rounds": 50, "agents": ["first", "random", hog], "plugins": [agents]})
     finished = WorkerPool(spec, 2, Schedule(spec).take).play()
@@ -399,14 +391,12 @@ def busy(tmp_path: Path, agents: str) -> Iterator[Busy]:
 
 
 def test_no_worker_outlives_its_parent(busy: Busy) -> None:
-    """The parent is killed by a signal that it cannot handle."""
     busy.run.kill()
     busy.run.wait(DEADLINE_SECONDS)
     eventually(lambda: all(gone(worker.pid) for worker in busy.workers))
 
 
 def test_two_interrupts_end_the_run_at_once(busy: Busy) -> None:
-    """The second may come at any moment while the first is being answered."""
     busy.run.send_signal(signal.SIGINT)
     time.sleep(0.02)
     busy.run.send_signal(signal.SIGINT)
@@ -422,7 +412,6 @@ def test_two_interrupts_end_the_run_at_once(busy: Busy) -> None:
     ],
 )
 def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words: str) -> None:
-    """With the reason, and without trying for ever."""
     (tmp_path / "shy.py").write_text(f"import os\nif {ProcessTree.OF_WORKER!r} in os.environ:\n    {deed}\n{AGENTS}")
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", "random"], "plugins": [str(tmp_path / "shy.py")]})
     with pytest.raises(ArenaError, match=words):
@@ -430,8 +419,8 @@ def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words:
     assert workers_here() == []
 
 
-def test_records_come_while_the_next_match_is_played(agents: str) -> None:
-    """In its sixth match the agent waits until five records have come; the fourth and fifth, of the same batch, do not wait."""
+def test_records_come_during_the_next_match(agents: str) -> None:
+    """In its sixth match the agent waits until five records have come."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 4, "agents": ["first", "sleeper"], "plugins": [agents]})
     arrived = []
     with closing(WorkerPool(spec, 1, Schedule(spec).take).play()) as finished:  # type: ignore[type-var]
@@ -444,10 +433,9 @@ def test_records_come_while_the_next_match_is_played(agents: str) -> None:
     assert arrived == [0, 1, 2, 3, 4, 5]
 
 
-def test_no_worker_sits_on_many_matches_while_another_is_idle(agents: str) -> None:
-    """Batches have grown on quick matches when eight come that take 0.3 s each, and no total to go by.
-
-    A worker that kept its batch would play all of them; it hands them back after the first, so both play at least three.
+def test_workers_share_slow_matches(agents: str) -> None:
+    """Batches have grown on quick matches when eight come that take 0.3 s each. A worker that
+    kept its batch would play all of them.
     """
     spec = load_spec(
         {"games": ["tic-tac-toe", "sliding-tiles"], "agents": ["first", "slow"], "plugins": [agents], "limits": {"moves": 1}}
@@ -469,7 +457,6 @@ def test_no_worker_sits_on_many_matches_while_another_is_idle(agents: str) -> No
 
 
 def test_a_pool_plays_outside_the_main_thread(played_here: dict[str, dict[str, Any]]) -> None:
-    """A server starts workers from another thread. Here, the pool does not know the number of matches."""
     found: list[Record] = []
     thread = threading.Thread(target=lambda: found.extend(pooled(HONEST, 1, counted=False)))
     thread.start()
@@ -478,13 +465,11 @@ def test_a_pool_plays_outside_the_main_thread(played_here: dict[str, dict[str, A
 
 
 def test_nothing_to_play_starts_nothing() -> None:
-    """A schedule that is over at once."""
     spec = load_spec(HONEST)
     nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: Batch.OVER).play())
     assert nothing == []
 
 
 def test_a_schedule_that_waits_for_nothing_is_an_error() -> None:
-    """Better than to wait for ever."""
     with pytest.raises(RuntimeError, match="waits for results"):
         list(WorkerPool(load_spec(HONEST), 2, lambda _: Batch.WAIT).play())

@@ -42,10 +42,8 @@ def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]
 
 
 @given(st.integers(0, 60), st.integers(1, 4), st.sets(st.integers(0, 59)), st.booleans(), st.integers())
-def test_every_match_is_recorded_once_and_only_the_deadly_end_a_worker_twice(
-    matches: int, workers: int, deadly: set[int], known: bool, seed: int
-) -> None:
-    """Workers that end at deadly matches and by accident, and that hand back what they had no time for."""
+def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[int], known: bool, seed: int) -> None:
+    """Workers end at deadly matches and by accident, and hand back what they had no time for."""
     rng = random.Random(seed)
     workload = Workload(Counted(matches).take, workers, matches if known else None)
     recorded: list[int] = []
@@ -68,8 +66,10 @@ def test_every_match_is_recorded_once_and_only_the_deadly_end_a_worker_twice(
     assert sorted(culprits) == [number for number in range(matches) if number in deadly]
 
 
-def test_the_last_matches_are_shared_out() -> None:
-    """Of 40 matches two workers get a quarter of what is left at most, however many they ask for; the last come one by one."""
+def test_the_last_matches_are_shared() -> None:
+    """Of 40 matches two workers get a quarter of what is left at most, however many they ask
+    for.
+    """
     workload = Workload(Counted(40).take, 2, 40)
     sizes = []
     while (task := workload.next(1000, fresh=True)) is not None:
@@ -79,8 +79,7 @@ def test_the_last_matches_are_shared_out() -> None:
     assert sum(sizes) == 40
 
 
-def test_what_a_worker_had_no_time_for_comes_next() -> None:
-    """In the order of the schedule."""
+def test_unplayed_matches_of_a_worker_come_next() -> None:
     workload = Workload(Counted(10).take, 1, None)
     task = workload.next(4, fresh=True)
     assert task is not None
@@ -109,7 +108,7 @@ def test_the_match_that_was_played_is_retried_alone_and_first() -> None:
 
 
 def test_the_wait_before_another_start_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has no room for a process now may have it in a second. After the third failure, the run ends."""
+    """After the third failure, the run ends."""
     now, starts = 100.0, []
 
     def tick() -> float:
