@@ -50,12 +50,10 @@ def members() -> Iterator[str]:
 
 
 def test_it_builds_without_a_warning(built: Path) -> None:
-    """Links, references, directives; warnings are errors."""
     assert (built / "tutorial" / "agent.html").is_file()
 
 
 def test_no_markup_is_left_in_a_page(built: Path) -> None:
-    """A directive that is not carried out is read as text."""
     pages = sorted(built.rglob("*.html"))
     assert len(pages) > 20
     left = re.compile(r"^\s*\.\. [a-z:]+::|:(?:ref|class|func|meth|doc):`|^\s*:(?:prog|nested|members|caption):", re.MULTILINE)
@@ -63,8 +61,8 @@ def test_no_markup_is_left_in_a_page(built: Path) -> None:
     assert wrong == {}
 
 
-def test_every_command_and_option_stands_on_the_page_of_the_command_line(built: Path) -> None:
-    """With a place of its own, to which the index leads, and with its two dashes."""
+def test_every_command_and_option_is_on_the_page_of_the_command_line(built: Path) -> None:
+    """With an anchor, an entry in the index, and its two dashes."""
     page = built / "reference" / "cli.html"
     places, text = ids(page), words(page)
     asked = 0
@@ -79,8 +77,7 @@ def test_every_command_and_option_stands_on_the_page_of_the_command_line(built: 
     assert asked > 50
 
 
-def test_every_public_name_and_member_has_its_place_on_the_page_of_the_api(built: Path) -> None:
-    """So that it can be linked to and is in the index."""
+def test_every_public_name_and_member_is_on_the_page_of_the_api(built: Path) -> None:
     places = ids(built / "reference" / "api.html")
     wanted = list(members())
     assert {"arena.Registry.games", "arena.Spec.boards", "arena.hookimpl", "arena.State"} <= set(wanted)

@@ -59,7 +59,7 @@ def tree(value: Any) -> Any:
 
 @pytest.mark.parametrize(("module", "importer"), [(arena, arena), (arena.testing, arena_check.kit)])
 def test_all_is_complete(module: Any, importer: Any) -> None:
-    """Every name that the package imports for its users, and no other; each can be had. `arena.testing` has those of the kit."""
+    """Every name that the package imports for its users, and no other."""
     body = ast.parse(inspect.getsource(importer)).body
     imports = [node for node in body if isinstance(node, ast.ImportFrom)]
     imports += [node for part in body if isinstance(part, ast.If) for node in part.body if isinstance(node, ast.ImportFrom)]
@@ -85,7 +85,7 @@ def test_every_attribute_is_explained(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_explained(name: str) -> None:
-    """Between backticks in the docstring, in that of the class, or once for all on the page of the API."""
+    """In the docstring, in that of the class, or once for all on the page of the API."""
     function, about = FUNCTIONS[name]
     own = function.__doc__ or ""
     assert own or name.endswith(".__init__"), name
@@ -99,7 +99,7 @@ def test_every_parameter_is_explained(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_error_is_named(name: str) -> None:
-    """Each exception that a public function raises itself stands in its docstring, or in that of its class."""
+    """Each exception that a public function raises itself."""
     function, about = FUNCTIONS[name]
     raised = [node.exc for node in ast.walk(tree(function)) if isinstance(node, ast.Raise) and node.exc is not None]
     names = {ast.unparse(each.func if isinstance(each, ast.Call) else each) for each in raised}
@@ -108,8 +108,8 @@ def test_every_error_is_named(name: str) -> None:
             assert error in (function.__doc__ or "") + about, f"{name}: {error}"
 
 
-def test_there_is_something_to_look_at() -> None:
-    """So that nothing passes for want of names."""
+def test_names_are_found() -> None:
+    """If none were found, the other tests would pass."""
     assert {"arena.Game", "arena.play", "arena.testing.check_game"} <= set(PUBLIC)
     assert {"arena.Game.result", "arena.Search.report", "arena.run"} <= set(FUNCTIONS)
     assert {"state", "game"} <= WORDS

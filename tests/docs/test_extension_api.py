@@ -31,14 +31,12 @@ def with_a_reason() -> set[str]:
 
 
 def test_every_name_has_an_example_or_a_reason() -> None:
-    """No name has both, and only a few have a reason."""
     lacking = {name.rpartition(".")[2] for name in set(NAMES) - with_an_example()}
     assert lacking == with_a_reason()
     assert len(lacking) <= MAX_REASONS
 
 
 def test_every_name_is_explained_in_the_table_of_its_module() -> None:
-    """By a sentence."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for module, table in re.findall(r"<!-- (arena\S+): written by make reference -->(.*?)<!-- end", PAGE, re.DOTALL):
         found[module] += re.findall(r"^\| `(\w+)` \| .*\w.* \|$", table, re.MULTILINE)
@@ -47,7 +45,6 @@ def test_every_name_is_explained_in_the_table_of_its_module() -> None:
 
 @pytest.mark.process
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In their order, in an empty folder, each with the output that the page shows."""
     monkeypatch.chdir(tmp_path)
     told: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

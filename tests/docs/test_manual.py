@@ -20,14 +20,13 @@ TRIED = [name for name, text in MANUAL.items() if "```console\n$ " in text]
 @pytest.mark.process
 @pytest.mark.parametrize("name", TRIED)
 def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
-    """Every file and every command in order, in an empty folder; what is printed is what the page shows."""
+    """In an empty folder, with the output that the page shows."""
     wrong = [found for command, printed in pages.walk(DOCS / name, tmp_path) if (found := pages.differs(command, printed))]
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", [name for name, text in MANUAL.items() if "```yaml\n" in text])
-def test_yaml_in_the_manual_is_yaml(name: str) -> None:
-    """Also where a block is a piece of a spec."""
+def test_yaml_in_the_manual_is_valid(name: str) -> None:
     import yaml
 
     for block in re.findall(r"^ *```yaml\n(.*?)^ *```", MANUAL[name], re.DOTALL | re.MULTILINE):
@@ -44,7 +43,7 @@ def commands(group: Group, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, 
     return found
 
 
-def test_nothing_is_left_out_of_the_manual() -> None:
+def test_the_manual_names_everything() -> None:
     """Every hook, spec key, built-in game, agent, heuristic and format."""
     whole = "\n".join([*MANUAL.values(), (pages.ROOT / "README.md").read_text("utf-8")])
     registry = load_plugins(environ=False)
@@ -55,7 +54,6 @@ def test_nothing_is_left_out_of_the_manual() -> None:
 
 
 def test_every_command_and_option_has_a_help_text() -> None:
-    """They are the reference."""
     for path, command in commands(cli):
         assert command.help, path
         for parameter in command.params:
@@ -69,6 +67,5 @@ LONGEST = 96
 
 @pytest.mark.parametrize("name", [name for name in MANUAL if name.startswith(("tutorial", "explanation", "reference"))])
 def test_code_can_be_read_without_scrolling(name: str) -> None:
-    """Lines of code are short enough. The output of commands and the transcripts of messages are wrapped."""
     blocks = re.findall(r"^ *```(?!console|text)\w+\n(.*?)^ *```", MANUAL[name], re.DOTALL | re.MULTILINE)
     assert [line for block in blocks for line in block.splitlines() if len(line) > LONGEST] == []

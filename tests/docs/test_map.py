@@ -15,8 +15,7 @@ UNSAID = {"__init__.py", "__main__.py"}
 
 
 @pytest.mark.process
-def test_the_picture_is_drawn_from_the_imports_as_they_are(tmp_path: Path) -> None:
-    """Drawn anew, it is the same, byte for byte."""
+def test_the_picture_is_drawn_from_the_imports(tmp_path: Path) -> None:
     code = f"import make_figures, pathlib; make_figures.FOLDER = pathlib.Path({str(tmp_path)!r}); import make_map; "
     code += "make_map.draw(make_map.imports()).save('map.svg')"
     subprocess.run([sys.executable, "-c", code], cwd=TOP / "docs", check=True)
@@ -24,8 +23,7 @@ def test_the_picture_is_drawn_from_the_imports_as_they_are(tmp_path: Path) -> No
     assert drawn == kept, "make figures draws it anew"
 
 
-def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
-    """In the tables of the page."""
+def test_every_package_and_module_is_in_the_tables() -> None:
     said = set(re.findall(r"^\| `([\w./]+)` \|", PAGE, re.MULTILINE))
     modules = {file.name for file in ARENA.glob("*.py")} - UNSAID
     packages = {f"{folder.name}/" for folder in ARENA.iterdir() if (folder / "__init__.py").exists()}
@@ -34,7 +32,6 @@ def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
 
 
 def test_files_that_the_page_names_exist() -> None:
-    """Each path in it, from `arena/`."""
     named = set(re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", PAGE))
     folders = [EXTENSIONS, TOP / "agents", TOP / "bridges", TOP / "games"]
     places = [*ARENA.glob("*.py"), *ARENA.glob("*/*.py"), *[file for folder in folders for file in folder.rglob("*.py")]]

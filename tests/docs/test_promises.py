@@ -19,15 +19,13 @@ def made(code: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.process
-def test_the_table_is_made_of_the_tests() -> None:
-    """Made anew, the page is the same."""
+def test_the_table_is_made_from_the_tests() -> None:
     done = made("print(made.page(made.PAGE.read_text('utf-8')), end='')")
     assert done.stdout == PAGE.read_text("utf-8"), f"make figures writes it anew {done.stderr}"
 
 
 @pytest.mark.parametrize("file", HOSTILE, ids=lambda file: file.stem)
-def test_every_file_that_attacks_says_what_it_shows(file: Path) -> None:
-    """By at least one mark, or it is in no row."""
+def test_every_file_of_attacks_has_a_mark(file: Path) -> None:
     marks = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Attribute) and node.attr == "promise"]
     assert marks
 
@@ -45,15 +43,14 @@ def test_every_file_that_attacks_says_what_it_shows(file: Path) -> None:
     ],
 )
 def test_a_mark_becomes_a_row(mark: str, told: str, tmp_path: Path) -> None:
-    """Each isolation in its column; what no row has is refused by file and line."""
+    """A wrong mark is refused with its file and line."""
     (tmp_path / "test_made.py").write_text(f"import pytest\n\n\n@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n")
     done = made(f"made.TESTS = made.Path({str(tmp_path)!r}); print(made.table())")
     assert told in done.stdout + done.stderr
 
 
 @pytest.mark.process
-def test_two_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
-    """One test shows that it holds, another that it does not."""
+def test_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
     mark = '@pytest.mark.promise(hole="clock", isolation="process", holds={})\ndef test_{}() -> None: ...\n'
     text = "import pytest\n" + mark.format(True, "one") + mark.format(False, "two")
     (tmp_path / "test_made.py").write_text(text)
@@ -62,7 +59,6 @@ def test_two_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
 
 
 def test_the_tests_of_the_table_of_reports_exist() -> None:
-    """Each kind of fault has a public report and a test, and each test that is named is there."""
     section = PAGE.read_text("utf-8").partition("## Reported elsewhere, right here")[2]
     rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
     assert len(rows) >= 7

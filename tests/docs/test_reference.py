@@ -35,12 +35,10 @@ def made() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_tables_are_made_from_the_code(name: str, made: dict[str, str]) -> None:
-    """Made anew, the page is the same."""
     assert made[name] == (REFERENCE / name).read_text("utf-8"), "make reference writes it anew"
 
 
 def test_every_trait_is_listed_with_the_agents_that_need_it() -> None:
-    """In the order of the vocabulary, and with the methods or attributes that give it."""
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (.+) \|$", (REFERENCE / "traits.md").read_text("utf-8"), re.MULTILINE)
     assert [(trait, given_by.replace("`", "")) for trait, given_by, _ in rows] == list(Traits.WORDS.items())
     agents = load_plugins(environ=False).agents.items()

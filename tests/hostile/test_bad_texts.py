@@ -29,8 +29,7 @@ def arena_agents():
 
 
 @pytest.mark.promise(hole="text", isolation="process")
-def test_what_an_agent_prints_is_no_order_to_the_terminal(arena: Arena, tmp_path: Path) -> None:
-    """Escapes of an agent in a process of its own reach stderr as text; letters stay what they are."""
+def test_prints_of_an_agent_cannot_control_the_terminal(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD)
     (tmp_path / "s.yaml").write_text(
         "game: tic-tac-toe\nrounds: 1\nisolation: process\nagents: [loud, random]\nplugins: [loud.py]\n"
@@ -58,8 +57,8 @@ def arena_agents():
 
 @pytest.mark.promise(hole="text", isolation="any")
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_what_an_agent_falls_over_is_text(isolation: str, tmp_path: Path) -> None:
-    """What its exception says is in the record, without orders to a terminal or marks that turn text round."""
+def test_exceptions_of_an_agent_are_recorded_as_plain_text(isolation: str, tmp_path: Path) -> None:
+    """Without control characters, and without marks that reverse text."""
     (tmp_path / "mine.py").write_text(FALLS)
     agents = [{"agent": "faller", "isolation": isolation}, "random"]
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": agents, "plugins": [str(tmp_path / "mine.py")]})
@@ -69,8 +68,7 @@ def test_what_an_agent_falls_over_is_text(isolation: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "pipe", "."])
-def test_positions_come_from_a_file_that_ends(arena: Arena, tmp_path: Path, place: str) -> None:
-    """Neither a device nor a pipe is read; the fault has its line and column."""
+def test_positions_are_not_read_from_devices_or_pipes(arena: Arena, tmp_path: Path, place: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "s.yaml").write_text(f"game: tic-tac-toe\npositions: {place}\nagents: [random, greedy]\n")
     done = arena("validate", "s.yaml")

@@ -111,19 +111,18 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
 
 @pytest.mark.promise(hole="blame", isolation=("process", "sandbox"))
 @pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("honest", "process")])
-def test_a_killer_finds_nobody(agent: str, isolation: str, namespaces: None, tmp_path: Path) -> None:
-    """The worker, the run and the opponent live, and the matches end as those of its honest twin."""
+def test_a_killer_finds_no_other_process(agent: str, isolation: str, namespaces: None, tmp_path: Path) -> None:
+    """The matches end as those of its honest twin."""
     killer = {"agent": agent, "plugin": "assassin.py", "isolation": isolation}
     assert ends(tmp_path, killer, "process") == {NOBODY}
 
 
 @pytest.mark.parametrize("rival", ["process", "none"])
-def test_where_it_finds_the_worker_no_match_is_lost_by_it(rival: str, namespaces: None, tmp_path: Path) -> None:
-    """Each is played twice and void then, also where the opponent has no process of its own and was to move."""
+def test_matches_are_void_if_the_agent_can_kill_the_worker(rival: str, namespaces: None, tmp_path: Path) -> None:
+    """After a second try."""
     killer = {"agent": "assassin", "plugin": "assassin.py", "isolation": "process", "targets": "arena.workers.worker"}
     assert ends(tmp_path, killer, rival, *WITHOUT, code=1) == {("void", None, (0.0, 0.0))}
 
 
-def test_the_honest_play_where_no_namespaces_are(namespaces: None, tmp_path: Path) -> None:
-    """As elsewhere."""
+def test_the_honest_twin_plays_without_namespaces(namespaces: None, tmp_path: Path) -> None:
     assert ends(tmp_path, {"agent": "honest", "isolation": "process"}, "process", *WITHOUT) == {NOBODY}

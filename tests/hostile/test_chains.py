@@ -170,14 +170,13 @@ def check_chain(records: list[Record]) -> None:
 
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.promise(hole="crowd", isolation=("process", "sandbox"))
-def test_a_crowd_loses_and_nothing_is_left(isolation: str, tmp_path: Path) -> None:
-    """1,500 processes in the turn of the rival: no match is void, and the next match is played."""
+def test_a_crowd_of_processes_loses(isolation: str, tmp_path: Path) -> None:
+    """1,500 processes in the turn of the rival. No match is void, and the next match is played."""
     check_crowd(play(tmp_path, values_of(tmp_path, "crowd", isolation)))
     eventually(lambda: not left(), left)
 
 
-def test_twenty_children_are_nobodys_concern(isolation: str, tmp_path: Path) -> None:
-    """They are idle, and end with the agent."""
+def test_twenty_idle_children_are_no_fault(isolation: str, tmp_path: Path) -> None:
     records = play(tmp_path, values_of(tmp_path, "honest", isolation))
     assert [record.termination for record in records] == ["move-limit"] * 2
     eventually(lambda: not left(), left)
@@ -185,21 +184,21 @@ def test_twenty_children_are_nobodys_concern(isolation: str, tmp_path: Path) -> 
 
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 def test_a_chain_of_short_processes_is_stopped(isolation: str, tmp_path: Path) -> None:
-    """A link lives for less than a millisecond, so no listing finds it, and its time is in no count."""
+    """A link lives for less than a millisecond, so no listing finds it."""
     check_chain(play(tmp_path, values_of(tmp_path, "chain", isolation)))
 
 
 @pytest.mark.parametrize("isolation", [CASES[1]], indirect=True, ids="-".join)
-def test_such_a_chain_goes_on_if_it_may(isolation: str, tmp_path: Path) -> None:
-    """With pondering, links begin at any time. So the test above would see them."""
+def test_a_chain_goes_on_if_pondering_is_allowed(isolation: str, tmp_path: Path) -> None:
+    """So the test above would notice one."""
     records = play(tmp_path, values_of(tmp_path, "chain", isolation, pondering=True))
     late = [decision.depth or 0 for record in records for decision in record.decisions if record.labels[decision.seat] == "chain"]
     assert max(late) > 20
 
 
 @pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
-def test_nobody_gains_time_by_short_processes(isolation: str, one_core: int, tmp_path: Path) -> None:
-    """On one core, the agent waits for its own links for more than a second. No count has their time, and none is given back."""
+def test_short_processes_gain_no_time(isolation: str, one_core: int, tmp_path: Path) -> None:
+    """On one core, the agent waits for its own processes for more than a second."""
     limits = {"seconds": 0.3, "moves": 4}
     for record in play(
         tmp_path,

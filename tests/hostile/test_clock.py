@@ -159,8 +159,8 @@ def played(values: dict[str, Any]) -> list[Record]:
 
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
-def test_children_that_burn_take_no_time_from_the_opponent(plugin: str, stilled: str) -> None:
-    """50 of them would make a move of 0.05 s take 1.3 s on two processors; with a limit of 0.2 s the honest agent keeps it."""
+def test_busy_children_take_no_time_from_the_opponent(plugin: str, stilled: str) -> None:
+    """50 of them would make a move of 0.05 s take 1.3 s on two processors; the limit is 0.2 s."""
     limits = {"seconds": 0.2, "moves": 6}
     records = played({**SPEC, "agents": ["burns", "works"], "isolation": stilled, "limits": limits, "plugins": [plugin]})
     assert "works" not in [record.labels[record.seat] for record in records if record.seat is not None]
@@ -170,7 +170,7 @@ def test_children_that_burn_take_no_time_from_the_opponent(plugin: str, stilled:
 @pytest.mark.parametrize(
     ("stilled", "pondering"), [*[(case, False) for case in CASES[:3]], (CASES[0], True)], indirect=["stilled"], ids=str
 )
-def test_a_thread_counts_on_only_where_the_spec_lets_it(plugin: str, stilled: str, pondering: bool) -> None:
+def test_a_thread_goes_on_only_if_pondering_is_allowed(plugin: str, stilled: str, pondering: bool) -> None:
     """It counts a thousand times a second; a turn of the other takes 0.15 s of processor time."""
     spec = {**SPEC, "agents": ["counts", {"agent": "works", "seconds": 0.15}], "isolation": stilled, "limits": {"moves": 4}}
     for record in played({**spec, "plugins": [plugin], **({"pondering": True} if pondering else {})}):
@@ -182,7 +182,9 @@ def test_a_thread_counts_on_only_where_the_spec_lets_it(plugin: str, stilled: st
 
 @pytest.mark.parametrize("stilled", [("process", "signals"), ("sandbox", "group")], indirect=True, ids="-".join)
 def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, load: None) -> None:
-    """With a quarter of a core, 0.15 s of work take 0.6 s and break the limit. The record has the time that was lacking."""
+    """With a quarter of a core, 0.15 s of work take 0.6 s. The record has the time that was
+    lacking.
+    """
     limits = {"seconds": 0.3, "moves": 2}
     agents = [{"agent": "works", "seconds": 0.15, "label": label} for label in ("one", "other")]
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -198,7 +200,7 @@ def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, 
 
 
 def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(plugin: str, load: None) -> None:
-    """It waits for a processor before and after it sleeps: that alone is forgiven, and not the rest."""
+    """Only its waits for a processor, before and after the sleep, are forgiven."""
     agents = [{"agent": "sleeps", "seconds": 0.3}, "random"]
     records = played({**SPEC, "agents": agents, "limits": {"seconds": 0.2, "moves": 2}, "plugins": [plugin]})
     assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeps")] * 2
@@ -206,8 +208,7 @@ def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(plugin: str, load: N
 
 @pytest.mark.parametrize("stilled", [("process", "group"), ("process", "signals")], indirect=True, ids="-".join)
 @pytest.mark.parametrize("name", ["sleeps", "crowds"])
-def test_who_sleeps_or_stands_in_its_own_way_is_late(plugin: str, stilled: str, one_core: int, name: str) -> None:
-    """Neither has waited for anybody else, and so neither is given longer for that."""
+def test_an_agent_that_delays_itself_is_late(plugin: str, stilled: str, one_core: int, name: str) -> None:
     limits = {"seconds": 0.1, "cpu_seconds": 100, "moves": 2}
     records = played({**SPEC, "agents": [name, "random"], "isolation": stilled, "limits": limits, "plugins": [plugin]})
     assert [record.termination for record in records] == ["timeout"] * 2
@@ -221,7 +222,7 @@ def test_who_sleeps_or_stands_in_its_own_way_is_late(plugin: str, stilled: str, 
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
 def test_processor_time_is_that_of_all_processes(plugin: str, stilled: str) -> None:
-    """Four times 0.15 s are more than 0.3 s, however little of it the agent's own process used; who reads his limit keeps it."""
+    """Four times 0.15 s are more than 0.3 s."""
     agents = ["threads", "reads"]
     limits = {"cpu_seconds": 0.3, "moves": 2}
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -238,10 +239,8 @@ def test_processor_time_is_that_of_all_processes(plugin: str, stilled: str) -> N
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_search_keeps_a_limit_of_processor_time_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bool
-) -> None:
-    """An agent that never looks at its limits is stopped by the game that it searches; the board tells the use of all moves."""
+def test_a_search_stops_at_its_limit_of_processor_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bool) -> None:
+    """The game stops an agent that never looks at its limits."""
     limited = {"agent": "alpha-beta", "limits": {"cpu_seconds": 0.05}}
     spec = {**SPEC, "agents": [limited, "greedy"], "limits": {"moves": 6}}
     monkeypatch.setenv("ARENA_PLAIN", "1")  # a board has no times of decisions that ran in different ways
@@ -264,7 +263,6 @@ def groups_left() -> list[str]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_interrupted_run_leaves_no_control_group(plugin: str, tmp_path: Path, number: int) -> None:
-    """Its workers are killed, with agents that burn, stand still and think."""
     if (group := new_group()) is None:
         pytest.skip("a control group cannot be created here")
     group.remove()
@@ -286,9 +284,7 @@ def marked(parent: int) -> list[str]:
     return [str(path) for folder in own_folders().values() for child in children for path in folder.glob(f"arena-{child}-*")]
 
 
-def test_pondering_is_part_of_an_id_only_where_it_is_allowed() -> None:
-    """An id of before the key is that of a spec which does not give it, and of one that says false."""
-
+def test_pondering_is_part_of_an_id_only_if_allowed() -> None:
     def ids(**more: Any) -> list[str]:
         spec = load_spec({**SPEC, "agents": ["random", "greedy"], "seed": 7, **more})
         return [scheduled.match_id(spec) for scheduled in Schedule(spec).take(9)]
@@ -297,9 +293,7 @@ def test_pondering_is_part_of_an_id_only_where_it_is_allowed() -> None:
     assert not {*ids()} & {*ids(pondering=True)}
 
 
-def test_a_limit_of_processor_time_is_part_of_an_id_only_where_it_is_given() -> None:
-    """It needs a process of its own; 1 and 1.0 are one limit."""
-
+def test_a_limit_of_processor_time_is_part_of_an_id_only_if_given() -> None:
     def seats(limits: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
         spec = load_spec({**SPEC, "agents": ["random", "greedy"], "limits": limits, **more})
         return [(seat.isolation, seat.identity) for seat in spec.boards[0].seats]
@@ -312,7 +306,7 @@ def test_a_limit_of_processor_time_is_part_of_an_id_only_where_it_is_given() -> 
 
 
 def test_a_check_counts_no_time_without_a_processor(tmp_path: Path, load: None) -> None:
-    """With a quarter of a core, a program takes seconds to start. Only the part in which it ran or slept counts."""
+    """With a quarter of a core, a program takes seconds to start."""
     hello = json.dumps({"type": "hello", "protocol": VERSION, "can": ["choose"]})
     script = f"for _ in range(4 * 10**7): pass\ninput()\nprint({hello!r}, flush=True)\ninput()"
     bounds = CheckBounds(memory_mb=1024)
@@ -321,8 +315,10 @@ def test_a_check_counts_no_time_without_a_processor(tmp_path: Path, load: None) 
     assert 0 < CHECK_SECONDS - bounds.seconds < (time.monotonic() - began) / 2
 
 
-def test_a_thread_that_waits_for_its_core_stands_in_a_queue(one_core: int) -> None:
-    """The policy SCHED_IDLE gives way to the busy process for many looks in a row; neither that process nor a sleeper queues."""
+def test_a_thread_that_waits_for_its_core_is_noticed(one_core: int) -> None:
+    """The policy SCHED_IDLE gives way to the busy process for many looks in a row; neither that
+    process nor a sleeper waits.
+    """
     idle = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
     programs = {"busy": "while True: pass", "queues": f"{idle}\nwhile True: pass", "sleeps": "import time; time.sleep(600)"}
     with ExitStack() as stack:

@@ -138,7 +138,9 @@ def test_the_compiler_of_an_entry_does_not_run_in_the_turn_of_a_rival(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    """The agent claims that all its decisions run uncompiled. It gets one compiler, between two matches, and no other one."""
+    """The agent claims that all its decisions run uncompiled. It gets one compiler, between two
+    matches.
+    """
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     records = play(THINKER, isolation)
@@ -154,7 +156,6 @@ def test_the_compiler_of_an_entry_does_not_run_in_the_turn_of_a_rival(
 def test_the_honest_twin_needs_no_compiler(
     eager: None, starts: list[AgentProcess], play: Callable[[str, str], list[Record]]
 ) -> None:
-    """Its agent never asks for a compiled search, so that there is nothing to compile."""
     assert [record.termination for record in play(HONEST, "process")] == ["normal"] * 8
     assert not starts
     assert not list(books())

@@ -56,8 +56,8 @@ def status(port: int) -> int:
         return asking.getresponse().status
 
 
-def test_silent_connections_give_way(port: int) -> None:
-    """More of them than the server has file descriptors: who asks is answered, and half a request is closed in time."""
+def test_silent_connections_are_closed(port: int) -> None:
+    """There are more of them than file descriptors."""
     half = b"GET / HTTP/1.1\r\nHost: 127.0.0.1"
     with ExitStack() as stack:
         for number in range(FILES + 50):
@@ -69,8 +69,8 @@ def test_silent_connections_give_way(port: int) -> None:
         assert time.monotonic() - began < HEAD_SECONDS + 10
 
 
-def test_streams_that_come_at_once_are_counted(port: int) -> None:
-    """230 requests are sent before any is read; as many as the limit says are streams, the others are told so."""
+def test_streams_are_limited(port: int) -> None:
+    """230 requests are sent before any is read."""
     host = f"127.0.0.1:{port}"
     asked = f"GET /api/t/cup/events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
     with ExitStack() as stack:
@@ -80,8 +80,8 @@ def test_streams_that_come_at_once_are_counted(port: int) -> None:
 
 
 @pytest.mark.unit
-def test_a_validator_is_made_once_and_not_for_each_entry() -> None:
-    """A spec of many agents is read in the time of its agents: to make the validators of their keys took most of it."""
+def test_validators_are_made_once() -> None:
+    """They took most of the time of a spec with many agents."""
     entries = [{"agent": "random", "label": f"a{number}", "limits": {"nodes": number + 1}} for number in range(200)]
     before = _key_adapter.cache_info()
     load_spec({"game": "tic-tac-toe", "agents": entries})
@@ -90,8 +90,7 @@ def test_a_validator_is_made_once_and_not_for_each_entry() -> None:
     assert after.hits - before.hits >= 398
 
 
-def test_validating_builds_no_tables(arena: Arena, tmp_path: Path) -> None:
-    """A partition that is sound takes no time and leaves no file, and one that is not is a fault; a run keeps its tables."""
+def test_validation_builds_no_tables(arena: Arena, tmp_path: Path) -> None:
     agent = "{agent: ida-star, heuristic: {name: pattern-db, partition: %s}, limits: {nodes: 10}}"
     (tmp_path / "s.yaml").write_text(f"game: {{name: sliding-tiles, rows: 4, columns: 4}}\nagents: [{agent % '6-6-3'}]\n")
     (tmp_path / "bad.yaml").write_text(f"game: sliding-tiles\nagents: [{agent % '4-5'}]\n")

@@ -25,15 +25,15 @@ def arena_agents(): return [Evil]
 
 @pytest.mark.unit
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1+1"])
-def test_a_text_that_begins_like_a_formula_is_text(text: str) -> None:
-    """Of what OWASP lists; a number is a number, and an empty cell is empty."""
+def test_a_text_that_begins_like_a_formula_stays_text(text: str) -> None:
+    """The characters are those of OWASP's list."""
     (cells,) = csv.reader([csv_line([text, -1, -0.5, None, "a=b"])])
     assert cells[0].startswith("'")
     assert cells[1:] == ["-1", "-0.5", "", "a=b"]
 
 
-def test_no_csv_and_no_table_has_an_order_to_a_terminal(arena: Arena, tmp_path: Path) -> None:
-    """Labels are formulas, and the message of an exception has escape codes: exports, boards, lists of matches, and check."""
+def test_csv_and_tables_have_no_control_characters(arena: Arena, tmp_path: Path) -> None:
+    """Labels are formulas, and the message of an exception has escape codes."""
     (tmp_path / "evil.py").write_text(PLUGIN)
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [str(tmp_path / "evil.py")]}
     api.run({**spec, "agents": ["evil", {"agent": "random", "label": "=HYPERLINK(1)"}]}, store=tmp_path / "cup.db")
@@ -51,7 +51,6 @@ def test_no_csv_and_no_table_has_an_order_to_a_terminal(arena: Arena, tmp_path: 
 
 
 @pytest.mark.unit
-def test_a_cell_of_a_table_is_no_order() -> None:
-    """Whoever wrote the label that is in the store."""
+def test_a_label_in_a_cell_is_plain_text() -> None:
     assert "\x1b" not in TextTable(["agent"], [["\x1b[2J"]]).text()
     assert r"\x1b[2J" in TextTable(["agent"], [["\x1b[2J"]]).text()

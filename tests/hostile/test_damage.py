@@ -49,7 +49,6 @@ def changed(store: Path, statement: str) -> None:
 @pytest.mark.unit
 @pytest.mark.parametrize("statement", CHANGES)
 def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> None:
-    """Nor is the store extended; what is damaged is named, and so is what to do."""
     changed(store, statement)
     with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* has changed since it was written; `arena check .*`"):
         Leaderboard.load(store)
@@ -61,7 +60,7 @@ def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> No
 
 
 def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena: Arena) -> None:
-    """Actions are in no board, and in the hash: check names the match, export leaves it out when asked to, exit code 1."""
+    """The actions, which no board uses."""
     changed(store, "UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3")
     with sqlite3.connect(store) as connection:
         key = connection.execute("SELECT lower(hex(id)) FROM record WHERE number = 3").fetchone()[0]
@@ -88,7 +87,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("mask", [0x01, 0x08, 0xFF])
 def test_every_command_names_the_match_whichever_byte_changes(store: Path, arena: Arena, tmp_path: Path, mask: int) -> None:
-    """One byte of each page, drawn at random. No command ends in a traceback, or with 0 if it has not shown every match."""
+    """One byte of each page, drawn at random."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     whole, ids = store.read_bytes(), read_ids(arena("export", "cup.db").stdout)
     rng = random.Random(mask)
@@ -117,7 +116,7 @@ def read_ids(lines: str) -> set[str]:
 @pytest.mark.proof
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_no_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int) -> None:
-    """All bytes, one after the other: each match is read as it was written or named, and one byte costs at most one match."""
+    """One byte costs at most one match."""
     with Store.open(store) as opened:
         whole = read_all(opened)
     copy = tmp_path / "copy.db"
@@ -125,10 +124,7 @@ def test_no_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int
 
 
 def test_a_record_that_contradicts_itself_is_found(store: Path, arena: Arena) -> None:
-    """Returns of a zero-sum game that do not add up, fewer actions than moves, more decisions than actions, whatever the hash.
-
-    Playing them finds more.
-    """
+    """Returns that do not add up, fewer actions than moves, more decisions than actions."""
     changed(store, "UPDATE record SET returns = '1.0,1.0' WHERE number = 1")
     changed(store, "UPDATE detail SET actions = char(10) || '1' || char(10) || '1' WHERE record = 2")
     changed(store, "UPDATE detail SET actions = '' WHERE record = 3")
@@ -152,8 +148,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("statement", "named"), UNREADABLE)
-def test_what_cannot_be_read_is_named_and_left_out(store: Path, arena: Arena, statement: str, named: str) -> None:
-    """Check names it with exit code 1, and export leaves it out; neither ends in an error of its own."""
+def test_unreadable_matches_are_named_and_left_out(store: Path, arena: Arena, statement: str, named: str) -> None:
     changed(store, statement)
     done = arena("check", "cup.db")
     assert (done.returncode, named in done.stdout, "Traceback" in done.stderr) == (1, True, False)
@@ -163,8 +158,8 @@ def test_what_cannot_be_read_is_named_and_left_out(store: Path, arena: Arena, st
         assert len(rest.stdout.splitlines()) >= 9
 
 
-def test_a_run_that_cannot_be_read_is_told(store: Path, arena: Arena) -> None:
-    """It hides no match: only the names of the boards are missing."""
+def test_an_unreadable_run_is_named(store: Path, arena: Arena) -> None:
+    """It hides no match."""
     changed(store, "UPDATE run SET boards = 'garbage'")
     done = arena("check", "cup.db")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "cup.db: 10 matches, 1 fault")
@@ -175,8 +170,7 @@ def test_a_run_that_cannot_be_read_is_told(store: Path, arena: Arena) -> None:
     assert (refused.returncode, "cup.db is damaged: the run of 2" in refused.stderr) == (1, True)
 
 
-def test_a_whole_store_is_whole(store: Path, arena: Arena, tmp_path: Path) -> None:
-    """With exit code 0; 2 for what is no store, name or file."""
+def test_a_sound_store_has_exit_code_0(store: Path, arena: Arena, tmp_path: Path) -> None:
     done = arena("check", "cup.db", "--replay", "1")
     assert (done.returncode, done.stdout) == (
         0,
@@ -203,7 +197,6 @@ HEADERS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 @pytest.mark.parametrize("name", ["cup.db", "cup.sqlite", "cup"])
 @pytest.mark.parametrize("what", HEADERS)
 def test_a_damaged_header_hides_no_match(store: Path, arena: Arena, name: str, what: str) -> None:
-    """Whatever the file is called. `leaderboard` names `check`, which says what is wrong, and `export --sound` writes all."""
     change, words = HEADERS[what]
     file = store.rename(store.with_name(name))
     file.write_bytes(change(file.read_bytes()))
@@ -223,7 +216,6 @@ def test_a_damaged_header_hides_no_match(store: Path, arena: Arena, name: str, w
 
 @pytest.mark.parametrize(("length", "words"), [(50, "of which 50 bytes are left"), (9000, "9,000 bytes; its header says")])
 def test_a_truncated_store_is_named(store: Path, arena: Arena, length: int, words: str) -> None:
-    """If no match is left, `check` still says why."""
     store.write_bytes(store.read_bytes()[:length])
     done = arena("check", "cup.db")
     assert (done.returncode, words in done.stdout) == (1, True)
@@ -232,7 +224,7 @@ def test_a_truncated_store_is_named(store: Path, arena: Arena, length: int, word
 
 @pytest.mark.parametrize("command", ["check", "leaderboard", "export", "replay", "run", "compare"])
 def test_an_empty_store_is_called_empty(store: Path, arena: Arena, command: str) -> None:
-    """Beside an empty file, SQLite deletes the write-ahead log, which may hold all matches."""
+    """Beside an empty file, SQLite deletes the write-ahead log, which may have all matches."""
     store.write_bytes(b"")
     words = ["cup.db", "0"] if command == "replay" else ["cup.db"]
     refused = arena(command, *words)

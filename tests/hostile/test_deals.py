@@ -65,10 +65,10 @@ def values_of(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.promise(hole="deal", isolation="sandbox")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_no_process_hears_the_cards_of_its_opponent(
+def test_no_process_learns_the_cards_of_its_opponent(
     workers: int, bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With swapped seats, the agent had these cards itself. If its first process lives on, the second one hears it."""
+    """With swapped seats, the agent had these cards itself."""
     monkeypatch.chdir(tmp_path)
     values = values_of(tmp_path)
     assert {record.termination for record in run(values, workers=workers).records} == {"normal"}
@@ -103,7 +103,7 @@ class FakeProcess:
 
 
 def test_witnesses_of_a_deal_are_ended_before_the_next_match_with_it() -> None:
-    """Processes of any entry, but only those that cannot use files, and only if the organiser has not chosen their code."""
+    """Only those that cannot use files, and whose code the organiser has not chosen."""
     limits = Limits()
     stranger, other = (Program(name, {}, None, (), "/", command=(name,)) for name in ("one", "two"))
     own = Program("random", {}, None, (), "/")

@@ -68,8 +68,7 @@ def altered(place: str, value: Any) -> tuple[Any, Any]:
 @pytest.mark.unit
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("place", PLACES)
-def test_odd_answers_are_faults(place: str, read: Callable[[Any, Any], Spec], tmp_path: Path) -> None:
-    """Each can be printed; where it is no fault, a store takes the run and gives it back."""
+def test_unusual_answers_can_be_printed_and_stored(place: str, read: Callable[[Any, Any], Spec], tmp_path: Path) -> None:
     faults = []
     for number, value in enumerate(ODD):
         try:
@@ -88,7 +87,6 @@ def test_odd_answers_are_faults(place: str, read: Callable[[Any, Any], Spec], tm
 @pytest.mark.unit
 @pytest.mark.parametrize("said", [None, 5, [], {"type": 5}, {"type": "description"}], ids=str)
 def test_other_messages_are_no_descriptions(said: Any, read: Callable[[Any, Any], Spec]) -> None:
-    """The agent of a plugin cannot be read from them."""
     with pytest.raises((Broken, SpecError)):
         read(said, CHECKED)
 
@@ -108,7 +106,7 @@ if __import__("sys").modules["__main__"].__spec__.name.endswith("describe_host")
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 def test_a_process_that_says_anything_is_a_fault_with_exit_2(arena: Arena, tmp_path: Path) -> None:
-    """The process of each plugin writes this instead of its description. One ends within a line, and one never ends its line."""
+    """One process ends within a line, and one never ends its line."""
     plugins = [
         SPEAKS.format(said=b'{"type":"descr') + "        os._exit(0)\n",
         SPEAKS.format(said=b"x").replace("b'x'", "b'x' * (64 << 20)"),

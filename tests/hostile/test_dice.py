@@ -93,9 +93,11 @@ def arena_agents():
 
 @pytest.mark.parametrize(("seed", "computed"), [({"seed": 0}, True), ({}, False)])
 @pytest.mark.promise(hole="dice", isolation="sandbox")
-def test_dice_are_computed_from_a_known_seed_alone(seed: dict[str, int], computed: bool, bubblewrap: str, tmp_path: Path) -> None:
-    """From the seed 0, an agent computes every roll of its die in the sandbox; by default the seed is secret, and no round of
-    the seed 0 has these rolls. The agent always rolls, so a match lasts until its rival has 100 points.
+def test_dice_can_be_predicted_only_from_a_known_seed(
+    seed: dict[str, int], computed: bool, bubblewrap: str, tmp_path: Path
+) -> None:
+    """From the seed 0, an agent computes every roll of its die in the sandbox. It always rolls,
+    so a match lasts until its rival has 100 points.
     """
     (tmp_path / "oracle.py").write_text(ORACLE)
     oracle = {"agent": "oracle", "plugin": str(tmp_path / "oracle.py"), "isolation": "sandbox"}
@@ -109,8 +111,8 @@ def test_dice_are_computed_from_a_known_seed_alone(seed: dict[str, int], compute
 
 @pytest.mark.parametrize("isolation", ["process"])
 @pytest.mark.promise(hole="dice", isolation="process")
-def test_nothing_in_the_process_tells_what_a_stream_follows_from(isolation: str, tmp_path: Path) -> None:
-    """The agent goes through every text it can reach, tries each as the name of its own stream, and finds none that fits."""
+def test_the_process_does_not_contain_the_name_of_a_stream(isolation: str, tmp_path: Path) -> None:
+    """The agent tries each text that it can reach as the name of its own stream."""
     (tmp_path / "spy.py").write_text(SPY)
     spec = {
         "game": "tic-tac-toe",
@@ -123,8 +125,8 @@ def test_nothing_in_the_process_tells_what_a_stream_follows_from(isolation: str,
         assert (record.termination, record.message) == ("normal", None)
 
 
-def test_a_secret_is_committed_to_and_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
-    """Stderr has the hash first and the digits last; the digits give every match again; two runs have nothing in common."""
+def test_a_secret_is_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
+    """The hash comes first on stderr. The digits at the end give every match again."""
     (tmp_path / "s.yaml").write_text(SPEC)
     done = arena("run", "s.yaml", "--workers", "1", "--format", "json", "--quiet")
     found = re.fullmatch(r"commitment: ([0-9a-f]{64})\nseed: ([0-9a-f]{32})\n", done.stderr)
@@ -214,8 +216,10 @@ def arena_store(store: Path) -> Store:
     return Store.open(store)
 
 
-def test_until_the_end_nobody_is_told(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
-    """Board, export and page of an interrupted run have no seed; the run goes on with the same secret and reveals it then."""
+def test_a_secret_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
+    """Board, export and page of an interrupted run have no seed. The run goes on with the same
+    secret.
+    """
     said = interrupted()
     committed = re.search(r"^commitment: (\w+)$", said, re.MULTILINE)
     assert committed is not None
@@ -233,7 +237,6 @@ def test_until_the_end_nobody_is_told(arena: Arena, interrupted: Callable[[], st
 
 
 def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Path) -> None:
-    """What was played stays; what can be guessed no more is only what comes."""
     (tmp_path / "s.yaml").write_text(SPEC.replace("12", "2"))
     first = re.search(r"seed: (\w+)", arena("run", "s.yaml", "--workers", "1").stderr)
     before = exported(tmp_path / "results/s.db")
@@ -248,7 +251,6 @@ def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Pat
 
 
 def test_shards_need_one_secret(arena: Arena, tmp_path: Path) -> None:
-    """A shard without a store that holds it is refused, and so are stores with secrets of their own."""
     (tmp_path / "s.yaml").write_text(SPEC)
     refused = arena("run", "s.yaml", "--workers", "1", "--shard", "1/2")
     assert refused.returncode == 2
@@ -275,7 +277,7 @@ PROGRAM = {"agent": {"command": [sys.executable, "first.py"]}, "label": "program
     ],
 )
 def test_the_seed_is_secret_by_default_only_against_code_of_others(more: dict[str, Any], secret: bool) -> None:
-    """A program is code that arena does not know. Agents that arena itself loads are trusted wherever they run."""
+    """Agents that arena itself loads are trusted wherever they run."""
     spec = load_spec({"game": "pig", "rounds": 1, **more})
     assert (spec.secret, spec.seed == 0) == (secret, not secret)
     assert any("agents[1] brings code" in note for note in spec.notes) == (secret and "seed" not in more)
@@ -283,7 +285,7 @@ def test_the_seed_is_secret_by_default_only_against_code_of_others(more: dict[st
 
 
 def test_a_plugin_of_an_entry_makes_the_seed_secret_in_a_sandbox(bubblewrap: str, tmp_path: Path) -> None:
-    """With isolation: process, an agent could read the store anyway, and the author is trusted with the files of the user."""
+    """With isolation: process, an agent could read the store anyway."""
     (tmp_path / "slow.py").write_text(SLOW)
     for isolation, secret in (("sandbox", True), ("process", False)):
         entry = {"agent": "slow", "plugin": str(tmp_path / "slow.py"), "isolation": isolation}
@@ -291,7 +293,7 @@ def test_a_plugin_of_an_entry_makes_the_seed_secret_in_a_sandbox(bubblewrap: str
 
 
 def test_a_run_against_a_program_resumes_with_its_default_secret(arena: Arena, tmp_path: Path) -> None:
-    """The second start finds all matches, whose ids depend on the secret; the seed that is revealed gives them again."""
+    """The second start finds all matches."""
     (tmp_path / "first.py").write_text(FIRST)
     agents = "[random, {agent: {command: [python3, first.py]}}]"
     (tmp_path / "s.yaml").write_text(f"{{game: tic-tac-toe, rounds: 2, agents: {agents}}}")

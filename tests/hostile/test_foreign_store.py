@@ -45,7 +45,7 @@ def hide_table(path: Path, table: str) -> None:
 
 @pytest.mark.parametrize("table", ["run", "record", "detail", "effort", "place"])
 def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_path: Path, table: str) -> None:
-    """Every command ends at once, with one line and exit code 2. The matches themselves can be exported from the pages."""
+    """The matches can be exported from the pages."""
     hide_table(store, table)
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     for words in COMMANDS:
@@ -70,7 +70,6 @@ def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_pa
     ],
 )
 def test_other_sql_is_refused(store: Path, sql: str) -> None:
-    """For reading and for writing."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute(sql)
     for write in (False, True):
@@ -81,7 +80,7 @@ def test_other_sql_is_refused(store: Path, sql: str) -> None:
 
 @pytest.mark.unit
 def test_a_store_without_its_index_is_damaged(store: Path) -> None:
-    """Nothing foreign is in it, so its records can be saved."""
+    """Its records can be saved."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("DROP INDEX place_of_record")
     with pytest.raises(StoreDamaged, match="it has no index place_of_record; `arena export --sound`"):
@@ -89,15 +88,14 @@ def test_a_store_without_its_index_is_damaged(store: Path) -> None:
 
 
 def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> None:
-    """The folder has an honest store, too. The server ends with Ctrl-C."""
     shutil.copy(store, tmp_path / "z.db")
     hide_table(tmp_path / "z.db", "run")
     assert list_served(tmp_path, signal.SIGINT) == ({"cup": "finished", "z": "failed"}, 0)
 
 
 @pytest.mark.unit
-def test_a_query_ends_at_its_time_and_when_the_server_stops(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A query of a store whose content makes it slow, as a product of large tables does. Ctrl-C ends it, too."""
+def test_a_query_ends_at_its_limit_and_with_the_server(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product of large tables is slow."""
     slow = f"{ENDLESS} max(n) FROM x"
     with Store.open(store) as opened:
         monkeypatch.setattr(Database, "query_seconds", 0.1)
@@ -119,7 +117,6 @@ def test_a_query_ends_at_its_time_and_when_the_server_stops(store: Path, monkeyp
 
 @pytest.mark.unit
 def test_a_reader_writes_nothing_and_reads_no_endless_text(store: Path) -> None:
-    """A text that is longer than any row of arena is refused before it is read."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE detail SET message = zeroblob(?) WHERE record = 1", (MAX_CELL_BYTES + 1,))
     with Store.open(store) as opened:
@@ -146,8 +143,7 @@ REVIEWS = {
 
 @pytest.mark.unit
 @pytest.mark.parametrize("change", REVIEWS)
-def test_a_review_beside_a_store_is_held_to_the_same(store: Path, change: str) -> None:
-    """For reading and for writing. An honest review can still be read, and added to."""
+def test_a_review_is_checked_like_its_store(store: Path, change: str) -> None:
     place = place_of(store)
     with Kept(place) as kept:
         kept.note("effort", 3)

@@ -121,7 +121,7 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.parametrize("lie", LIES)
 def test_a_submission_that_answers_for_its_judge_is_refused(lie: str, isolation: str, bench: Callable[..., Bench]) -> None:
-    """It finds the pipes of its process when it is imported and says whatever is asked for; its agent cannot play a match."""
+    """It writes to the pipes of its process when it is imported."""
     with pytest.raises(NotPassed):
         bench(isolation).examine(ANSWERS.encode() + LIES[lie].encode())
 
@@ -129,7 +129,6 @@ def test_a_submission_that_answers_for_its_judge_is_refused(lie: str, isolation:
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_claims_are_bounded(claim: str, bench: Callable[..., Bench]) -> None:
-    """What does not fit is refused in few words, and nothing else is kept than what a ladder needs."""
     lying = f"if not main.endswith('agent_host'):\n    {CLAIMS[claim]}\n    answer_all()\n"
     kept, reason = None, ""
     try:
@@ -141,8 +140,8 @@ def test_claims_are_bounded(claim: str, bench: Callable[..., Bench]) -> None:
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-def test_files_of_strangers_are_parsed_by_their_judge_alone(bench: Callable[..., Bench]) -> None:
-    """Also by no season: an expression that is deep enough would end the process that reads it."""
+def test_files_of_strangers_are_parsed_only_by_their_judge(bench: Callable[..., Bench]) -> None:
+    """A deep expression would end the process that reads it."""
     one = bench()
     passed = one.examine(agent(PLAYS))
     file = next(one.code.path.glob("*/agent_*.py"))
@@ -155,8 +154,7 @@ def test_files_of_strangers_are_parsed_by_their_judge_alone(bench: Callable[...,
     assert not [known for known in list_parsed() if known.is_relative_to(file.parents[1])]
 
 
-def test_a_bomb_for_whoever_parses_it_ends_its_check_alone(bench: Callable[..., Bench]) -> None:
-    """Python 3.11 needs some 100 MB a second for such a line; the ladder reads its verdict, whatever that is."""
+def test_a_parser_bomb_ends_only_its_own_check(bench: Callable[..., Bench]) -> None:
     with pytest.raises(NotPassed) as raised:
         bench().examine(agent(PLAYS) + b"x = " + b"(" * 190 + b"-" * 500_000 + b"1" + b")" * 190 + b"\n")
     assert len(str(raised.value)) <= MAX_REASON_CHARACTERS
@@ -173,8 +171,7 @@ BAD_ROWS = {
 @pytest.mark.unit
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("row", BAD_ROWS)
-def test_bad_rows_of_an_old_store_stop_no_start(row: str, bench: Callable[..., Bench]) -> None:
-    """Such a submission is suspended, and its author reads why."""
+def test_bad_rows_of_an_old_store_do_not_stop_the_start(row: str, bench: Callable[..., Bench]) -> None:
     one = bench()
     key = one.accept(agent(PLAYS))
     with closing(sqlite3.connect(one.ledger.path)) as store:
@@ -189,7 +186,6 @@ def test_bad_rows_of_an_old_store_stop_no_start(row: str, bench: Callable[..., B
 @pytest.mark.unit
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 def test_verdicts_are_bounded(bench: Callable[..., Bench]) -> None:
-    """Whoever gives them."""
     ledger = bench().ledger
     key = ledger.submit("ada", "mine", "python", "mine.py", b"x", 100).id
     assert ledger.next_to_check() is not None
@@ -211,8 +207,8 @@ if not sys.modules["__main__"].__spec__.name.endswith("agent_host"):
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-def test_a_process_that_never_answers_holds_up_no_season(tmp_path: Path) -> None:
-    """It describes itself once, for its check, and hangs when it is asked again, as a season did for 60 s."""
+def test_a_process_that_never_answers_does_not_delay_a_season(tmp_path: Path) -> None:
+    """It describes itself for its check, and hangs later."""
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1")) as ladder:
         ada, bob = ladder.tokens("ada", "bob")
         slow = HANGS.format(mark=str(tmp_path / "mark")).encode() + agent(PLAYS)
@@ -233,7 +229,6 @@ HANGS_WHEN_MADE = agent(PLAYS).replace(b"    def choose", b"    def __init__(sel
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 def test_an_agent_that_hangs_in_its_start_is_refused_while_its_author_waits(tmp_path: Path) -> None:
-    """Neither `arena submit --wait` nor the ladder hangs with it, whether the agent is a program or a class."""
     (tmp_path / "mine.py").write_bytes(HANGS_WHEN_MADE)
     (tmp_path / "mine").write_text(HANGS_IN_START)
     with HostedLadder(tmp_path, f"{SPEC}limits: {{start_seconds: 1}}\n") as ladder:
@@ -256,8 +251,7 @@ LADDERS = {
 
 @pytest.mark.promise(hole="text", isolation="any")
 @pytest.mark.parametrize("says", LADDERS)
-def test_what_a_ladder_answers_gives_no_order_to_its_authors_terminal(says: str, tmp_path: Path) -> None:
-    """Whatever it is: a sentence and an exit code."""
+def test_answers_of_a_ladder_cannot_control_the_terminal(says: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_bytes(agent(PLAYS))
     body = LADDERS[says].encode()
 
@@ -286,8 +280,7 @@ def test_what_a_ladder_answers_gives_no_order_to_its_authors_terminal(says: str,
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-def test_one_that_cannot_be_set_up_is_suspended_and_the_others_play(tmp_path: Path) -> None:
-    """What is known of it was damaged while the ladder was down."""
+def test_a_damaged_submission_is_suspended(tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1")) as ladder:
         ada, bob = ladder.tokens("ada", "bob")
         key = ladder.submit(ada, agent(PLAYS)).body["id"]
@@ -306,8 +299,7 @@ def test_one_that_cannot_be_set_up_is_suspended_and_the_others_play(tmp_path: Pa
 
 
 @pytest.mark.unit
-def test_who_has_left_play_begins_no_match(bench: Callable[..., Bench]) -> None:
-    """However long the season goes on: its matches that wait are dropped, and no plan has it."""
+def test_a_withdrawn_agent_begins_no_match(bench: Callable[..., Bench]) -> None:
     one = bench()
     key = one.accept(agent(PLAYS))
     season = begin_season(one.ladder, one.store, [Entrant({"agent": "random", "label": "ada/mine@1", "isolation": "none"})])

@@ -67,7 +67,7 @@ def arena_agents():
 def test_work_of_the_kernel_in_the_turn_of_another_is_a_fault(
     isolation: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """A busy child that the kernel can stop at once is none."""
+    """A busy child that the kernel can stop at once is no fault."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14):
@@ -103,7 +103,7 @@ class BusyProcess(FakeProcess):
 def test_an_agent_does_not_lose_by_the_work_of_a_stopped_one(
     busy: bool, idle: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If it is too slow: another seat loses, or the match is void. An illegal answer is its own fault in any case."""
+    """Another seat loses, or the match is void."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: None)
     pool = AgentProcesses()
     slow, other, beside = BusyProcess(busy=False), BusyProcess(busy=busy), BusyProcess(busy=idle)

@@ -105,7 +105,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_no_other_worker_gets_an_agent_whose_start_is_late(bench: Bench, clock: list[float]) -> None:
-    """A start that is not late holds nothing back, and an answer ends the wait."""
     planned = bench.take_all()
     twice = [match for match in planned if ADA in bench.labels(match)][:2]
     assert len(twice) == 2, "otherwise nothing could be held back"
@@ -122,8 +121,7 @@ def test_no_other_worker_gets_an_agent_whose_start_is_late(bench: Bench, clock: 
     assert [match for match in bench.take_all() if ADA in bench.labels(match)]
 
 
-def test_the_contest_goes_on_with_plans_of_the_others(bench: Bench, clock: list[float]) -> None:
-    """Results of the others lead to the next plan, although the match of the late agent has no result."""
+def test_other_plans_continue_while_an_agent_starts(bench: Bench, clock: list[float]) -> None:
     planned = bench.take_all()
     waits = next(match for match in planned if ADA in bench.labels(match))
     bench.start(waits, ADA)
@@ -141,8 +139,7 @@ def test_the_contest_goes_on_with_plans_of_the_others(bench: Bench, clock: list[
     assert [match for match in bench.take_all() if ADA in bench.labels(match)]
 
 
-def test_nothing_else_to_play_is_no_end_of_the_season(bench: Bench, clock: list[float]) -> None:
-    """While the only match waits for a start, more may follow: its result may change what is left to learn."""
+def test_a_season_does_not_end_while_an_agent_starts(bench: Bench, clock: list[float]) -> None:
     planned = bench.take_all()
     waits = next(match for match in planned if ADA in bench.labels(match))
     bench.start(waits, ADA)
@@ -157,7 +154,6 @@ def test_nothing_else_to_play_is_no_end_of_the_season(bench: Bench, clock: list[
 
 
 def test_agents_that_may_not_answer_play_one_match_at_a_time(bench: Bench) -> None:
-    """Those that did not answer at their last start share a turn; those that begin have one each."""
     for groups, most in (({ADA: SILENT, BOB: SILENT}, 1), ({ADA: ADA, BOB: BOB}, 2)):
         counts = []
         bench.plans.groups = partial(dict, groups)
@@ -171,7 +167,6 @@ def test_agents_that_may_not_answer_play_one_match_at_a_time(bench: Bench) -> No
 
 
 def test_starts_are_kept_until_the_submission_is_checked_again(bench: Bench) -> None:
-    """Another process reads what one has written."""
     bench.ledger.keep_starts(ADA, Starts(1, 2.5))
     bench.ledger.keep_starts(BOB, Starts(0, 0.25))
     with closing(Ledger(bench.ledger.path)) as other:
@@ -184,7 +179,7 @@ def test_starts_are_kept_until_the_submission_is_checked_again(bench: Bench) -> 
 
 
 def test_starts_are_counted_from_the_records(bench: Bench) -> None:
-    """An answer sets the count back, a match that ended before the start changes nothing, and a new process counts on."""
+    """An answer sets the count back. A match that ended before the start changes nothing."""
     match = next(match for match in bench.take_all() if bench.labels(match)[1] == ADA)
     well = bench.runner.play(match)
     silent = well._replace(termination="timeout", seat=1, message="its start took longer than its limit of 3 s")
@@ -216,7 +211,7 @@ def test_starts_are_counted_from_the_records(bench: Bench) -> None:
 @pytest.mark.promise(hole="late", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 def test_the_contest_goes_on_while_one_worker_waits_and_a_restart_keeps_the_count(tmp_path: Path, isolation: str) -> None:
-    """It has passed its check, and has 60 s for its first start. The others play plan after plan meanwhile."""
+    """The agent has 60 s for its first start."""
     spec = (
         SPEC.replace("interval: 200", "interval: 10").replace("isolation: process", f"isolation: {isolation}")
         + "limits: {start_seconds: LONG}\n"

@@ -77,7 +77,7 @@ def arena_agents():
 @pytest.mark.process
 @pytest.mark.promise(hole="clock", isolation="process")
 def test_an_agent_stays_in_its_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It can neither write to the files of groups, nor mount them anew, nor do so in a user namespace that it makes."""
+    """Nor in a user namespace that it makes."""
     stop_agents_by("group", monkeypatch)
     if not (groups_admit() and namespaces_work()):
         pytest.skip("no group can be entered here, or no namespace made")

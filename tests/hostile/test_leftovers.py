@@ -31,7 +31,7 @@ with _secret(pathlib.Path(sys.argv[1]), "x"):
 
 @pytest.mark.promise(hole="leftovers", isolation="sandbox")
 def test_the_files_of_a_killed_canary_are_deleted_by_the_next(tmp_path: Path) -> None:
-    """Files that a living process holds, and what somebody else has put there, stay."""
+    """Files of living processes, and other files, stay."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     assert done.returncode == -signal.SIGKILL
     (left,) = tmp_path.iterdir()
@@ -60,8 +60,8 @@ class Killed(Exception):
 
 
 @pytest.mark.promise(hole="season", isolation="process")
-def test_a_check_that_is_killed_again_and_again_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the first step, and after two more, the ladder is killed. All steps are made, each of them once."""
+def test_a_check_that_is_killed_repeatedly_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each step is made once."""
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
     steps: list[str] = []
@@ -99,8 +99,8 @@ def test_a_check_that_is_killed_again_and_again_is_finished(tmp_path: Path, monk
 
 
 @pytest.mark.promise(hole="server", isolation="any")
-def test_a_request_with_two_lengths_is_refused_and_nothing_follows_it(tmp_path: Path) -> None:
-    """A proxy may read one length and arena the other; then the rest of one request would be the next request of another user."""
+def test_a_request_with_two_lengths_is_refused(tmp_path: Path) -> None:
+    """A proxy may read the other length. The rest would be the next request of another user."""
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=tmp_path / "cup.db")
     command = [sys.executable, "-m", "arena", "serve", str(tmp_path / "cup.db"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -264,8 +264,10 @@ def _nothing_left() -> Any:
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 @pytest.mark.parametrize(("agent", "ending"), [("hoarder", "memory"), ("crowd", "crash"), ("frugal", "move-limit")])
-def test_too_much_is_found(agent: str, ending: str, isolation: str, plays: Any) -> None:
-    """700 MB that no process has mapped, and 300 children that come between turns: its own loss. 20 MB are nobody's concern."""
+def test_too_much_memory_is_a_loss(agent: str, ending: str, isolation: str, plays: Any) -> None:
+    """700 MB that no process has mapped, and 300 children that come between turns. 20 MB are
+    allowed.
+    """
     record = plays(isolation, agent=agent)
     assert record.termination == ending, record.message
     assert record.seat == (None if ending == "move-limit" else 0)
@@ -282,10 +284,10 @@ def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 @pytest.mark.parametrize("agent", ["scribbler", "namer", "talker", "plumber", "mapper"])
-def test_memory_of_no_process_is_counted_without_the_kernel(
-    agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """80 MB of closed files, folders without end, what waits in sockets and pipes, and 200 MB of page tables: its own loss."""
+def test_memory_of_no_process_is_counted(agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 MB of closed files, folders without end, messages in sockets and pipes, and 200 MB of
+    page tables.
+    """
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
     assert (record.termination, record.seat) == ("memory", 0), record.message
@@ -297,9 +299,7 @@ def test_memory_of_no_process_is_counted_without_the_kernel(
 def test_memory_that_nobody_can_see_is_refused_or_counted(
     way: str, grouped: bool, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """400 MB that are in no open file and in no page table. The kernel counts them, if it can; otherwise, the agent cannot make
-    them.
-    """
+    """400 MB that are in no open file and in no page table."""
     if not grouped:
         monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     elif not counts_memory():
@@ -314,7 +314,6 @@ def test_memory_that_nobody_can_see_is_refused_or_counted(
 
 @pytest.mark.promise(hole="memory", isolation="process", holds=False)
 def test_memory_that_nobody_can_see_is_not_counted_in_a_process(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a controller for memory, an agent outside a sandbox has 400 MB, four times its limit."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("process", agent="hider", way="closed", limits={"memory_mb": 100})
     assert record.termination == "move-limit", record.message
@@ -331,8 +330,8 @@ def counts_memory() -> bool:
 
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
-def test_buffers_keep_their_size_and_terminals_are_missing(plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 sockets that want 16 MB each keep their 208 KiB, and are nobody's concern; no process has the buffers of terminals."""
+def test_buffers_keep_their_size(plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 sockets that ask for 16 MB each keep their 208 KiB. Terminals are missing."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     assert plays("sandbox", agent="whisperer", limits={"memory_mb": 100}).termination == "move-limit"
     record = plays("sandbox", agent="typist")
@@ -341,8 +340,8 @@ def test_buffers_keep_their_size_and_terminals_are_missing(plays: Any, bubblewra
 
 
 @pytest.mark.promise(hole="memory", isolation="process")
-def test_segments_without_a_process_are_bounded_and_go(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of System V, detached: they are of a namespace of the agent's, which has as many as its limit of memory."""
+def test_segments_without_a_process_are_limited(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of System V, detached."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)  # it would count them
     assert namespaces_work()
     record = plays("process", agent="sharer")
@@ -354,8 +353,8 @@ def alive(word: str) -> list[int]:
     return [one.pid for one in psutil.process_iter(["cmdline"]) if (one.info["cmdline"] or [""])[-1] == word]
 
 
-def test_memory_in_files_is_counted_where_no_group_counts_it() -> None:
-    """What this process holds in a file without a name, mapped by nobody, twice by its own descriptors."""
+def test_memory_in_files_is_counted_without_a_group() -> None:
+    """In a file without a name, mapped by nobody, twice by its own descriptors."""
     before = measure_usage(os.getpid()).memory
     descriptor = os.memfd_create("counted")
     second = os.dup(descriptor)
@@ -368,8 +367,8 @@ def test_memory_in_files_is_counted_where_no_group_counts_it() -> None:
     assert 60 << 20 < grown < 100 << 20
 
 
-def test_a_group_keeps_its_limits_where_the_kernel_can_be_told() -> None:
-    """The limits stand in the files of the kernel, in a folder below that of this process, and go with the group."""
+def test_a_group_keeps_its_limits() -> None:
+    """The limits are in the files of the kernel, and go with the group."""
     group = new_group(64 << 20, 32)
     if group is None or not group.limited("memory"):
         pytest.skip("no controller of memory can be had here")

@@ -28,7 +28,6 @@ BOMBS = {
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused_without_being_read(name: str) -> None:
-    """In a few times its own size, and a second; what honest agents write in all of 16 MB is taken."""
     text = BOMBS[name]
     tracemalloc.start()
     began = time.process_time()
@@ -53,8 +52,7 @@ def test_a_bomb_is_refused_without_being_read(name: str) -> None:
     ],
     ids=["brackets in a text", "a long path", "many options", "a path of short actions", "a long text"],
 )
-def test_honest_messages_are_taken(message: dict[str, object]) -> None:
-    """In some memory for each of their texts, and little more than they are long."""
+def test_honest_messages_are_read(message: dict[str, object]) -> None:
     text = json.dumps(message).encode()
     tracemalloc.start()
     try:
@@ -66,6 +64,5 @@ def test_honest_messages_are_taken(message: dict[str, object]) -> None:
 
 @pytest.mark.unit
 def test_a_path_may_have_almost_a_million_actions() -> None:
-    """The limit is 1,000,000 texts."""
     message = {"type": "path", "actions": ["a"] * 900_000}
     assert protocol.parse(json.dumps(message).encode()) == message

@@ -60,7 +60,6 @@ def check_text(name: str, text: str) -> None:
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 def test_numbers_of_a_program_are_shown_as_numbers_everywhere(arena: Arena, tmp_path: Path) -> None:
-    """No command ends in an error, and none gives an order to a terminal or a number that is none."""
     program = tmp_path / "program"
     program.write_text(PROGRAM)
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -89,7 +88,6 @@ def test_numbers_of_a_program_are_shown_as_numbers_everywhere(arena: Arena, tmp_
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 def test_numbers_of_a_program_are_numbers_on_a_ladder(tmp_path: Path) -> None:
-    """Its rows, its matches and its log, on the pages and for their author."""
     with HostedLadder(tmp_path) as ladder:
         (token,) = ladder.tokens("ada")
         key = ladder.submit(token, PROGRAM.encode(), "program", name="odd").body["id"]

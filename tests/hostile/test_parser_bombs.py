@@ -32,7 +32,6 @@ ORDINARY = {
 def test_a_file_that_takes_too_long_to_parse_is_a_fault_of_its_entry(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names the file, its size and the limits. The process that reads the spec computes nothing meanwhile."""
     monkeypatch.setattr(syntax, "MAX_SECONDS", 3.0)
     file = tmp_path / "bomb.py"
     file.write_text(AGENT + BOMBS[name])
@@ -47,7 +46,7 @@ def test_a_file_that_takes_too_long_to_parse_is_a_fault_of_its_entry(
 @pytest.mark.parametrize("name", ORDINARY)
 @pytest.mark.promise(hole="text", isolation="any")
 def test_an_honest_large_file_is_read_as_a_small_one(name: str, tmp_path: Path) -> None:
-    """The other process finds the same digest and the same imports as this one."""
+    """The other process finds the same digest and imports."""
     file = tmp_path / "large.py"
     file.write_text(ORDINARY[name])
     assert file.stat().st_size > syntax.MAX_HERE_BYTES
@@ -57,7 +56,7 @@ def test_an_honest_large_file_is_read_as_a_small_one(name: str, tmp_path: Path) 
 @pytest.mark.parametrize("text", ["f'{}'", "(1, Rf'''{}''')", '(#"""\nfr\'{}\'\n#"""\n)', "('\\'', F\"{}\")"])
 @pytest.mark.promise(hole="text", isolation="any")
 def test_a_state_that_takes_minutes_to_parse_is_refused_at_once(text: str) -> None:
-    """An f-string is no literal, wherever it hides. Python itself agrees, if the text is short."""
+    """An f-string is no literal."""
     assert any(isinstance(node, ast.JoinedStr) for node in ast.walk(ast.parse(text.format("{1}"))))
     began = process_time()
     with pytest.raises(ValueError, match="expected a Python literal, got an f-string"):
@@ -67,13 +66,13 @@ def test_a_state_that_takes_minutes_to_parse_is_refused_at_once(text: str) -> No
 
 @pytest.mark.parametrize("state", [("f'", 'f"', "\\", "\nf'''"), {"f": 1, "rf'{1}'": b"f'"}, "f" * 20_000, ("it's f",)])
 def test_literals_with_the_letter_f_are_read(state: object) -> None:
-    """The honest twins: long states whose texts look like an f-string."""
+    """Long states whose texts look like an f-string."""
     assert Game.parse_state(Nim(), repr([state] * 3_000)) == [state] * 3_000
 
 
 @pytest.mark.parametrize("text", ["'", "\"'", "\\'", "a", "'a\\", "'''\"\"\"", "f"])
 def test_nonsense_is_refused_in_linear_time(text: str) -> None:
-    """Texts on which a search for strings could start again at each character."""
+    """A search for strings could start again at each character."""
     began = process_time()
     with pytest.raises(ValueError, match="expected a Python literal"):
         Game.parse_state(Nim(), "(" + text * 300_001)

@@ -117,10 +117,8 @@ NAMES = ("referee", "rival", "marker", "honest")
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.promise(hole="file", isolation=("process", "sandbox"))
-def test_the_plugin_of_an_entry_attacks_itself_alone(isolation: str, submissions: Path, arena: Arena) -> None:
-    """In the process of the run, perfect play loses no game of tic-tac-toe. The honest agent raises an error if its process has
-    the code of a rival. The marks say which processes imported the plugin.
-    """
+def test_the_plugin_of_an_entry_affects_only_itself(isolation: str, submissions: Path, arena: Arena) -> None:
+    """The honest agent raises an error if its process has the code of a rival."""
     entries = [{"agent": name, "plugin": f"submissions/{name}.py", "isolation": isolation} for name in NAMES]
     cup(submissions, [*entries, "alpha-beta"])
     if isolation == "process":  # in a sandbox it could leave no mark
@@ -141,8 +139,8 @@ def test_the_plugin_of_an_entry_attacks_itself_alone(isolation: str, submissions
 
 
 @pytest.mark.promise(hole="file", isolation="none", holds=False)
-def test_under_plugins_it_is_trusted(submissions: Path, arena: Arena) -> None:
-    """The same files as plugins of the organiser: the cheat wins every match, alpha-beta plays nothing legal, everyone ran it."""
+def test_files_under_plugins_are_trusted(submissions: Path, arena: Arena) -> None:
+    """The cheat wins every match."""
     cup(submissions, ["referee", "marker", "alpha-beta"], plugins=[f"submissions/{name}.py" for name in NAMES])
     found = rows(arena, "--workers", "2")
     assert (found["referee"]["wins"], found["referee"]["games"]) == (4, 4)
@@ -152,7 +150,7 @@ def test_under_plugins_it_is_trusted(submissions: Path, arena: Arena) -> None:
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 def test_the_honest_twin_plays_as_under_plugins(isolation: str, submissions: Path) -> None:
-    """Every action of a deterministic agent is the same, whoever loads it; a store goes on, and plays nothing twice."""
+    """A store goes on, and plays nothing twice."""
     (submissions / "honest.py").write_text(source("honest"))
     rival = {"agent": "alpha-beta", "limits": {"depth": 2}}
     trusted = run(cup(submissions, ["honest", rival], plugins=["honest.py"])).records
@@ -187,7 +185,7 @@ def looked():
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
 def test_a_sandbox_shows_no_other_plugins(bubblewrap: str, submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not those of other entries, though it imports one of them by name, nor those of the organiser that it has no use for."""
+    """Neither those of other entries, nor those of the organiser that the agent does not need."""
     for name in ("named", "surrounding"):
         (submissions / f"{name}.py").write_text(source(name))
     monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "surrounding.py"))
@@ -199,7 +197,6 @@ def test_a_sandbox_shows_no_other_plugins(bubblewrap: str, submissions: Path, mo
 
 
 def test_a_plugin_in_a_folder_of_its_own_has_that_folder(bubblewrap: str, tmp_path: Path) -> None:
-    """It imports from beside it, in the sandbox as elsewhere; where a rival lies beside it, it cannot."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "choice_of_test.py").write_text("INDEX = 0")
@@ -212,8 +209,7 @@ def test_a_plugin_in_a_folder_of_its_own_has_that_folder(bubblewrap: str, tmp_pa
         load_spec(cup(tmp_path, entries))
 
 
-def test_who_is_trusted_is_said(bubblewrap: str, submissions: Path, arena: Arena) -> None:
-    """By validate and by run, once for each agent, with what to write instead."""
+def test_trusted_agents_are_named(bubblewrap: str, submissions: Path, arena: Arena) -> None:
     cup(submissions, [{"agent": "honest", "isolation": "sandbox"}, "random"], plugins=["submissions/honest.py"])
     note = (
         "honest plays in a sandbox, but arena itself loads its plugin submissions/honest.py, so it is trusted; "
@@ -227,8 +223,8 @@ def test_who_is_trusted_is_said(bubblewrap: str, submissions: Path, arena: Arena
     assert load_spec(cup(submissions, both)).notes == ()
 
 
-def test_a_process_is_given_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all that were asked for, those of ARENA_PLUGINS included; the agent of an entry has its own file beside."""
+def test_a_process_gets_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of ARENA_PLUGINS included."""
     monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "submissions" / "marker.py"))
     plugins = ["submissions/honest.py", "submissions/rival.py"]
     entries = [{"agent": "honest", "isolation": "process"}, {"agent": "referee", "plugin": "submissions/referee.py"}]

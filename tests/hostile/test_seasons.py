@@ -17,8 +17,7 @@ pytestmark = pytest.mark.promise(hole="season", isolation="any")
 
 
 @pytest.mark.unit
-def test_what_plays_no_more_is_withdrawn_once(tmp_path: Path) -> None:
-    """Once more is no change."""
+def test_a_submission_is_withdrawn_once(tmp_path: Path) -> None:
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
         key = ledger.submit("ada", "mine", "python", "mine.py", agent(), 100).id
         assert ledger.withdraw(key, "ada")
@@ -29,7 +28,6 @@ def test_what_plays_no_more_is_withdrawn_once(tmp_path: Path) -> None:
 
 @pytest.mark.unit
 def test_seasons_begin_a_few_times_in_a_while_and_a_pause_at_once(tmp_path: Path) -> None:
-    """The runner itself says whether a season goes on, from the ledger that the pages write."""
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
     with Store.open(tmp_path / "a.db", write=True) as store, closing(Ledger(tmp_path / "a.db")) as ledger:

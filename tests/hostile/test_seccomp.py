@@ -261,7 +261,6 @@ def first_match(folder: Path, agent: str, isolation: str) -> Record:
 
 @pytest.mark.promise(hole="system", isolation="sandbox")
 def test_keys_and_namespaces_are_refused_in_the_sandbox(bubblewrap: str, tmp_path: Path) -> None:
-    """All of it with EPERM."""
     record = first_match(tmp_path, "locksmith", "sandbox")
     assert (record.termination, record.labels[record.seat or 0]) == ("exception", "locksmith")
     assert "keys 1 1 namespaces 1 1 x32 1" in str(record.message)
@@ -269,14 +268,13 @@ def test_keys_and_namespaces_are_refused_in_the_sandbox(bubblewrap: str, tmp_pat
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 def test_memory_that_belongs_to_no_process_is_refused_in_the_sandbox(bubblewrap: str, tmp_path: Path) -> None:
-    """Without a controller of memory nobody would see a segment that is not attached. All of it ends with EPERM."""
     assert "memory 1 1 1 1" in str(first_match(tmp_path, "hoarder", "sandbox").message)
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
-def test_files_that_others_can_read_carry_no_message(bubblewrap: str, tmp_path: Path) -> None:
-    """No lock, lease or notification can be had, nor a look at the pages that are in memory, nor a socket of a family that knows
-    no network namespace.
+def test_shared_files_carry_no_message(bubblewrap: str, tmp_path: Path) -> None:
+    """No lock, lease, notification or look at the pages in memory, and no socket of a family
+    without network namespaces.
     """
     record = first_match(tmp_path, "neighbour", "sandbox")
     words = str(record.message)
@@ -289,7 +287,7 @@ def test_files_that_others_can_read_carry_no_message(bubblewrap: str, tmp_path: 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox", holds=False)
 def test_mapped_pages_of_a_shared_file_carry_a_message(bubblewrap: str, tmp_path: Path) -> None:
-    """The kernel says in `/proc/self` whether another process maps the same page, even if that process is stopped."""
+    """The kernel shows in `/proc/self` whether another process maps the same page."""
     file = tmp_path / "keys.py"
     file.write_text(AGENTS + f"# {'x' * 100}\n" * (20 * os.sysconf("SC_PAGE_SIZE") // 103))
     seats = [{"agent": name, "plugin": str(file), "isolation": "sandbox"} for name in ("speaker", "listener")]
@@ -301,8 +299,8 @@ def test_mapped_pages_of_a_shared_file_carry_a_message(bubblewrap: str, tmp_path
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
 def test_no_file_of_a_read_only_mount_keeps_a_message(bubblewrap: str, tmp_path: Path) -> None:
-    """No hint in its inode, no times of a device node, which all sandboxes share, and no count of free blocks. A process of its
-    own gets all of them.
+    """No hint in its inode, no times of a device node, and no count of free blocks. A process
+    without a sandbox gets all of them.
     """
     words = str(first_match(tmp_path, "marker", "sandbox").message)
     assert "hint 1 leave 1 delegate 1 version 25 block 25 space 38 open 38 old 38 touched False" in words
@@ -313,9 +311,9 @@ def test_no_file_of_a_read_only_mount_keeps_a_message(bubblewrap: str, tmp_path:
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
-def test_nothing_in_proc_counts_the_machine(bubblewrap: str, tmp_path: Path) -> None:
-    """Nor can an agent take a terminal or a slot for asynchronous reads, of which the machine has only so many. A process of its
-    own can do all of this, so that it is no fault of the attempt.
+def test_proc_does_not_count_the_machine(bubblewrap: str, tmp_path: Path) -> None:
+    """Nor can an agent take a terminal or a slot for asynchronous reads. A process without a
+    sandbox can.
     """
     assert "slots 1 terminal 2 changed []" in str(first_match(tmp_path, "counter", "sandbox").message)
     words = str(first_match(tmp_path, "counter", "process").message)
@@ -325,7 +323,6 @@ def test_nothing_in_proc_counts_the_machine(bubblewrap: str, tmp_path: Path) -> 
 
 @pytest.mark.promise(hole="settings", isolation="sandbox")
 def test_an_agent_is_not_root_in_the_sandbox(bubblewrap: str, tmp_path: Path) -> None:
-    """The files by which the kernel is set up are closed, and if arena runs as root, the agent is somebody else."""
     words = str(first_match(tmp_path, "root", "sandbox").message)
     found = re.search(r"kept out True rights \{0\} user (\d+) (\d+)", words)
     assert found is not None, words
@@ -339,8 +336,8 @@ def test_an_agent_is_not_root_in_the_sandbox(bubblewrap: str, tmp_path: Path) ->
         assert f"user {user} {user} []" in words
 
 
-def test_its_own_process_alone_has_another_keyring(bubblewrap: str, tmp_path: Path) -> None:
-    """There the agent adds a key, so that it is no fault of its attempt in the sandbox; the session of arena does not get it."""
+def test_only_its_own_process_has_another_keyring(bubblewrap: str, tmp_path: Path) -> None:
+    """Without a sandbox, the agent adds a key there."""
     call, keyctl = ctypes.CDLL(None).syscall, DENIED["keyctl"][os.uname().machine == "aarch64"]
     if call(keyctl, 1, None) < 0:
         pytest.skip("no keyring can be made here")
@@ -349,7 +346,6 @@ def test_its_own_process_alone_has_another_keyring(bubblewrap: str, tmp_path: Pa
     assert call(keyctl, 10, -3, b"user", b"arena-test", 0) == -1  # it searches the keyring of this session
 
 
-def test_the_honest_twin_computes_and_starts_what_it_likes(bubblewrap: str, tmp_path: Path) -> None:
-    """Numpy, threads, programs and children."""
+def test_the_honest_twin_can_use_numpy_threads_and_programs(bubblewrap: str, tmp_path: Path) -> None:
     record = first_match(tmp_path, "honest", "sandbox")
     assert (record.termination, record.message) == ("normal", None)

@@ -71,8 +71,8 @@ def at_the_same_place(version: PluginVersion) -> PluginVersion:
 
 @pytest.mark.parametrize("name", MORE)
 @pytest.mark.promise(hole="file", isolation="sandbox")
-def test_a_submission_with_any_other_byte_is_another_program(name: str, tmp_path: Path) -> None:
-    """Its matches have other ids than those of the victim, and its machine code is kept elsewhere."""
+def test_a_submission_with_another_byte_is_another_program(name: str, tmp_path: Path) -> None:
+    """Its matches have other ids, and its machine code has another folder."""
     victim, thief = seal_submission(write(tmp_path / "victim")), seal_submission(write(tmp_path / "thief", dict([MORE[name]])))
     assert victim.code != thief.code
     assert at_the_same_place(victim).origin("sandbox") != at_the_same_place(thief).origin("sandbox")
@@ -80,7 +80,7 @@ def test_a_submission_with_any_other_byte_is_another_program(name: str, tmp_path
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
 def test_code_that_only_looks_the_same_shares_no_folder(tmp_path: Path) -> None:
-    """Comments are no code, but a program can read its own. An honest copy of the same submission is another entry as well."""
+    """Comments are no code, but a program can read its own."""
     victim = seal_submission(write(tmp_path / "victim"))
     commented = seal_submission(write(tmp_path / "thief", {"helper.py": b"X = 1  # play badly\n"}))
     copied = seal_submission(write(tmp_path / "copy"))
@@ -106,7 +106,9 @@ def test_names_of_files_cannot_imitate_other_files(tmp_path: Path) -> None:
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
 def test_a_folder_that_an_author_prepares_shows_nothing_else(tmp_path: Path) -> None:
-    """The mark of folders that arena has unpacked, links to files of the user, and compiled files of other code."""
+    """The mark of unpacked folders, links to files of the user, and compiled files of other
+    code.
+    """
     (tmp_path / "secret.txt").write_text("token")
     file = write(
         tmp_path / "work", {"course.yaml": b"seed: 7", LAID_OUT: b"", "__pycache__/helper.cpython-311.pyc": b"other code"}
@@ -141,9 +143,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[
 def test_python_imports_nothing_of_an_entry_by_itself(
     play: Callable[..., list[Record]], isolation: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Neither when it starts, nor in place of modules of arena. The honest module beside the agent is imported as before, also in
-    a process that the agent starts.
-    """
+    """Neither when it starts, nor in place of modules of arena."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     names = ("sitecustomize", "usercustomize", "arena", "arena_isolation", "json")
@@ -186,8 +186,8 @@ elif hasattr(__main__, "_decide"):
 def test_no_entry_writes_machine_code_that_another_entry_reads(
     bubblewrap: str, play: Callable[..., list[Record]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Thieves in an unpacked submission: one has the code of the victim and a module that Python imports by itself, and the other
-    has different code. Each compiler answers with a file for the folder of its entry.
+    """One entry has the code of the victim and a module that Python imports by itself, the
+    other has different code.
     """
     search_engines.search_engines()
     monkeypatch.setattr(search_engines, "_engines", {"eager": EagerEngine("eager", lambda *_: None)})
@@ -227,11 +227,11 @@ print(json.dumps(seen))
 
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
-def test_a_sandbox_shows_of_the_cache_only_what_every_search_may_read(
+def test_a_sandbox_shows_only_the_common_part_of_the_cache(
     bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No files of git revisions, no answers of language models, no machine code of the user's own games, no private folders, and
-    no other file or variable of the user.
+    """No files of git revisions, answers of language models, machine code of the user's games,
+    or private folders.
     """
     nonce = "secret-of-the-user"
     cache = tmp_path / "cache"

@@ -127,7 +127,7 @@ def check_innocent(records: list[Record], hoarder: str) -> None:
 def test_no_rival_fails_because_a_limit_is_used_up(
     hoarder: str, bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also if root runs arena: then each sandbox has a user of its own."""
+    """If root runs arena, each sandbox has a user of its own."""
     monkeypatch.chdir(tmp_path)
     check_innocent(list(run(values_of(tmp_path, hoarder, "honest")).records), hoarder)
     assert find_used_up() is None
@@ -136,7 +136,7 @@ def test_no_rival_fails_because_a_limit_is_used_up(
 @pytest.mark.promise(hole="shared", isolation="sandbox")
 @pytest.mark.parametrize("hoarder", HOARDERS)
 def test_an_ordinary_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: Path) -> None:
-    """All sandboxes share this user. The agent that has used up a limit is found, and loses."""
+    """All sandboxes share this user. The agent that has used up a limit loses."""
     done = run_as_other_user(tmp_path, values_of(tmp_path, hoarder, "honest"))
     assert done.returncode == 0, done.stderr
     with Store.open(tmp_path / "cup.db") as store:
@@ -149,7 +149,7 @@ def test_an_ordinary_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: 
 @pytest.mark.process
 @pytest.mark.promise(hole="shared", isolation="process")
 def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a sandbox too, and although the agent has few open files."""
+    """Although the agent has few open files."""
     monkeypatch.chdir(tmp_path)
     values = values_of(tmp_path, "flying", "honest", isolation="process")
     values["game"]["columns"] = 16  # its processes are listed every quarter of a second
@@ -159,7 +159,6 @@ def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: p
 
 
 def test_each_sandbox_has_limits_and_for_root_a_user(bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two sandboxes of root never have the same user."""
     monkeypatch.chdir(tmp_path)
     users = set()
     for _ in range(2):
@@ -204,7 +203,7 @@ class FakeProcess:
 def test_a_fault_is_that_of_the_agent_that_has_used_up_a_limit(
     holds: tuple[bool, bool], seen: bool, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent that fails alone, or by what it has used up itself, loses; and so does another one that has used it up."""
+    """An agent that fails alone, or by what it has used up itself, loses."""
     held: set[object] = set()
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals" if held else None)
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
@@ -225,7 +224,7 @@ def test_a_fault_is_that_of_the_agent_that_has_used_up_a_limit(
 
 
 def test_a_program_elsewhere_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that the pool ends makes room. If the agent shares no limit with others, the fault stays its own."""
+    """If the agent shares no limit with others, the fault stays its own."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals")
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
     failed = FakeProcess(set())

@@ -89,7 +89,7 @@ def open_in_each_way(store: Path) -> list[Callable[[], object]]:
 
 @pytest.mark.unit
 def test_a_journal_deletes_no_file_of_the_user(store: Path, victim: Path) -> None:
-    """SQLite deletes the file that a hot journal names as its super-journal, before any table is read."""
+    """SQLite deletes the file that a hot journal names as its super-journal."""
     copy = store.with_name("copy.db")
     shutil.copy(store, copy)
     for database in (copy, store):
@@ -107,7 +107,6 @@ def test_a_journal_deletes_no_file_of_the_user(store: Path, victim: Path) -> Non
 
 @pytest.mark.unit
 def test_the_journal_of_a_review_deletes_no_file_of_the_user(store: Path, victim: Path) -> None:
-    """The review is beside the store, and its journal is beside the review."""
     review = place_of(store)
     with closing(sqlite3.connect(review)) as connection, connection:
         connection.execute("CREATE TABLE other (x)")
@@ -172,7 +171,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_file_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind: str, ending: str) -> None:
-    """SQLite would wait for ever at a pipe. Arena used to write its process id to the file to which a lock leads."""
+    """SQLite would wait for ever at a pipe."""
     plant, words = PLANTS[kind]
     plant(store.with_name(f"cup.db{ending}"), victim)
     if ending == ".lock":
@@ -188,7 +187,6 @@ def test_a_file_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind
 @pytest.mark.unit
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_review_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind: str) -> None:
-    """An empty file of the user would become a review."""
     plant, words = PLANTS[kind]
     victim.write_text("")
     plant(place_of(store), victim)
@@ -211,7 +209,7 @@ def test_a_store_is_a_regular_file(tmp_path: Path, kind: str) -> None:
 @pytest.mark.unit
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_temporary_file_beside_a_store_is_made_anew(store: Path, victim: Path, kind: str) -> None:
-    """Whatever has its name is removed, and no link is followed."""
+    """No link is followed."""
     merged = store.with_name("merged.db")
     for part in ("merged.db.part", ".cup.1.db.part"):
         for ending in ("", "-wal", "-shm", "-journal"):
@@ -241,7 +239,7 @@ def damage(place: Path) -> None:
 
 @pytest.mark.unit
 def test_an_endless_log_is_not_read(store: Path) -> None:
-    """A log beside a damaged store has a terabyte, of which the file system stores nothing. A pipe there would never end."""
+    """A log of a terabyte, of which the file system stores nothing, or a pipe."""
     damage(store)
     log = store.with_name("cup.db-wal")
     with log.open("wb") as file:
@@ -255,8 +253,8 @@ def test_an_endless_log_is_not_read(store: Path) -> None:
 
 
 @pytest.mark.unit
-def test_a_page_number_in_a_log_is_no_work(store: Path) -> None:
-    """The largest number that a frame of the log can have, which would be the last of four billion pages."""
+def test_a_large_page_number_in_a_log_takes_no_time(store: Path) -> None:
+    """The last of four billion pages."""
     damage(store)
     frame = ((1 << 32) - 1).to_bytes(4) * 2 + bytes(16)
     store.with_name("cup.db-wal").write_bytes(bytes(32) + frame + bytes(PAGE_BYTES))
@@ -266,7 +264,9 @@ def test_a_page_number_in_a_log_is_no_work(store: Path) -> None:
 
 @pytest.mark.unit
 def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: Path) -> None:
-    """Its own journal names no other file. SQLite writes pages before it commits if its cache is full."""
+    """Its own journal names no other file. SQLite writes pages before it commits if its cache
+    is full.
+    """
     copy = store.with_name("copy.db")
     with closing(sqlite3.connect(store, isolation_level=None)) as connection:
         connection.executescript(
@@ -284,7 +284,7 @@ def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: P
 @pytest.mark.unit
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_killed_run_leaves_a_log_with_its_matches(store: Path, tmp_path: Path, linked: bool) -> None:
-    """Also behind a link to the store, whose log is beside the store itself, and also if the store is damaged."""
+    """Also behind a link, and also if the store is damaged."""
     folder = tmp_path / "copy"
     folder.mkdir()
     with Store.open(store, write=True) as opened:
@@ -304,7 +304,6 @@ def test_a_killed_run_leaves_a_log_with_its_matches(store: Path, tmp_path: Path,
 
 @pytest.mark.unit
 def test_a_lock_file_that_a_killed_run_left_is_taken_over(store: Path) -> None:
-    """It has any number, and also any text."""
     lock = store.with_name("cup.db.lock")
     for text in ("123456789\n", "9" * 40, "", "no number"):
         lock.write_text(text)
@@ -318,7 +317,7 @@ def test_a_lock_file_that_a_killed_run_left_is_taken_over(store: Path) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_transcript_goes_to_no_other_file(victim: Path, tmp_path: Path, kind: str) -> None:
-    """A model could write a line into any file of the user. The run ends before the model is asked."""
+    """A model could write a line into any file of the user."""
     place, (plant, words) = tmp_path / "cup.db", PLANTS[kind]
     with serving(first) as stub:
         spec = {**SPEC, "rounds": 1, "agents": [{"agent": "llm", "url": stub.url, "model": "m"}, "random"]}
@@ -333,7 +332,6 @@ def test_a_transcript_goes_to_no_other_file(victim: Path, tmp_path: Path, kind: 
 
 @pytest.mark.unit
 def test_an_endless_transcript_is_not_read(store: Path) -> None:
-    """A line without an end, of which the file system stores nothing."""
     honest = {"match": "0" * 32, "labels": ["a", "b"], "exchanges": [{"seat": 0}]}
     with transcript_file(store).open("w") as file:
         file.write(json.dumps(honest) + "\n")
@@ -345,7 +343,6 @@ def test_an_endless_transcript_is_not_read(store: Path) -> None:
 
 @pytest.mark.process
 def test_every_command_ends_beside_a_pipe(store: Path, arena: Arena, tmp_path: Path) -> None:
-    """With one line and exit code 2."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     os.mkfifo(store.with_name("cup.db-journal"))
     for words in (
@@ -361,7 +358,6 @@ def test_every_command_ends_beside_a_pipe(store: Path, arena: Arena, tmp_path: P
 @pytest.mark.process
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_shows_the_other_stores(store: Path, victim: Path, tmp_path: Path, end: signal.Signals) -> None:
-    """One bad file hides no other store, and the server ends as usual."""
     for name, ending, kind in (("a", "-journal", "pipe"), ("b", "-wal", "endless"), ("c", "-shm", "pipe")):
         shutil.copy(store, tmp_path / f"{name}.db")
         PLANTS[kind][0](tmp_path / f"{name}.db{ending}", victim)

@@ -158,7 +158,7 @@ class SlowCrowd(threading.Thread):
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_an_honest_client_is_served_among_slow_ones(kind: str, manners: Sequence[str], tmp_path: Path) -> None:
-    """Heads that never end, bodies a byte at a time, streams and answers that nobody reads: pages and streams come in time."""
+    """Heads that never end, bodies a byte at a time, streams and answers that nobody reads."""
     with hosted(kind, tmp_path) as target, SlowCrowd(target, manners):
         for path in (target.page, "/static/style.css", target.events) * 5:
             began = time.monotonic()
@@ -167,8 +167,7 @@ def test_an_honest_client_is_served_among_slow_ones(kind: str, manners: Sequence
             time.sleep(0.05)
 
 
-def test_all_streams_of_others_leave_room_for_one(tmp_path: Path) -> None:
-    """The streams of many addresses are read; the stream of another address takes the place of the oldest one."""
+def test_streams_leave_room_for_another_address(tmp_path: Path) -> None:
     with hosted("serve", tmp_path) as target, ExitStack() as stack:
         made = []
         for number in range(MAX_STREAMS):

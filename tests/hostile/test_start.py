@@ -105,8 +105,7 @@ def first(folder: Path, entry: dict[str, Any], **more: Any) -> Record:
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
-def test_what_comes_before_the_first_decision_has_a_limit(isolation: str, folder: Path) -> None:
-    """Who is not made by then loses by timeout, whoever else plays; the honest twin plays, and the record says what it took."""
+def test_the_time_before_the_first_decision_is_limited(isolation: str, folder: Path) -> None:
     for seconds, ending in ((60, "timeout"), (0.3, "normal")):
         limits = {"start_seconds": 1.5 if seconds > 1 else 30}
         record = first(folder, {"agent": "sleeper", "seconds": seconds, "limits": limits, "isolation": isolation})
@@ -121,7 +120,7 @@ def test_what_comes_before_the_first_decision_has_a_limit(isolation: str, folder
 
 @pytest.mark.promise(hole="start", isolation="process")
 def test_a_pool_shortens_starts_and_the_matches_keep_their_ids(folder: Path) -> None:
-    """A ladder does so with a submission that has started faster before. The limit of the spec still holds."""
+    """A ladder does so with a submission that has started faster before."""
     for shortened, limit in ((1.5, 30), (30, 1.5)):
         sleeper = {"agent": "sleeper", "seconds": 60, "label": "it", "limits": {"start_seconds": limit}, "isolation": "process"}
         plugins = [str(folder / "mine.py")]
@@ -136,8 +135,8 @@ def test_a_pool_shortens_starts_and_the_matches_keep_their_ids(folder: Path) -> 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
-def test_the_position_is_not_there_before_the_clock_runs(isolation: str, folder: Path) -> None:
-    """A thread goes through all dictionaries of the process from the start of the agent on, and meets it on the clock at most."""
+def test_the_position_is_hidden_until_the_clock_runs(isolation: str, folder: Path) -> None:
+    """A thread searches all dictionaries of the process from the start of the agent."""
     record = first(folder, {"agent": "seer", "isolation": isolation})
     assert (record.termination, record.message) == ("normal", None)
     decision = record.decisions[0]
@@ -151,8 +150,8 @@ def program(folder: Path, *words: object, seconds: float | None = None) -> dict[
 
 
 @pytest.mark.promise(hole="start", isolation="process")
-def test_the_clock_of_the_first_decision(folder: Path) -> None:
-    """It runs from `choose` on, which has the position, and not from `start` on."""
+def test_the_clock_runs_from_choose(folder: Path) -> None:
+    """And not from `start`."""
     record = first(folder, program(folder, 0.6, FREE, seconds=0.4))
     assert record.termination in ("normal", "illegal-action")  # its second action is the first again
     assert record.timing is not None
@@ -171,7 +170,7 @@ def test_the_clock_of_the_first_decision(folder: Path) -> None:
 )  # fmt: skip
 @pytest.mark.promise(hole="start", isolation="process")
 def test_texts_have_an_end(answer: str, told: str, folder: Path) -> None:
-    """Of an action, a path and an answer: a crash, before anything reads them."""
+    """Of an action, a path and an answer."""
     entry = program(folder, 0, answer)
     puzzle = {"game": "sliding-tiles", "positions": ["1 2 3 / 4 5 6 / 7 . 8"], "agents": [entry]}
     record = first(folder, entry) if '"action":' in answer else run(puzzle).records[0]
@@ -181,8 +180,8 @@ def test_texts_have_an_end(answer: str, told: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(("state", "seconds", "ending"), [(2, 0.4, "timeout"), (2, None, "normal")])
 @pytest.mark.promise(hole="start", isolation="process")
-def test_to_read_an_answer_is_on_the_clock(state: int, seconds: float | None, ending: str, folder: Path) -> None:
-    """Of a state that takes 0.8 s to read, the sender loses where the limit is less, and nowhere else."""
+def test_reading_an_answer_is_on_the_clock(state: int, seconds: float | None, ending: str, folder: Path) -> None:
+    """A state takes 0.8 s to read."""
     entry = program(folder, 0, f'{{"type": "answer", "state": "{state}"}}', seconds=seconds)
     record = run({"game": "slow", "rounds": 1, "agents": [entry], "plugins": [str(folder / "mine.py")]}).records[0]
     assert (record.termination, record.solved) == (ending, ending == "normal"), record.message

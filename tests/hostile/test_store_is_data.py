@@ -94,7 +94,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     ids=lambda words: words[0],
 )
 def test_nothing_that_a_store_names_is_run(place: Place, words: list[str]) -> None:
-    """Neither the plugin nor the program, and the command does its work all the same."""
     done = place.arena(*words)
     assert (done.returncode, place.ran()) == (0, False), done.stderr
     if words[0] == "report":
@@ -102,7 +101,7 @@ def test_nothing_that_a_store_names_is_run(place: Place, words: list[str]) -> No
 
 
 def test_a_replay_draws_from_the_record(place: Place) -> None:
-    """Rules that are installed judge the match; of others the moves are shown as text. What is missing is no fault."""
+    """Without the rules, the moves are shown as text."""
     known = place.arena("replay", "cup.db", place.ids["tic-tac-toe"])
     unknown = place.arena("replay", "cup.db", place.ids["pebbles"])
     assert (known.returncode, unknown.returncode, place.ran()) == (0, 0, False)
@@ -111,8 +110,7 @@ def test_a_replay_draws_from_the_record(place: Place) -> None:
     assert re.search(r"^1\. \w+: [12]$", unknown.stdout, re.MULTILINE)
 
 
-def test_the_line_that_tells_what_is_missing_has_the_command_that_works(place: Place) -> None:
-    """It names the spec, by which plugin and program may run; then the agents play again."""
+def test_a_missing_plugin_is_named_with_the_command_that_works(place: Place) -> None:
     told = place.arena("replay", "cup.db", place.ids["pebbles"]).stdout.splitlines()[-1]
     assert "mine.py" in told
     assert "program.py" in told
@@ -126,7 +124,6 @@ def test_the_line_that_tells_what_is_missing_has_the_command_that_works(place: P
 
 
 def test_a_served_store_is_not_run(place: Place) -> None:
-    """The pages of its matches and entries are asked of a real server, in whose plugin process it would have been."""
     command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
     with subprocess.Popen(command, cwd=place.folder, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -150,7 +147,6 @@ def asked(port: int, path: str) -> Any:
 
 @pytest.mark.unit
 def test_what_is_allowed_is_the_very_file(tmp_path: Path) -> None:
-    """Another file of the same name is not what was named, nor is a file of positions or another command."""
     store = tmp_path / "cup.db"
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=store)
     with Store.open(store) as opened:
@@ -189,7 +185,7 @@ def arena_agent_sources():
 
 
 def test_code_that_the_key_of_a_plugin_names_is_not_loaded(tmp_path: Path) -> None:
-    """A plugin that the user asks for brings the key; its value comes from the store, so the user has to name that as well."""
+    """A plugin that the user asks for brings the key; its value comes from the store."""
     (tmp_path / "source.py").write_text(SOURCE)
     entry = "{agent: random, label: stranger, address: marker, mood: calm}"
     (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: [random, {entry}]\nplugins: [source.py]\n")

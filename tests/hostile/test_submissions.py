@@ -76,8 +76,8 @@ def zipped(names: Iterable[str], mark: Path, main: bytes = GOOD) -> dict[str, by
 
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
-def test_what_is_handed_in_reaches_its_own_sandbox_alone(check: Examine, tmp_path: Path) -> None:
-    """Nothing is loaded unasked, its file stays as it was checked, and what it starts before hello ends with the check."""
+def test_a_submission_reaches_only_its_own_sandbox(check: Examine, tmp_path: Path) -> None:
+    """Its file stays as it was checked, and what it starts before hello ends with the check."""
     word = f"before-hello-{os.getpid()}"
     forks = "import os, sys\nif os.fork() == 0:\n    os.setsid()\n    "
     forks += f"os.execve(sys.executable, [sys.executable, '-ISc', 'import time; time.sleep(600)', {word!r}], {{}})\n"
@@ -89,9 +89,9 @@ def test_what_is_handed_in_reaches_its_own_sandbox_alone(check: Examine, tmp_pat
 
 
 @pytest.mark.promise(hole="judge", isolation="sandbox")
-def test_files_that_shadow_modules_hit_their_author_alone(check: Examine, tmp_path: Path) -> None:
-    """The process that plays has imported modules of Python and of arena before it knows the folder. A module that only the agent
-    imports comes from the folder. The judge imports its own modules.
+def test_files_that_shadow_modules_hit_only_their_author(check: Examine, tmp_path: Path) -> None:
+    """The process that plays has imported modules of Python and of arena before it knows the
+    folder.
     """
     assert check(zipped(SHADOWS, tmp_path / "loaded")).agent == "mine"
     with pytest.raises(NotPassed, match="while it was loaded"):
@@ -101,7 +101,6 @@ def test_files_that_shadow_modules_hit_their_author_alone(check: Examine, tmp_pa
 
 @pytest.mark.promise(hole="text", isolation="sandbox")
 def test_a_name_that_reads_backwards_is_refused_in_plain_letters(check: Examine) -> None:
-    """The reason has escapes in place of what turns text round."""
     with pytest.raises(NotPassed) as raised:
         check(GOOD.replace(b'"mine"', '"mi\u202ene"'.encode()))
     assert r"mi\u202ene" in str(raised.value)

@@ -143,10 +143,10 @@ def thoughts(record: Record) -> list[int]:
 
 @pytest.mark.parametrize("name", ["timers", "helpers"])
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
-def test_whoever_thinks_in_the_turn_of_another_loses(
+def test_an_agent_that_thinks_in_the_turn_of_another_loses(
     name: str, sandbox: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Here an agent is stopped only once, so it thinks for 0.3 s in the turn of its rival. The processor time shows it."""
+    """An agent is stopped only once here, so it thinks for 0.3 s."""
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")
     monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
@@ -160,8 +160,8 @@ def test_whoever_thinks_in_the_turn_of_another_loses(
 
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
 def test_timers_do_not_let_an_agent_think_on(sandbox: str, way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """It loses, or has thought for less than 0.06 s in the 0.4 s of its rival.
-    Up to 20 ms pass before the second stop, and 20 ms after it are no fault.
+    """It loses, or has thought for less than 0.06 s in the 0.4 s of its rival: 20 ms before the
+    second stop, and 20 ms after it.
     """
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")
@@ -172,10 +172,9 @@ def test_timers_do_not_let_an_agent_think_on(sandbox: str, way: str, tmp_path: P
 
 @pytest.mark.parametrize("name", ["plain", "threads"])
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
-def test_whoever_lets_itself_be_stopped_does_not_lose(
+def test_an_agent_that_can_be_stopped_does_not_lose(
     name: str, sandbox: str, way: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A thread that is busy when the agent answers is stopped with it, however busy it is."""
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")
     assert [record.termination for record in play(tmp_path, name, sandbox)] == ["move-limit"] * 2
@@ -183,7 +182,6 @@ def test_whoever_lets_itself_be_stopped_does_not_lose(
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 def test_a_line_says_that_there_is_no_group(isolation: str, way: str) -> None:
-    """Once, whatever the number of agents. Agents that may think at any time are not stopped, so there is nothing to say."""
     agent_start.groups_work.cache_clear()
     values = {"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": isolation}
     try:
@@ -199,7 +197,7 @@ def test_a_line_says_that_there_is_no_group(isolation: str, way: str) -> None:
 def test_an_ordinary_user_without_control_groups_is_protected(
     isolation: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The command runs as the user 65534, which may make no group: one line says so, and timers are of no use."""
+    """The user 65534 can make no group."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     values = values_of(tmp_path, "timers", isolation, 0.4)

@@ -72,7 +72,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.parametrize("kind", ["plugin", "program"])
 def test_a_sore_loser_loses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, isolation: str) -> None:
-    """Whatever its class says of itself, and whatever a program answers."""
+    """Its class or its program claims that a backend is away."""
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, {**ENTRIES[kind], "isolation": isolation})
     assert results.void == []
@@ -93,7 +93,7 @@ def test_an_action_that_is_away_while_it_is_compared_is_a_fault(tmp_path: Path, 
 
 @pytest.mark.parametrize("kind", ["plugin", "program"])
 def test_the_host_may_declare_that_an_entry_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """The key of the spec decides; the board shows an entry of which more than one match in 20 is void."""
+    """The board shows an entry of which more than one match in 20 is void."""
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, {**ENTRIES[kind], "waits": True})
     assert len(results.void) >= 2

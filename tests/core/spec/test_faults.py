@@ -259,13 +259,14 @@ def test_an_entry_that_fits_no_board_is_a_fault(faults: Faults) -> None:
     assert found == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
 
 
-def test_a_board_with_too_few_entries_is_a_fault(faults: Faults) -> None:
+def test_a_board_with_too_few_entries_is_a_fault(load: Load, faults: Faults) -> None:
     (nobody,) = faults(f"{BOTH}agents: [alpha-beta, minimax]\n")
     assert nobody.startswith("cup.yaml:2:9: agents: ")
     assert "no agents for sliding-tiles" in nobody
     one, none = faults(f"{BOTH}agents: [alpha-beta]\n")
     assert "one agent for tic-tac-toe" in one
     assert "no agents for sliding-tiles" in none
+    assert load(f"{TILES}agents: [greedy]\n").boards[0].size == 10
 
 
 @pytest.mark.parametrize(
