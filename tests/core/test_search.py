@@ -14,6 +14,7 @@ from arena.identity import Stream, is_used
 from arena.search import SharedStart
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+from tests.players import First
 
 
 def search_on(game: Game, evaluation: Any = None, **limits: Any) -> tuple[Game, Search]:
@@ -163,6 +164,59 @@ def test_depths_end_at_the_perfect_value(open_positions: list[Any]) -> None:
         assert search.value == perfect(state)
         assert search.depth is not None
         assert search.depth <= len(game.actions(state)) + 2
+
+
+class TwoRoads(Game):
+    """Seat 0 takes a road, then every action is forced: the left road loses after five more, the right one wins."""
+
+    name = "two-roads"
+
+    def initial(self, rng: random.Random) -> Any:
+        return ""
+
+    def to_move(self, state: str) -> int:
+        return len(state) % 2
+
+    def actions(self, state: str) -> Sequence[str]:
+        return ["L", "R"] if not state else ["-"] if len(state) < 6 else []
+
+    def result(self, state: str, action: str) -> str:
+        return state + action
+
+    def returns(self, state: str) -> Sequence[float]:
+        return (1, -1) if state[0] == "R" else (-1, 1)
+
+
+@pytest.mark.parametrize("agent", ["minimax", "alpha-beta", {"agent": "alpha-beta", "table": True}])
+def test_deepening_sees_forced_lines_to_their_end(agent: Any) -> None:
+    """Equal iterations are no proof."""
+    for limits in ({}, {"nodes": 1000}):
+        record = play(TwoRoads(), [agent, First()], limits=limits)
+        assert (record.actions[0], record.returns) == ("R", (1, -1))
+
+
+class Line(Puzzle):
+    """Walk from 3 to 5 on a line from 0 to 9; there is no heuristic."""
+
+    name = "line"
+
+    def initial(self, rng: random.Random) -> int:
+        return 3
+
+    def actions(self, state: int) -> Sequence[int]:
+        return [step for step in (-1, 1) if 0 <= state + step <= 9]
+
+    def result(self, state: int, action: int) -> int:
+        return state + action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 5
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_lookahead_takes_a_visible_goal(depth: int) -> None:
+    record = play(Line(), {"agent": "lookahead", "depth": depth}, position="4")
+    assert record.actions == ("1",)
 
 
 def test_a_record_has_the_last_report() -> None:

@@ -10,6 +10,7 @@ from arena.console.progress import Progress
 from arena.spec import load_spec
 from arena.tournament.queue import MatchQueue
 from arena.tournament.run import play_all
+from tests.players import PLAYERS
 
 pytestmark = pytest.mark.process
 
@@ -37,33 +38,15 @@ class Slow(Agent):
 def arena_agents():
     return [Slow]
 """
-FIRST = """
-from arena import Agent, hookimpl
-
-
-class First(Agent):
-    "Plays the last action."
-    name = "last"
-    needs = frozenset({"two-player"})
-
-    def choose(self, game, state, search):
-        return game.actions(state)[-1]
-
-
-@hookimpl
-def arena_agents():
-    return [First]
-"""
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers: int, tmp_path: Path) -> None:
     """In the second match, the slow agent has the second seat, so its third decision is ply 6."""
     (tmp_path / "slow.py").write_text(SLOW)
-    (tmp_path / "last.py").write_text(FIRST)
     spec = load_spec(
         {"game": "connect-four", "rounds": 1, "agents": ["last", "slow"]},
-        plugins=[str(tmp_path / "slow.py"), str(tmp_path / "last.py")],
+        plugins=[str(tmp_path / "slow.py"), str(PLAYERS)],
     )
     stream = io.StringIO()
     with Progress(spec.boards, spec.size, stream, silence=0.4) as progress:

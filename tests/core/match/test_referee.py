@@ -1,6 +1,7 @@
 """The referee trusts nobody: every way to break the rules ends the match on the right account, and the record says how."""
 
 import gc
+import json
 import os
 import random
 import re
@@ -9,37 +10,18 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
+from math import inf, nan
 from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
 
-from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, SpecError, UnknownName, play, run
+from arena import Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, SpecError, UnknownName, play, run
 from arena.errors import Interrupted
 from arena.match.record import Record
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
-
-
-class First(Agent):
-    """Plays the first legal action."""
-
-    name = "first"
-
-    def choose(self, game: Game, state: Any, search: Search) -> Any:
-        return game.actions(state)[0]
-
-
-class Scripted(Agent):
-    """Does what it is told at its first decision, then plays the first legal action."""
-
-    name = "scripted"
-
-    def __init__(self, *, does: Any = None) -> None:
-        self.does = does
-
-    def choose(self, game: Game, state: Any, search: Search) -> Any:
-        return self.does(game, state, search)
+from tests.players import First, Scripted, Solver
 
 
 def raises(error: type[BaseException], *arguments: Any) -> Any:
@@ -187,6 +169,66 @@ def test_a_win_with_the_last_allowed_move_counts() -> None:
     assert (record.termination, record.returns) == ("normal", (1, -1))
 
 
+# Broken games
+
+
+def spoiled(method: str, value: Any) -> Game:
+    def spoiled(*_: Any) -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    kind = type("Spoiled", (TicTacToe,), {"name": "spoiled", method: spoiled})
+    game: Game = kind()
+    return game
+
+
+@pytest.mark.parametrize(
+    ("method", "value"),
+    [
+        ("actions", {1, 2}),
+        ("actions", ()),
+        ("returns", (nan, nan)),
+        ("returns", (2.0, -2.0)),
+        ("returns", (inf, -inf)),
+        ("returns", (1.0, 0.0)),
+        ("returns", (1.0,)),
+        ("format_action", 7),
+        ("to_move", 2),
+        ("is_terminal", LookupError("no")),
+    ],
+)
+def test_a_broken_game_makes_the_match_void(method: str, value: Any) -> None:
+    agents: list[Any] = [Scripted(does=lambda *_: 1)] * 2 if method == "actions" else [First(), First()]
+    record = play(spoiled(method, value), agents)
+    assert record.termination == "void"
+    assert record.seat is None
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("no words")
+
+
+class Hidden:
+    def __repr__(self) -> str:
+        raise SystemExit("no words")
+
+
+@pytest.mark.parametrize("does", [raises(Unspeakable), lambda *_: Hidden()])
+def test_an_agent_loses_even_if_its_fault_cannot_be_printed(does: Any) -> None:
+    record = play(TicTacToe(), [Scripted(does=does), First()])
+    assert (record.seat, record.returns) == (0, (-1, 1))
+
+
+def test_a_negative_count_of_nodes_is_a_fault() -> None:
+    record = play(
+        TicTacToe(), [Scripted(does=lambda _game, _state, search: search.count(-(10**9))), First()], limits={"nodes": 10}
+    )
+    assert (record.termination, record.seat) == ("exception", 0)
+    assert record.decisions[0].nodes == 0
+
+
 # Puzzles
 
 
@@ -209,18 +251,6 @@ class Corridor(Puzzle):
 
     def step_cost(self, state: int, action: int, successor: int) -> float:
         return 2.5
-
-
-class Solver(Agent):
-    """Hands in what it is told to."""
-
-    name = "solver"
-
-    def __init__(self, *, found: Any = None) -> None:
-        self.found = found
-
-    def solve(self, game: Game, state: Any, search: Search) -> Any:
-        return self.found(game, state, search) if callable(self.found) else self.found
 
 
 @pytest.mark.parametrize(
@@ -329,6 +359,78 @@ def test_a_long_answer_is_recorded_as_a_hash() -> None:
 
 
 # The framework and the user
+
+
+class Words(Puzzle):
+    """Say anything with an x in it."""
+
+    name = "words"
+    path_matters = False
+
+    def initial(self, rng: random.Random) -> str:
+        return "a"
+
+    def actions(self, state: str) -> Sequence[str]:
+        return ["x", "y"]
+
+    def result(self, state: str, action: str) -> str:
+        return state + action
+
+    def is_goal(self, state: str) -> bool:
+        return "x" in state
+
+    def format_state(self, state: str) -> str:
+        return state
+
+
+class EvilPath(Path):
+    @property
+    def actions(self) -> Any:
+        raise RuntimeError("gone")
+
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("found", [EvilPath(), Answer("x", steps="many"), Answer("x", steps=-1), Answer("x", steps=True)])  # type: ignore[arg-type]
+def test_a_solution_of_another_make_is_an_illegal_action(found: Any) -> None:
+    record = play(Words(), Solver(found=found))
+    assert (record.termination, record.seat, record.solved) == ("illegal-action", 0, False)
+
+
+def test_an_answer_that_is_no_unicode_can_be_recorded() -> None:
+    """Half a surrogate pair."""
+    record = play(Words(), Solver(found=Answer("x\ud800")))
+    assert record.solved
+    assert record.answer == "x\\ud800"
+
+
+class Dear(Corridor):
+    name = "dear"
+
+    def step_cost(self, state: int, action: int, successor: int) -> float:
+        return inf
+
+
+def test_a_step_without_finite_cost_is_refused() -> None:
+    refused = play(Dear(), "a-star", limits={"nodes": 50})
+    assert refused.termination == "exception"
+    assert "step_cost returned inf" in (refused.message or "")
+    assert play(Dear(), Scripted(does=lambda *_: 1)).solved in (True, False)
+
+
+@pytest.mark.parametrize("does", ["count", "depth", "steps"])
+def test_a_count_too_large_for_a_record_is_a_fault(does: str) -> None:
+    def found(_game: Game, _state: Any, search: Search) -> Answer:
+        if does == "count":
+            search.count(10**30)
+        if does == "depth":
+            search.report(None, depth=10**5000)
+        return Answer(search.start(), steps=10**30)
+
+    record = play({"name": "n-queens", "n": 4}, [Solver(found=found)])
+    assert record.termination == ("illegal-action" if does == "steps" else "exception")
+    assert json.dumps(record.as_dict())
 
 
 @pytest.mark.process

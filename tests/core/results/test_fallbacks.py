@@ -15,6 +15,7 @@ from arena.results.tables import render
 from arena.store import Store
 from arena.store.rows import RECORD, cells_to_digest
 from arena.store.schema import digest
+from tests.players import PLAYERS
 
 PLUGIN = """
 from arena import Agent, hookimpl
@@ -43,15 +44,9 @@ class Exact(Agent):
             game.result(state, game.actions(state)[0])
         return search.rng.choice(list(game.actions(state)))
 
-class First(Agent):
-    "Chooses the first action, without random numbers."
-    name = "first"
-    def choose(self, game, state, search):
-        return game.actions(state)[0]
-
 @hookimpl
 def arena_agents():
-    return [Idle, Prudent, Exact, First]
+    return [Idle, Prudent, Exact]
 """
 
 
@@ -59,7 +54,7 @@ def arena_agents():
 def spec(tmp_path: Path) -> dict[str, Any]:
     plugin = tmp_path / "idle.py"
     plugin.write_text(PLUGIN)
-    return {"game": "tic-tac-toe", "rounds": 3, "plugins": [str(plugin)], "limits": {"nodes": 20}}
+    return {"game": "tic-tac-toe", "rounds": 3, "plugins": [str(plugin), str(PLAYERS)], "limits": {"nodes": 20}}
 
 
 def both(spec: dict[str, Any], path: Path) -> Leaderboard:

@@ -15,6 +15,7 @@ import arena
 from arena.cli import cli
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
+from tests.players import PLAYERS
 
 GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 4, "agents": ["random", "greedy", {"agent": "lookahead", "depth": 1}]}
 PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 4, "agents": ["a-star", "random"]}
@@ -78,26 +79,14 @@ def test_tidy_rows_agree_with_the_records(exported: Callable[..., Any], spec: di
             )
 
 
-RAISER = '''
-from arena import Agent, hookimpl
-class Raiser(Agent):
-    """Raises."""
-    name = "raiser"
-    def choose(self, game, state, search): raise RuntimeError("<script>alert(1)</script>")
-@hookimpl
-def arena_agents(): return [Raiser]
-'''
-
-
 @pytest.fixture
-def raising(tmp_path: Path) -> dict[str, Any]:
+def raising() -> dict[str, Any]:
     """A spec with an agent that raises, under a label that is no HTML."""
-    (tmp_path / "raiser.py").write_text(RAISER)
     return {
         **GAME,
         "name": "A & B",
-        "agents": ["random", {"agent": "raiser", "label": "<b>x</b>"}],
-        "plugins": [str(tmp_path / "raiser.py")],
+        "agents": ["random", {"agent": "raiser", "message": "<script>alert(1)</script>", "label": "<b>x</b>"}],
+        "plugins": [str(PLAYERS)],
     }
 
 

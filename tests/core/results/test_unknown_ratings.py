@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
@@ -15,6 +14,7 @@ from arena.results.rating import MIN_DECISIVE_PAIRS, UnknownRatings, strengths, 
 from arena.results.tables import render
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
+from tests.players import PLAYERS
 
 QUICK = {"game": "tic-tac-toe", "rounds": 3, "seed": 2026, "agents": ["random", "greedy", "lookahead", "type-a-plus"]}
 SURE: dict[str, Any] = {
@@ -23,19 +23,6 @@ SURE: dict[str, Any] = {
     "seed": 3,
     "agents": ["random", "greedy", {"agent": "random", "label": "lot"}],
 }
-
-LOSER = """
-from arena import Agent, hookimpl
-
-class Loser(Agent):
-    name = "loser"
-    def choose(self, game, state, search):
-        return None
-
-@hookimpl
-def arena_agents():
-    return [Loser]
-"""
 
 
 def shown(board: Leaderboard) -> dict[str, tuple[str, str]]:
@@ -120,15 +107,13 @@ def test_the_anchor_has_a_rating() -> None:
     assert "lot" not in board.unrated
 
 
-def test_sorting_by_rating_puts_unknown_ratings_last(tmp_path: Path) -> None:
-    plugin = tmp_path / "loser.py"
-    plugin.write_text(LOSER)
+def test_sorting_by_rating_puts_unknown_ratings_last() -> None:
     for sort in ("rating", "-rating"):
-        spec = {**SURE, "agents": [*SURE["agents"], "loser"], "plugins": [str(plugin)], "anchor": "lot", "sort": sort}
+        spec = {**SURE, "agents": [*SURE["agents"], "raiser"], "plugins": [str(PLAYERS)], "anchor": "lot", "sort": sort}
         (board,) = Leaderboard.of_results(arena.run(spec))
-        assert board.unrated == {"loser"}
+        assert board.unrated == {"raiser"}
         rows = board_table(board).rows
-        assert rows[3]["agent"] == "loser"
+        assert rows[3]["agent"] == "raiser"
         ratings = [row["rating"] for row in rows[:3]]
         assert ratings == sorted(ratings, reverse=sort == "-rating")
 

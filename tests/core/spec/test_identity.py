@@ -246,6 +246,21 @@ def test_the_id_of_a_given_position_depends_only_on_its_text() -> None:
     assert one < ids({"game": "tic-tac-toe", "positions": [".../.x./...", "x../.../..."], "agents": agents})
 
 
+def test_seconds_as_a_whole_number_are_the_same_limit() -> None:
+    ids = [arena.play("tic-tac-toe", ["random", "random"], limits={"seconds": seconds}).id for seconds in (5, 5.0)]
+    assert ids[0] == ids[1]
+
+
+def test_one_position_has_one_key() -> None:
+    """However it is written."""
+    ids = [arena.play("tic-tac-toe", ["random", "random"], position=text).id for text in ("x../.../...", " X../.../... ")]
+    assert ids[0] == ids[1]
+    specs = [
+        {"game": "tic-tac-toe", "positions": [text], "agents": ["random", "greedy"]} for text in ("x../.../...", "X../.../...")
+    ]
+    assert [record.id for record in arena.run(specs[0]).records] == [record.id for record in arena.run(specs[1]).records]
+
+
 def met(results: Results) -> dict[int, set[str]]:
     found: dict[int, set[str]] = {}
     for played in results.played:

@@ -322,15 +322,18 @@ def test_a_message_names_the_value(case: Case, words: str, tmp_path: Path, monke
     assert words.partition(" has changed")[0] in CliRunner().invoke(cli, ["check", "cup.db"]).stdout
 
 
-@pytest.mark.parametrize("column", ["timing", "spent", "decisions"])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("timing", '{"start": 5}'), ("spent", '{"start": 5}'), ("decisions", '{"start": 5}'), ("labels", "[7, 8]")],
+)
 def test_a_match_with_a_nonsense_value_is_named_and_left_out(
-    column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    column: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     arena.run(SPECS["test"], store="cup.db")
     with Store.open("cup.db") as store:
         ids = [record.id for record, _ in store.records()]
-    assert apply_case(Path("cup.db"), Case("detail", column, (), '{"start": 5}', " WHERE record = 2"))
+    assert apply_case(Path("cup.db"), Case("detail", column, (), value, " WHERE record = 2"))
     for command in ("leaderboard", "compare", "matches", "review"):
         error = CliRunner().invoke(cli, [command, "cup.db"]).exception
         assert isinstance(error, StoreDamaged)

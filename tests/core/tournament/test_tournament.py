@@ -8,17 +8,11 @@ import pytest
 from arena import run
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard
+from tests.players import PLAYERS
 
-AGENTS = """
+AGENTS = '''
 import random
 from arena import Agent, hookimpl
-
-
-class Raiser(Agent):
-    name = "raiser"
-
-    def choose(self, game, state, search):
-        raise RuntimeError("boom")
 
 
 class Vandal(Agent):
@@ -42,17 +36,24 @@ class Late(Agent):
         return game.actions(state)[0]
 
 
-class First(Agent):
-    name = "first"
+class Sharer(Agent):
+    """Plays the action that the length of its list says, and makes the list longer."""
+
+    name = "sharer"
+
+    def __init__(self, *, played: list[int] = [1]):
+        self.played = played
 
     def choose(self, game, state, search):
-        return game.actions(state)[0]
+        self.played.append(1)
+        legal = game.actions(state)
+        return legal[len(self.played) % len(legal)]
 
 
 @hookimpl
 def arena_agents():
-    return [Raiser, Vandal, Late, First]
-"""
+    return [Vandal, Late, Sharer]
+'''
 
 GAMES = """
 import random
@@ -81,7 +82,7 @@ def arena_games():
 def plugins(tmp_path: Path) -> list[str]:
     (tmp_path / "my_agents.py").write_text(AGENTS)
     (tmp_path / "my_games.py").write_text(GAMES)
-    return [str(tmp_path / "my_agents.py"), str(tmp_path / "my_games.py")]
+    return [str(PLAYERS), str(tmp_path / "my_agents.py"), str(tmp_path / "my_games.py")]
 
 
 def by_id(records: tuple[Record, ...]) -> dict[str, dict[str, Any]]:
@@ -111,6 +112,15 @@ def test_records_do_not_depend_on_other_agents() -> None:
     assert {identity: more[identity] for identity in before} == before
 
 
+@pytest.mark.parametrize("options", [{}, {"played": [1, 1]}])
+def test_changed_options_are_whole_in_the_next_match(plugins: list[str], options: dict[str, Any]) -> None:
+    entry = {"agent": "sharer", **options}
+    spec = {"game": "tic-tac-toe", "rounds": 2, "plugins": plugins, "agents": [entry, "random"]}
+    before = {record.id: record.actions for record in run(spec).records}
+    after = {record.id: record.actions for record in run({**spec, "agents": ["greedy", entry, "random"]}).records}
+    assert {identity: after[identity] for identity in before} == before
+
+
 @pytest.mark.process
 def test_records_do_not_depend_on_the_number_of_workers() -> None:
     one, two = run(SPEC), run(SPEC, workers=2)
@@ -128,7 +138,7 @@ def test_a_faulty_agent_changes_no_other_match(plugins: list[str]) -> None:
 
 
 def test_an_agent_that_cannot_be_made_in_a_match_loses(plugins: list[str]) -> None:
-    results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["late", "first"], "plugins": plugins[:1]})
+    results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["late", "first"], "plugins": plugins})
     assert {record.termination for record in results.records} == {"exception"}
     assert all("in the constructor" in (record.message or "") for record in results.records)
 
