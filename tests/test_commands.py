@@ -1,6 +1,6 @@
 """Every command once, as its user calls it: the installed program, in a process of its own.
 
-`.ci/run` plays these tests with the installed wheel. Expected values come from counts and theorems, not from earlier output.
+`.ci/run` plays these tests with the installed wheel. Expected values come from counts and theorems.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The openings in `tournaments/positions/` are as described: reachable, quiet (without threats), all different, and balanced."""
+"""The openings in `tournaments/positions/` are reachable, without threats, all different, and balanced."""
 
 import importlib.util
 import sys

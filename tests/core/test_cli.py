@@ -1,4 +1,4 @@
-"""The command line as its user meets it: real processes, stdout for results alone, exit codes, Ctrl-C."""
+"""The command line in real processes: stdout, stderr, exit codes, Ctrl-C."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The counting view: every generated state is a node, no limit is passed, and the game stays what it is."""
+"""The counting view: every generated state is a node, and limits are exact."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Faults of an author's code: their own file and line, none of our frames; everything with --traceback."""
+"""Messages about faults in an author's code."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The examples in docstrings do what they show, and the public names have one."""
+"""The examples in docstrings."""
 
 import doctest
 import inspect

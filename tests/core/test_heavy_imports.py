@@ -1,4 +1,4 @@
-"""Libraries that take long to import stay out of processes that have no use for them."""
+"""Libraries that take long to import are imported only where they are needed."""
 
 import pkgutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Streams are ordinary generators that are seeded late; keys depend on what a thing is."""
+"""Streams, keys and secrets."""
 
 import copy
 import json

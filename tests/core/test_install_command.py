@@ -1,4 +1,4 @@
-"""Hints and pages about missing libraries name commands that work here: no package index needs to have arena."""
+"""Commands that install missing libraries work without a package index."""
 
 import re
 import tomllib

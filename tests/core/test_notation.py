@@ -1,4 +1,4 @@
-"""The default notation of states: each value is read back, is written in one way, and nothing else runs."""
+"""The default notation of states."""
 
 import enum
 import re

@@ -1,4 +1,4 @@
-"""What an agent gets for a decision: evaluation, choice among equals, iterative deepening, the common start."""
+"""What an agent gets for a decision: evaluation, ties, iterative deepening, the common start."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence

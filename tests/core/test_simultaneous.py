@@ -1,4 +1,4 @@
-"""A game in which several seats act at once is played in turns, and nobody sees what the others choose."""
+"""Games in which several seats act at once."""
 
 import pickle
 import random

@@ -1,4 +1,4 @@
-"""The surface for extensions: its names are listed in `api.txt`, so that a change of it is seen in the diff."""
+"""The names for extensions are listed in `api.txt`."""
 
 import re
 from functools import cache

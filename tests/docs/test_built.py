@@ -1,4 +1,4 @@
-"""The manual as its readers see it: the pages that Sphinx builds say what the sources were meant to say."""
+"""The pages that Sphinx builds."""
 
 import inspect
 import re

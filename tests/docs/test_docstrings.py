@@ -1,4 +1,4 @@
-"""The public API explains itself: every name, every parameter, every error."""
+"""The docstrings of the public API."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""The page of the names for extensions is complete, and its examples run."""
+"""The page of the names for extensions."""
 
 import ast
 import doctest

@@ -1,4 +1,4 @@
-"""The manual is true: its pages do what they say, it is complete, and it builds without a warning."""
+"""The files and commands in the manual, and its completeness."""
 
 import re
 from pathlib import Path

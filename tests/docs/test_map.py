@@ -1,4 +1,4 @@
-"""The map of the code is true: its picture is that of the imports, and its tables name every package and module."""
+"""The map of the code agrees with the code."""
 
 import re
 import subprocess

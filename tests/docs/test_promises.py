@@ -1,4 +1,4 @@
-"""The page about trust says what the tests that attack say, and nothing else."""
+"""The page about trust agrees with the tests that attack."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Texts that are more than they seem: orders to a terminal, files without an end, names that no file can have."""
+"""Texts that control a terminal or reverse text, and files without an end."""
 
 import os
 from pathlib import Path

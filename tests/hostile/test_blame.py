@@ -1,4 +1,4 @@
-"""A child that an agent leaves behind kills whom it finds in the opponent's turn: nobody, or no match is won by it."""
+"""A child of an agent kills what it finds in the opponent's turn, and wins no match by it."""
 
 import json
 import os

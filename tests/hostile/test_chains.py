@@ -1,4 +1,4 @@
-"""Crowds and chains of processes: who starts more than it may loses, and none of them thinks in the turn of another."""
+"""Crowds and chains of processes, which may not think in the turn of another."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Nobody gains by burning processor time in the opponent's turn, at each isolation that promises so, and with the honest twin."""
+"""Processor time in the opponent's turn, at each isolation that promises to prevent it, and with the honest twin."""
 
 import json
 import os

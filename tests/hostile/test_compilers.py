@@ -1,4 +1,4 @@
-"""The compiler of an entry's own code runs this code, so it must not think for the agent while a rival has its turn."""
+"""The compiler of an entry runs the entry's code, so it must not run while a rival has its turn."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Connections that say nothing, or half of something, shut nobody out of `arena serve`; many agents do not stall a spec."""
+"""Many connections to `arena serve`, and specs of many agents."""
 
 import http.client
 import resource

@@ -1,4 +1,4 @@
-"""What agents and specs write into a store is no formula in a spreadsheet, and no order to a terminal."""
+"""Texts in a store cannot become formulas in a spreadsheet or control a terminal."""
 
 import csv
 import io

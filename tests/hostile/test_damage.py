@@ -1,4 +1,4 @@
-"""A record that was changed after it was written is never taken for a result."""
+"""A changed record is never taken for a result."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""A process that knows a deal is gone before another process of its entry meets the same deal."""
+"""A process that knows a deal is ended before another process of its entry meets the same deal."""
 
 import os
 from pathlib import Path

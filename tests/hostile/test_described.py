@@ -1,4 +1,4 @@
-"""Descriptions of plugins that are not as they should be: a fault of the spec, and never a traceback."""
+"""Wrong descriptions of plugins are faults of the spec, without a traceback."""
 
 import json
 from collections.abc import Callable

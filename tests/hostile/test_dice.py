@@ -1,4 +1,4 @@
-"""What another seat draws cannot be computed: not from what an agent is sent, and under a secret seed not by guessing either."""
+"""An agent cannot compute what another seat draws, neither from its messages nor, under a secret seed, by guessing."""
 
 import json
 import os

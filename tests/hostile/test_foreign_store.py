@@ -1,4 +1,4 @@
-"""A store from a stranger holds nobody up: SQL that arena does not make is never run."""
+"""SQL in a store from a stranger is never run."""
 
 import json
 import shutil

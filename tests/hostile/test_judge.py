@@ -1,4 +1,4 @@
-"""Submissions to a ladder that answer for those who judge them, and what they say of themselves."""
+"""Submissions to a ladder that answer for those who judge them."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""The kernel works for an agent that is stopped, until the system call is over. The agent is charged for this."""
+"""The kernel works on for an agent that is stopped. The agent is charged for this."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Keys of providers of language models: each is for one of them."""
+"""The key of a provider of language models is sent only to this provider."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Submissions that pass their check and hang at their start afterwards: the contest goes on, and one worker waits for them."""
+"""Submissions that hang at their start after their check: one worker waits for them."""
 
 from collections.abc import Iterator
 from contextlib import closing

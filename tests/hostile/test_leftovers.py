@@ -1,4 +1,4 @@
-"""A run that is killed and a submission that is refused leave no files, and a check that is killed goes on where it was."""
+"""Killed runs and refused submissions leave no files, and a killed check goes on."""
 
 import signal
 import socket

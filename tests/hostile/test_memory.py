@@ -1,4 +1,4 @@
-"""Memory in files without names, crowds of children between turns and daemons: too much is found, and nothing is left."""
+"""Memory in files without names, crowds of children between turns, and daemons."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Messages of strangers' processes that are small to send and large to keep: each is refused before it is parsed."""
+"""Messages that are small to send and large to keep are refused before they are parsed."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Numbers and names that a program reports of its decisions, as large and as odd as they may be, in all that is made of them."""
+"""Large and odd numbers and names that a program reports."""
 
 import json
 import re

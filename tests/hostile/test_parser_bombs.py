@@ -1,4 +1,4 @@
-"""Small files and texts for which the parser of Python needs minutes or gigabytes: nothing of arena waits for them."""
+"""Small files and texts for which the parser of Python needs minutes or gigabytes."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the plugin of an entry does when it is imported, made and asked stays in its own process; under `plugins` it does not."""
+"""The plugin of an entry runs only in its own process; under `plugins` it does not."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Changes of a ladder that come again and again: each would begin a season and drop the matches that are played."""
+"""Repeated changes of a ladder, each of which would begin a season and drop the matches that are played."""
 
 import time
 from contextlib import closing

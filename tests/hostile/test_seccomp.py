@@ -1,4 +1,4 @@
-"""System calls that no player needs are refused in the sandbox, and whatever a player does need works there."""
+"""The sandbox refuses system calls that no player needs, and no others."""
 
 import ctypes
 import os

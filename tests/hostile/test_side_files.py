@@ -1,4 +1,4 @@
-"""Files beside a store from a stranger: SQLite and arena open them by their names, so none may be more than it should be.
+"""Files beside a store from a stranger, which SQLite and arena open by their names.
 
 Each attack is first tried with SQLite alone, or with Python's own functions, to see that it would succeed.
 """

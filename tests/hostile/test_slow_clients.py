@@ -1,4 +1,4 @@
-"""Slow clients of many addresses take all connections of a server, and hold them; an honest one is served all the while."""
+"""Slow clients of many addresses take all connections of a server."""
 
 import asyncio
 import http.client

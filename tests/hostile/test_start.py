@@ -1,4 +1,4 @@
-"""Nobody thinks before the clock runs: what comes before the first decision has a limit, and the position comes after it."""
+"""The time before the first decision is limited, and the position comes after it."""
 
 import sys
 from functools import partial

@@ -1,4 +1,4 @@
-"""A store from anybody is looked at by every command, and nothing that it names is imported or started."""
+"""Every command reads a store from anybody, and runs nothing that the store names."""
 
 import http.client
 import json

@@ -1,5 +1,5 @@
-"""What strangers hand in reaches nothing but their own sandbox: names that shadow modules, files that Python or arena would load
-by themselves, processes that come before hello, agents that change their own file, names that read backwards.
+"""Submissions reach only their own sandbox: names that shadow modules, files that are loaded by themselves, processes before
+hello, agents that change their own file, names that read backwards.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""An agent that lets itself be continued by timers, while it is stopped, is found by its processor time. An honest one is not."""
+"""An agent whose timers continue it while it is stopped is found by its processor time."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An agent that says that its backend is away when it is about to lose: it loses all the same, unless the host lets it wait."""
+"""An agent that claims that its backend is away loses, unless the host lets it wait."""
 
 import sys
 from pathlib import Path

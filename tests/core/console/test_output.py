@@ -1,4 +1,4 @@
-"""The terminal, as far as no terminal is needed: sizes, tables, and the line that shows a percentage."""
+"""The size of the terminal, tables, and the line that shows a percentage."""
 
 import io
 import os

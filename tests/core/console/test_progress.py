@@ -1,4 +1,4 @@
-"""What is seen while a run goes on: live on a terminal, a line now and then elsewhere, nothing with --quiet."""
+"""The progress of a run on a terminal, in a file, and with --quiet."""
 
 import io
 import re

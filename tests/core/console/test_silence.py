@@ -1,4 +1,4 @@
-"""A run in which no match ends names who is being waited for: the agent, the ply and the match."""
+"""The line about a match that takes long."""
 
 import io
 import time

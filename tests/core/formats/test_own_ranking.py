@@ -1,4 +1,4 @@
-"""A format of a plugin is whole: it ranks its boards, has columns and options of its own, and `arena show` lists them."""
+"""A format of a plugin with a ranking, columns and options of its own."""
 
 import json
 import re

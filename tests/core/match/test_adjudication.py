@@ -1,4 +1,4 @@
-"""Adjudication: games end by reported values where the spec wants it, by counts that one can make by hand, and nowhere else."""
+"""Adjudication: games that end by reported values."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Chance is drawn by the referee from streams that all pairings share, and a seat is given its observation alone."""
+"""Chance outcomes, and the observations of each seat."""
 
 import random
 from collections import Counter

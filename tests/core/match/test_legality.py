@@ -1,4 +1,4 @@
-"""Which legal action a text stands for."""
+"""The legal action that a text means."""
 
 from collections.abc import Sequence
 from typing import Any

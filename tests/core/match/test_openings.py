@@ -1,4 +1,4 @@
-"""Openings that differ: counts by the rules of the game, and keys by their documented text."""
+"""Openings that differ: how many there are, and their keys."""
 
 import json
 from hashlib import blake2b

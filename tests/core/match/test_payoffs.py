@@ -1,4 +1,4 @@
-"""Returns of any range: checked, mapped to the scale of searches and back, kept at faults and limits, and freed of luck."""
+"""Returns of any range: checks, scales, faults, limits, and corrections for luck."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""The referee trusts nobody: every way to break the rules ends the match on the right account, and the record says how."""
+"""The referee: faults of agents, games and puzzles, limits, and the arguments of `play`."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""What a plugin imports, found by reading it."""
+"""The imports of a plugin."""
 
 from pathlib import Path
 

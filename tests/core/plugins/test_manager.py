@@ -1,4 +1,4 @@
-"""The plugin manager: it is pluggy's, and tells plugins of the events of a run; a fault of one plugin costs only this plugin."""
+"""The plugin manager, and the events of a run of which it tells plugins."""
 
 import re
 import signal

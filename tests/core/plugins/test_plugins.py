@@ -1,4 +1,4 @@
-"""Plugins: where they come from, what is wrong with them, and that one that is broken leaves the others alone."""
+"""Plugins: how they are found and loaded, and how faults are reported."""
 
 import json
 import linecache

@@ -1,4 +1,4 @@
-"""The project file: plugins of every command in its folder, if it is the user's own."""
+"""The project file, which names plugins for every command in its folder."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a file is as syntax: the same digest for what plays the same, another one for what may not."""
+"""The digest of a file, which ignores comments and docstrings."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Counts records one by one in Python, as a twin of the tallies that SQL computes from a store."""
+"""Counts records one by one in Python, to be compared with the tallies that SQL computes."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Returns corrected for luck: from the match to its record, the store and the board."""
+"""Returns corrected for luck: in the match, the record, the store and the board."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Claims that solutions are optimal: comparisons take no optimum from a wrong claim, and boards name proven positions."""
+"""Claims that solutions are optimal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One decision for each pair of entries: what is claimed of equals, and that boards, pages and comparisons agree."""
+"""The decision for each pair of entries: error rates, and the same decision in boards, pages and comparisons."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Figures as a person writes them, the same in Python and in the browser."""
+"""Numbers as text, the same in Python and in the browser."""
 
 import json
 import random

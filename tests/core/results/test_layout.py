@@ -1,4 +1,4 @@
-"""Tables on narrow terminals: nothing is wider than the terminal, and nothing that is not told of is lost."""
+"""Tables on narrow terminals."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Leaderboards: every figure recomputed from the records by a twin that shares no code."""
+"""Leaderboards: every figure is computed again from the records."""
 
 import csv
 import io

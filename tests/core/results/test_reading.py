@@ -1,4 +1,4 @@
-"""What Python and spreadsheets read of a tournament: tidy rows, data frames, and the display in a notebook."""
+"""Tidy rows, data frames, and the display in a notebook."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Remarks and marks of boards: positions that decide, circles, which order is not certain, which ratings are not shown."""
+"""Remarks and marks of boards."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Rounds that start from the same position: a position counts once in tests and intervals."""
+"""Rounds from the same position count once in tests and intervals."""
 
 from itertools import product
 

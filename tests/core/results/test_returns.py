@@ -1,4 +1,4 @@
-"""Boards of scores, boards ranked by mean returns, and orders of seats that are rotations alone."""
+"""Boards of scores, boards ranked by mean returns, and rotations of seats."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Times on boards: only those of decisions that ran the same way, compiled or plain, stand beside each other."""
+"""Times on boards: only decisions that ran the same way, compiled or plain, are compared."""
 
 from collections.abc import Iterator
 from functools import cache

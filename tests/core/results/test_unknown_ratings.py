@@ -1,4 +1,4 @@
-"""Ratings that are not known well enough are not shown, and boards are ranked by what is shown."""
+"""Ratings that are too uncertain are not shown."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Matches with the same deal are played one after the other by one worker, if their agents could tell each other about it."""
+"""Matches with the same deal are played in succession by one worker, if their agents could tell each other about it."""
 
 import random
 from collections import defaultdict

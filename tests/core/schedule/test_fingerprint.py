@@ -1,4 +1,4 @@
-"""What the hash of a class is over: its file, and what that imports within its package."""
+"""The hash of a class covers its file and the imports within its package."""
 
 import os
 import sys

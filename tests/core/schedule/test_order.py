@@ -1,4 +1,4 @@
-"""The order in which agents attempt a position is drawn from the seed, so that no agent always follows the same one."""
+"""The order in which agents attempt a position is drawn from the seed."""
 
 import random
 from collections import Counter

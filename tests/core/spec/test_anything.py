@@ -1,4 +1,4 @@
-"""Whatever stands in a spec, it is read or refused with faults; nothing else is ever raised."""
+"""Any spec is read or refused with faults; no other exception is raised."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""The key `plugin` of an entry: labels, identities, defaults and faults; what it keeps apart is tested in tests/hostile."""
+"""The key `plugin` of an entry: labels, identities, defaults and faults. Isolation is tested in tests/hostile."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Faults: every one in one run, each as FILE:LINE:COLUMN: path: message, with a hint where a name is near."""
+"""Faults of specs: all are reported at once, each as FILE:LINE:COLUMN: path: message."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Match ids: whatever changes a match changes its id, and nothing else does."""
+"""The id of a match changes if the match does, and only then."""
 
 import itertools
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Files that options name are found beside the spec, wherever arena was started and wherever the agent plays."""
+"""Paths in options are relative to the spec."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Sweeps, and what boards and entries are called."""
+"""Sweeps, and the names of boards and entries."""
 
 from collections.abc import Callable
 

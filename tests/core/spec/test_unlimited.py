@@ -1,4 +1,4 @@
-"""A search that only a limit would end is told before it is played, where the game is too large for it."""
+"""The warning about searches without a limit in large games."""
 
 from pathlib import Path
 from random import Random

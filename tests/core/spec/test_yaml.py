@@ -1,4 +1,4 @@
-"""Reading the file: YAML 1.2 with its core schema, and whatever is not that, with its place."""
+"""YAML 1.2 with its core schema, and faults with their places."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a score is worth: Elo and its interval, for sound counts and for degenerate ones."""
+"""Elo, its interval and superiority from counts."""
 
 from math import comb, erf, isfinite, log, log10, sqrt
 from statistics import fmean, pstdev

@@ -1,4 +1,4 @@
-"""Means of values in clusters: known formulas, a twin of scipy, and coverage of the intervals."""
+"""Means of values in clusters: formulas, scipy, and coverage of the intervals."""
 
 import random
 from math import inf

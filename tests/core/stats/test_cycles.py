@@ -1,4 +1,4 @@
-"""Intransitive cycles: rock, paper and scissors, noise, and longer ones."""
+"""Intransitive cycles."""
 
 from arena.stats.cycles import beats, cycles
 from arena.stats.observations import Pair, WinDrawLoss

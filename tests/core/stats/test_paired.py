@@ -1,4 +1,4 @@
-"""Tests of paired differences: recomputed by all combinations of signs and by scipy, and how often a claim is false."""
+"""Tests of paired differences: all combinations of signs, scipy, and error rates."""
 
 import random
 from itertools import permutations, product

@@ -1,4 +1,4 @@
-"""Ratings: expected points, what is bounded, and intervals that hold. Compared with choix, rustworkx and simulated fields."""
+"""Ratings, their bounds and intervals, compared with choix, rustworkx and simulated fields."""
 
 import random
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Wilson's interval against published values."""
+"""Wilson's interval, compared with published values."""
 
 from math import sqrt
 

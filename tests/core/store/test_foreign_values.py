@@ -1,7 +1,4 @@
-"""Stores with nonsense values and right hashes: each command ends soon, and says in one line what is wrong.
-
-The values are drawn at random with a fixed seed: for each column of each table, and for each value inside the JSON of a run.
-"""
+"""Stores with nonsense values and right hashes: each command ends soon, and explains the fault in one line."""
 
 import json
 import random

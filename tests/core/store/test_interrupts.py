@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: it ends a command as an interruption, and neither a store nor its lock suffers from it."""
+"""Ctrl-C at any moment damages neither a store nor its lock."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""The message about a damaged store: it names no match that is whole."""
+"""The message about a damaged store."""
 
 import re
 from itertools import count

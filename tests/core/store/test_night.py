@@ -1,4 +1,4 @@
-"""A tournament that one can leave alone: resumed, interrupted, killed, shared out, replayed; by the real command line."""
+"""Long runs on the command line: interrupted, killed, resumed, shared and replayed."""
 
 import csv
 import io

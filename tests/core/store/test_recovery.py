@@ -1,4 +1,4 @@
-"""Damaged stores: whatever byte changes, each match is either read as it was written or named."""
+"""Damaged stores: each match is either read as it was written or named."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""Stores: what was acknowledged is there, one writer at a time, and clear words for all that can be wrong with a file."""
+"""Stores: records, locks, merges, and errors of files and disks."""
 
 import getpass
 import json

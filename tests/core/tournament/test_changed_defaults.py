@@ -1,4 +1,4 @@
-"""Options at their defaults are no part of an id: authors may add some, and a default that has changed is refused."""
+"""Changed defaults of options, which are no part of an id, are refused."""
 
 from pathlib import Path
 from shutil import copytree

@@ -1,4 +1,4 @@
-"""A file that an option names plays too: a store knows its content, as it knows the code of a plugin."""
+"""Changes of files that options name are refused."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A store knows with which code its matches were played."""
+"""Changes of code that has played are refused."""
 
 import json
 import re

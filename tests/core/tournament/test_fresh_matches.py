@@ -1,4 +1,4 @@
-"""A changed agent's matches are played again, and no others."""
+"""The option that plays the matches of a changed agent again."""
 
 import json
 import re

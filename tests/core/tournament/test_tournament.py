@@ -1,4 +1,4 @@
-"""Tournaments: the schedule, records that do not depend on company or order, faults that do not spread."""
+"""Tournaments: the schedule, and records that do not depend on other agents or workers."""
 
 from pathlib import Path
 from typing import Any

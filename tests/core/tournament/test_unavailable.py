@@ -1,4 +1,4 @@
-"""A backend that does not answer costs nobody a match: the match is void, and the next run plays it."""
+"""A match without an answer of a backend is void, and the next run plays it."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Frames on a pipe: whole values whatever the pieces, and nothing else for a value."""
+"""Frames on a pipe: whole values, or none."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Workers that end, hang, or spoil their pipe: the run goes on, with the records of a run in which nobody did."""
+"""Workers that end, hang, or write garbage to their pipe change no other record."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""What workers are given to play: every match until it is recorded once, whoever ends, in shares that are fair."""
+"""The matches that workers are given: every match is recorded once, in fair shares."""
 
 import random
 from itertools import pairwise
