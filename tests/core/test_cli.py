@@ -62,9 +62,7 @@ def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, tmp_path: Path) 
 
 
 def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
-    """Neither print, nor the file descriptor, nor a child process; at import or during a match;
-    with workers or without.
-    """
+    """Neither print, nor the file descriptor, nor a child process; at import or during a match; with workers or without."""
     (tmp_path / "noisy.py").write_text(NOISY)
     (tmp_path / "noisy.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, noisy]\nplugins: [noisy.py]\n")
     for extra in ([], ["--workers", "2"]):
@@ -164,9 +162,7 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
 def test_an_interrupted_run_counts_the_matches_in_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: int
 ) -> None:
-    """300 rounds of two matches each, of which the second run has looked up a few when it is
-    interrupted.
-    """
+    """300 rounds of two matches each, of which the second run has looked up a few when it is interrupted."""
     monkeypatch.chdir(tmp_path)
     Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 300\nagents: [random, greedy]\n")
     assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0

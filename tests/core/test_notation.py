@@ -126,9 +126,7 @@ def test_the_notation_is_that_of_the_code() -> None:
     ],
 )
 def test_a_set_is_written_in_one_order(values: tuple[Any, ...]) -> None:
-    """The order in which a set yields its members depends on how it was made, and for texts
-    also on the process.
-    """
+    """The order in which a set yields its members depends on how it was made, and for texts also on the process."""
     assert len({write(frozenset(order), Rules) for order in permutations(values)}) == 1
     assert write(frozenset({10, 9}), Rules) == "frozenset({9, 10})"
 

@@ -71,9 +71,7 @@ def test_evaluate_of_a_puzzle_is_minus_the_heuristic() -> None:
 
 
 def test_best_breaks_ties_at_random() -> None:
-    """Each of three comes about a third of 3,000 times (5 sigma). A single best item draws
-    nothing.
-    """
+    """Each of three comes about a third of 3,000 times (5 sigma). A single best item draws nothing."""
     _, search = search_on(TicTacToe())
     assert search.best([3, 9, 4], key=lambda n: n) == 9
     assert not is_used(search.rng)

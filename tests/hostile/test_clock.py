@@ -182,9 +182,7 @@ def test_a_thread_goes_on_only_if_pondering_is_allowed(plugin: str, stilled: str
 
 @pytest.mark.parametrize("stilled", [("process", "signals"), ("sandbox", "group")], indirect=True, ids="-".join)
 def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, load: None) -> None:
-    """With a quarter of a core, 0.15 s of work take 0.6 s. The record has the time that was
-    lacking.
-    """
+    """With a quarter of a core, 0.15 s of work take 0.6 s. The record has the time that was lacking."""
     limits = {"seconds": 0.3, "moves": 2}
     agents = [{"agent": "works", "seconds": 0.15, "label": label} for label in ("one", "other")]
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -316,9 +314,7 @@ def test_a_check_counts_no_time_without_a_processor(tmp_path: Path, load: None) 
 
 
 def test_a_thread_that_waits_for_its_core_is_noticed(one_core: int) -> None:
-    """The policy SCHED_IDLE gives way to the busy process for many looks in a row; neither that
-    process nor a sleeper waits.
-    """
+    """The policy SCHED_IDLE gives way to the busy process for many looks in a row; neither that process nor a sleeper waits."""
     idle = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
     programs = {"busy": "while True: pass", "queues": f"{idle}\nwhile True: pass", "sleeps": "import time; time.sleep(600)"}
     with ExitStack() as stack:

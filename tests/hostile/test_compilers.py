@@ -138,9 +138,7 @@ def test_the_compiler_of_an_entry_does_not_run_in_the_turn_of_a_rival(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    """The agent claims that all its decisions run uncompiled. It gets one compiler, between two
-    matches.
-    """
+    """The agent claims that all its decisions run uncompiled. It gets one compiler, between two matches."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     records = play(THINKER, isolation)

@@ -217,9 +217,7 @@ def arena_store(store: Path) -> Store:
 
 
 def test_a_secret_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
-    """Board, export and page of an interrupted run have no seed. The run goes on with the same
-    secret.
-    """
+    """Board, export and page of an interrupted run have no seed. The run goes on with the same secret."""
     said = interrupted()
     committed = re.search(r"^commitment: (\w+)$", said, re.MULTILINE)
     assert committed is not None

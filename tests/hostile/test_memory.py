@@ -265,9 +265,7 @@ def _nothing_left() -> Any:
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 @pytest.mark.parametrize(("agent", "ending"), [("hoarder", "memory"), ("crowd", "crash"), ("frugal", "move-limit")])
 def test_too_much_memory_is_a_loss(agent: str, ending: str, isolation: str, plays: Any) -> None:
-    """700 MB that no process has mapped, and 300 children that come between turns. 20 MB are
-    allowed.
-    """
+    """700 MB that no process has mapped, and 300 children that come between turns. 20 MB are allowed."""
     record = plays(isolation, agent=agent)
     assert record.termination == ending, record.message
     assert record.seat == (None if ending == "move-limit" else 0)
@@ -285,9 +283,7 @@ def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 @pytest.mark.parametrize("agent", ["scribbler", "namer", "talker", "plumber", "mapper"])
 def test_memory_of_no_process_is_counted(agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """80 MB of closed files, folders without end, messages in sockets and pipes, and 200 MB of
-    page tables.
-    """
+    """80 MB of closed files, folders without end, messages in sockets and pipes, and 200 MB of page tables."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
     assert (record.termination, record.seat) == ("memory", 0), record.message

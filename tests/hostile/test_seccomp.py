@@ -273,9 +273,7 @@ def test_memory_that_belongs_to_no_process_is_refused_in_the_sandbox(bubblewrap:
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
 def test_shared_files_carry_no_message(bubblewrap: str, tmp_path: Path) -> None:
-    """No lock, lease, notification or look at the pages in memory, and no socket of a family
-    without network namespaces.
-    """
+    """No lock, lease, notification or look at the pages in memory, and no socket of a family without network namespaces."""
     record = first_match(tmp_path, "neighbour", "sandbox")
     words = str(record.message)
     assert "lease 1 notify 1 flock False lock False look 1 inotify 1 old 1 nowait 95 flags 95 resident 1 cached 1" in words
@@ -312,9 +310,7 @@ def test_no_file_of_a_read_only_mount_keeps_a_message(bubblewrap: str, tmp_path:
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
 def test_proc_does_not_count_the_machine(bubblewrap: str, tmp_path: Path) -> None:
-    """Nor can an agent take a terminal or a slot for asynchronous reads. A process without a
-    sandbox can.
-    """
+    """Nor can an agent take a terminal or a slot for asynchronous reads. A process without a sandbox can."""
     assert "slots 1 terminal 2 changed []" in str(first_match(tmp_path, "counter", "sandbox").message)
     words = str(first_match(tmp_path, "counter", "process").message)
     assert "slots 0 terminal 0" in words

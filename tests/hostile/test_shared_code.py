@@ -106,9 +106,7 @@ def test_names_of_files_cannot_imitate_other_files(tmp_path: Path) -> None:
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
 def test_a_folder_that_an_author_prepares_shows_nothing_else(tmp_path: Path) -> None:
-    """The mark of unpacked folders, links to files of the user, and compiled files of other
-    code.
-    """
+    """The mark of unpacked folders, links to files of the user, and compiled files of other code."""
     (tmp_path / "secret.txt").write_text("token")
     file = write(
         tmp_path / "work", {"course.yaml": b"seed: 7", LAID_OUT: b"", "__pycache__/helper.cpython-311.pyc": b"other code"}
@@ -186,9 +184,7 @@ elif hasattr(__main__, "_decide"):
 def test_no_entry_writes_machine_code_that_another_entry_reads(
     bubblewrap: str, play: Callable[..., list[Record]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One entry has the code of the victim and a module that Python imports by itself, the
-    other has different code.
-    """
+    """One entry has the code of the victim and a module that Python imports by itself, the other has different code."""
     search_engines.search_engines()
     monkeypatch.setattr(search_engines, "_engines", {"eager": EagerEngine("eager", lambda *_: None)})
     write(tmp_path / "victim")
@@ -230,9 +226,7 @@ print(json.dumps(seen))
 def test_a_sandbox_shows_only_the_common_part_of_the_cache(
     bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No files of git revisions, answers of language models, machine code of the user's games,
-    or private folders.
-    """
+    """No files of git revisions, answers of language models, machine code of the user's games, or private folders."""
     nonce = "secret-of-the-user"
     cache = tmp_path / "cache"
     hidden = [

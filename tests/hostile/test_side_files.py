@@ -264,9 +264,7 @@ def test_a_large_page_number_in_a_log_takes_no_time(store: Path) -> None:
 
 @pytest.mark.unit
 def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: Path) -> None:
-    """Its own journal names no other file. SQLite writes pages before it commits if its cache
-    is full.
-    """
+    """Its own journal names no other file. SQLite writes pages before it commits if its cache is full."""
     copy = store.with_name("copy.db")
     with closing(sqlite3.connect(store, isolation_level=None)) as connection:
         connection.executescript(

@@ -90,9 +90,7 @@ def test_a_submission_reaches_only_its_own_sandbox(check: Examine, tmp_path: Pat
 
 @pytest.mark.promise(hole="judge", isolation="sandbox")
 def test_files_that_shadow_modules_hit_only_their_author(check: Examine, tmp_path: Path) -> None:
-    """The process that plays has imported modules of Python and of arena before it knows the
-    folder.
-    """
+    """The process that plays has imported modules of Python and of arena before it knows the folder."""
     assert check(zipped(SHADOWS, tmp_path / "loaded")).agent == "mine"
     with pytest.raises(NotPassed, match="while it was loaded"):
         check(zipped(["colorsys.py"], tmp_path / "loaded", b"import colorsys\n" + GOOD))

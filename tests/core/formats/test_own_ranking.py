@@ -114,9 +114,7 @@ def test_a_spec_may_use_the_columns_and_options_of_a_format(folder: Path) -> Non
 
 @pytest.mark.process
 def test_an_unfinished_board_is_ranked_by_score(folder: Path, command: Arena) -> None:
-    """Shards and merged shards are not a whole run. The next run of the merged store ranks the
-    board.
-    """
+    """Shards and merged shards are not a whole run. The next run of the merged store ranks the board."""
     for part in (1, 2):
         command("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2", "--workers", "1")
     command("merge", "all.db", "1.db", "2.db")

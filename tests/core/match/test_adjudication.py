@@ -108,9 +108,7 @@ DRAW = {"draw": {"after": 8, "moves": 2, "value": 0.1}}
 def test_a_game_ends_when_the_last_decisions_agree(
     cup: Cup, adjudicate: Any, first: Values, second: Values, moves: int, returns: tuple[float, float]
 ) -> None:
-    """Moves and returns are counted by hand. If the values never agree, the rules decide after
-    20 moves.
-    """
+    """Moves and returns are counted by hand. If the values never agree, the rules decide after 20 moves."""
     record = ahead(cup(first, second, adjudicate))
     assert (record.moves, record.returns) == (moves, returns)
     assert record.termination == ("normal" if moves == 20 else "adjudicated")

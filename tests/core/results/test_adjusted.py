@@ -90,9 +90,7 @@ def test_a_correction_is_never_much_worse_than_none() -> None:
 
 
 def test_intervals_of_corrected_means_hold() -> None:
-    """92 to 98 % of 400 simulated tournaments. The slope of returns on luck is not 1, and there
-    are few rounds.
-    """
+    """92 to 98 % of 400 simulated tournaments. The slope of returns on luck is not 1, and there are few rounds."""
     rng = random.Random(3)
     held = 0
     for _ in range(400):

@@ -115,9 +115,7 @@ def board_of(results: Results) -> Leaderboard:
 
 
 def test_a_refuted_claim_gives_no_optimum(plugin: Path, tmp_path: Path) -> None:
-    """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but
-    the last.
-    """
+    """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but the last."""
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
@@ -186,9 +184,7 @@ def arena_heuristics():
 
 
 def test_a_claim_needs_an_admissible_heuristic(tmp_path: Path) -> None:
-    """A* finds cheapest solutions if its heuristic never overestimates (Hart, Nilsson and
-    Raphael, 1968), and with weight 1.
-    """
+    """A* finds cheapest solutions if its heuristic never overestimates (Hart, Nilsson and Raphael, 1968), and with weight 1."""
     (tmp_path / "double.py").write_text(DOUBLE)
     entries = [
         {"agent": "a-star", "heuristic": "manhattan", "label": "sound"},

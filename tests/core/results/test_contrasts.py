@@ -77,9 +77,7 @@ def test_ten_equal_agents_are_rarely_distinguished() -> None:
 
 
 def test_games_that_are_all_level_are_not_tested() -> None:
-    """Two entries draw all their games. The three ratings and the games against the third entry
-    are tested.
-    """
+    """Two entries draw all their games. The three ratings and the games against the third entry are tested."""
     rng = random.Random(5)
     tally = Tally(sheet("versus", 3))
     for round_ in range(12):
@@ -132,9 +130,7 @@ def test_searches_that_solve_everything_are_ranked_by_nodes() -> None:
 
 
 def test_puzzles_in_which_the_path_does_not_matter_are_ranked_by_nodes() -> None:
-    """A sudoku has one solution. Steps of backtracking neither rank the board nor count as
-    tests.
-    """
+    """A sudoku has one solution. Steps of backtracking neither rank the board nor count as tests."""
     agents: list[Any] = ["backtracking", {"agent": "backtracking", "order": "first", "label": "first"}, "a-star"]
     spec = {"game": {"name": "sudoku", "cell": "first"}, "rounds": 4, "agents": agents, "limits": {"nodes": 100_000}}
     results = arena.run(spec)
@@ -191,9 +187,7 @@ def test_returns_are_tested_by_round() -> None:
 
 
 def test_a_repeated_pairing_does_not_affect_other_tests() -> None:
-    """Two agents repeat two games in 12 rounds, and each beats a third one in every round: p =
-    2 / 2^12.
-    """
+    """Two agents repeat two games in 12 rounds, and each beats a third one in every round: p = 2 / 2^12."""
     returns = MeanReturns(3, (-1.0, 1.0))
     rng = random.Random(2)
     for round_ in range(12):
@@ -268,9 +262,7 @@ def test_repeats_are_not_tested(rounds: int) -> None:
 
 @pytest.mark.parametrize("swept", [True, False])
 def test_a_gauntlet_ranked_by_scores_does_not_contradict_them(swept: bool) -> None:
-    """The ratings of entries 2 and 3 contradict their scores. Scores rank the board if a rating
-    is hidden.
-    """
+    """The ratings of entries 2 and 3 contradict their scores. Scores rank the board if a rating is hidden."""
     tally = Tally(replace(sheet("versus", 5), format="gauntlet", ranked_by="score"))
     rng = random.Random(3)
     for round_ in range(200):
@@ -314,9 +306,7 @@ def test_a_changed_order_of_entries_changes_no_decision() -> None:
 
 
 def test_entries_are_level_if_the_board_contradicts_the_test() -> None:
-    """One solver is better at each shared position, but its mean is worse, because it alone
-    solved the long ones.
-    """
+    """One solver is better at each shared position, but its mean is worse, because it alone solved the long ones."""
     tally = Tally(sheet("puzzle", 2))
     for round_ in range(40):
         for entry, moves in ((0, 60 if round_ < 5 else 14), (1, 1 if round_ >= 35 else 16)):

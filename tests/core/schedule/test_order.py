@@ -69,9 +69,7 @@ def test_only_games_with_one_seat_have_a_drawn_order() -> None:
 
 
 def test_the_order_does_not_bias_times() -> None:
-    """A decision takes twice as long after the slow agent. scipy's t-test finds a difference of
-    equals in at most 5 % of runs.
-    """
+    """A decision takes twice as long after the slow agent. scipy's t-test finds a difference of equals in at most 5 % of runs."""
     rng, runs, false = random.Random(1), 200, 0
     for seed in range(runs):
         matches = list_schedule({**PUZZLE, "rounds": 40, "seed": seed}, 200)

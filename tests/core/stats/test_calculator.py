@@ -50,9 +50,7 @@ def test_a_single_pair_has_no_interval() -> None:
 
 
 def test_intervals_of_means_have_their_coverage() -> None:
-    """Exact coverage of ten coin throws, averaged over chances from 0.05 to 0.95, is 90 to 98
-    %; of forty, 93 to 97 %.
-    """
+    """Exact coverage of ten coin throws, averaged over chances from 0.05 to 0.95, is 90 to 98 %; of forty, 93 to 97 %."""
     for trials, least, most in ((10, 0.90, 0.98), (40, 0.93, 0.97)):
         bounds = [mean_interval((trials - wins, wins), (0, 1)) or (0, 1) for wins in range(trials + 1)]
         chances = [k / 100 for k in range(5, 96)]

@@ -30,9 +30,7 @@ def test_one_cluster_has_no_interval() -> None:
 
 
 def test_intervals_of_clustered_values_have_their_coverage() -> None:
-    """Of 400 samples of 25 clusters with unequal sizes and a shared part, about 95 % of the
-    intervals contain the mean.
-    """
+    """Of 400 samples of 25 clusters with unequal sizes and a shared part, about 95 % of the intervals contain the mean."""
     rng = random.Random(4)
     held = 0
     for _ in range(400):
@@ -47,9 +45,7 @@ def test_intervals_of_clustered_values_have_their_coverage() -> None:
 
 
 def test_equal_values_have_a_bound_if_their_range_is_known() -> None:
-    """Ten rounds lost: a round that is not lost has at most the probability 1 - 0.05^(1/10),
-    and it may be won.
-    """
+    """Ten rounds lost: a round that is not lost has at most the probability 1 - 0.05^(1/10), and it may be won."""
     found = clustered_mean([-2.0] * 10, [2] * 10, within=(-1.0, 1.0))
     assert [*found] == [-1, -1, pytest.approx(-1 + 2 * (1 - 0.05**0.1))]
     assert clustered_mean([-2.0] * 10, [2] * 10) == ClusteredMean(-1, None, None)
@@ -78,9 +74,7 @@ def test_luck_without_influence_is_not_corrected() -> None:
 
 
 def test_a_stratum_of_equal_values_is_a_constant() -> None:
-    """Twenty draws of 0 add no uncertainty to six values, and halve the width if they are half
-    of all values.
-    """
+    """Twenty draws of 0 add no uncertainty to six values, and halve the width if they are half of all values."""
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     found = stratify([{0: (0.0, 6)}, {round_: (value, 1) for round_, value in enumerate(values)}]).with_interval()
     low, high = stats.t.interval(0.95, 5, loc=fmean(values), scale=stats.sem(values))

@@ -66,9 +66,7 @@ def test_equal_sums_of_fractions_are_equal(parts: int, sums: list[int]) -> None:
 
 
 def test_ties_of_card_games_are_kept() -> None:
-    """16 rounds of Kuhn poker, counted by hand: 1,376 of all 2^16 combinations of signs have a
-    sum as far from 0.
-    """
+    """16 rounds of Kuhn poker, counted by hand: 1,376 of all 2^16 combinations of signs have a sum as far from 0."""
     sums = [2, -6, -3, -3, 0, -3, -2, -5, 0, 0, 2, -1, 0, -2, -1, -2]
     assert sum(abs(sum(map(lambda sign, value: sign * value, one, sums))) >= 24 for one in product((1, -1), repeat=16)) == 1376
     assert flip_signs([value / 4 for value in sums]) == pytest.approx(1376 / 2**16, rel=1e-12)
@@ -99,9 +97,7 @@ def test_differences_of_one_size_have_the_sign_test(more: int, less: int, none: 
 
 
 def test_large_counts_do_not_overflow() -> None:
-    """3,000 against 3,200 is a p of 0.0114, by the normal approximation with continuity
-    correction.
-    """
+    """3,000 against 3,200 is a p of 0.0114, by the normal approximation with continuity correction."""
     assert flip_signs([1] * 3000 + [-1] * 3200) == pytest.approx(2 * stats.norm.sf((200 - 1) / sqrt(6200)), rel=0.01)
     rng = np.random.default_rng(3)
     values = rng.normal(0.12, 1, MAX_FLIPPED)
@@ -110,9 +106,7 @@ def test_large_counts_do_not_overflow() -> None:
 
 
 def test_the_test_depends_on_the_number_of_differences() -> None:
-    """Sign flips for at most 400 differences, then Student's t. Differences of one size are
-    exact at any number.
-    """
+    """Sign flips for at most 400 differences, then Student's t. Differences of one size are exact at any number."""
     rng = random.Random(2)
     many = [rng.gauss(0.1, 1) for _ in range(MAX_FLIPPED + 1)]
     assert test_differences(many[:-1]).name == SIGN_FLIPS
@@ -150,9 +144,7 @@ def test_holm_by_hand() -> None:
     ],
 )
 def test_equal_p_values_have_one_level(p_values: tuple[float, ...], divisors: tuple[int, ...]) -> None:
-    """Holm (1979): the level is 0.05 / m, if m tests have no smaller p-value. Tests after a
-    failure have its level.
-    """
+    """Holm (1979): the level is 0.05 / m, if m tests have no smaller p-value. Tests after a failure have its level."""
     for order in permutations(range(len(p_values))):
         levels = holm_chances([p_values[k] for k in order])
         assert levels == pytest.approx([0.05 / divisors[k] for k in order])
@@ -200,9 +192,7 @@ def test_three_won_pairs_decide_nothing() -> None:
 
 
 def test_equal_agents_are_rejected_as_often_as_the_level_says() -> None:
-    """400 samples of 30 skewed but symmetric log ratios: at most 5 % below 0.05, within three
-    standard errors.
-    """
+    """400 samples of 30 skewed but symmetric log ratios: at most 5 % below 0.05, within three standard errors."""
     rng = random.Random(5)
     drawn = [[log(rng.expovariate(1)) - log(rng.expovariate(1)) for _ in range(30)] for _ in range(400)]
     rejected = sum(flip_signs(values) <= 0.05 for values in drawn)

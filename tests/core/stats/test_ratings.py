@@ -158,9 +158,7 @@ def test_differences_do_not_depend_on_the_anchor() -> None:
     st.dictionaries(st.sampled_from(list(combinations(range(5), 2))), st.lists(st.sampled_from(POINTS), min_size=4, max_size=4))
 )
 def test_a_difference_is_bounded_as_ford_says(results: dict[tuple[int, int], list[float]]) -> None:
-    """Checked by rustworkx: a bound exists if one agent can be reached from the other by taken
-    points.
-    """
+    """Checked by rustworkx: a bound exists if one agent can be reached from the other by taken points."""
     games, graph = play([{both: pairs[k] for both, pairs in results.items()} for k in range(4)]), rustworkx.PyDiGraph()
     graph.add_nodes_from(range(5))
     for (one, two), pairs in results.items():
@@ -335,9 +333,7 @@ def test_many_that_tie_are_ahead_of_the_last() -> None:
 
 
 def test_the_lead_of_a_tier_follows_plackett() -> None:
-    """One was last in ten games and the others tied: an even chance at its rating, and at most
-    1 in 20 at its bound.
-    """
+    """One was last in ten games and the others tied: an even chance at its rating, and at most 1 in 20 at its bound."""
     for times, least, most in ((2, 0.45, 0.55), (10, 0.45, 0.55)):
         found = rankings([["ab", "c"]] * times).difference("a", "c")
         assert found.elo is not None
@@ -425,9 +421,7 @@ def _width(found: Difference | Rated[Any]) -> float:
 
 
 def test_pairs_that_all_have_one_score_leave_the_rating_within_its_interval() -> None:
-    """400 pairs of a point and a half (an earlier version failed), and tables in which no
-    result deviates from the fit.
-    """
+    """400 pairs of a point and a half (an earlier version failed), and tables in which no result deviates from the fit."""
     found = lead([1.5] * 400)
     assert found.elo == pytest.approx(400 * log10(3))
     assert (found.low or 0) + 1 < (found.elo or 0) < (found.high or 0) - 1
@@ -533,9 +527,8 @@ def test_intervals_hold(agents: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize(("agents", "span"), [(2, 100), (2, 400), (3, 200), (6, 400), (12, 800)])
 def test_intervals_hold_as_often_as_they_say(agents: int, span: float, record_property: Callable[[str, object], None]) -> None:
-    """Openings of 0 to 250 Elo, draws of 0 to 90 %, leads up to 800 Elo, 3 to 400 rounds: 93 to
-    97 % from ten decided pairs a pairing on, at least 93 % with fewer. Three standard errors
-    are for the trial itself.
+    """Openings of 0 to 250 Elo, draws of 0 to 90 %, leads up to 800 Elo, 3 to 400 rounds: 93 to 97 % from ten decided pairs a
+    pairing on, at least 93 % with fewer. Three standard errors are for the trial itself.
     """
     rng, shares = np.random.default_rng(agents), {}
     for openings, draws in ((0, 0.0), (150, 1.0), (250, 0.0), (250, 4.0), (0, 18.0)):

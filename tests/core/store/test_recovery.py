@@ -248,9 +248,7 @@ def test_a_changed_schema_is_damage(small: Path, words: str) -> None:
 
 
 def test_a_wrong_header_is_reported(small: Path) -> None:
-    """Offsets in SQLite's file format: size of pages at 16, number of pages at 28, version at
-    60, application at 68.
-    """
+    """Offsets in SQLite's file format: size of pages at 16, number of pages at 28, version at 60, application at 68."""
     data = small.read_bytes()
     header, size = data[:HEADER_BYTES], len(data)
     assert describe_header(header, size) == describe_header(header, None) == []

@@ -67,9 +67,7 @@ def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[in
 
 
 def test_the_last_matches_are_shared() -> None:
-    """Of 40 matches two workers get a quarter of what is left at most, however many they ask
-    for.
-    """
+    """Of 40 matches two workers get a quarter of what is left at most, however many they ask for."""
     workload = Workload(Counted(40).take, 2, 40)
     sizes = []
     while (task := workload.next(1000, fresh=True)) is not None:
