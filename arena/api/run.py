@@ -3,10 +3,11 @@
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import Correction, CurrentTurn, MatchRunner
 from arena.schedule.schedule import Backlog, Batch, Schedule, Scheduled
+from arena.store.store import transcript_file
 from arena.tournament.code_check import check_code
-from arena.tournament.queue import MatchQueue, transcript_file
+from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch
-from arena.tournament.run import Players, StartedRun, play_all
+from arena.tournament.run import Monitor, Players, RunSettings, StartedRun, play_tournament
 from arena.workers.pool import WorkerPool
 
 __all__ = [
@@ -17,13 +18,15 @@ __all__ = [
     "Fingerprint",
     "MatchQueue",
     "MatchRunner",
+    "Monitor",
     "PlayedMatch",
     "Players",
+    "RunSettings",
     "Schedule",
     "Scheduled",
     "StartedRun",
     "WorkerPool",
     "check_code",
-    "play_all",
+    "play_tournament",
     "transcript_file",
 ]

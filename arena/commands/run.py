@@ -250,6 +250,8 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
 class ShownRun(Monitor):
     """Shows the progress of a run on stderr. The queue of its matches is added to `feeds` once the store is ready."""
 
+    watches = True
+
     def __init__(self, options: RunOptions, spec: Spec, feeds: list[MatchQueue]) -> None:
         super().__init__()
         self._options, self._spec, self._feeds = options, spec, feeds
@@ -268,7 +270,7 @@ class ShownRun(Monitor):
         """Count a match that the store already has."""
         self._progress.found()
 
-    def watch(self, turns: Turns) -> None:  # type: ignore[override]
+    def watch(self, turns: Turns) -> None:
         """Take a function that returns the decisions in progress, which are named if no match ends."""
         self._progress.watch(turns)
 

@@ -1,13 +1,14 @@
 """An open store. It accepts records one by one, writes them in atomic batches, and reads all tables."""
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from arena.errors import StoreDamaged, StoreError
 from arena.match.record import Record
@@ -25,7 +26,7 @@ from arena.store.recovery import recover
 from arena.store.rows import NANOSECONDS, place_row, record_row, results_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
 from arena.store.schema import APPLICATION, digest, placeholders
-from arena.store.side_files import remove_database
+from arena.store.side_files import check_side_file, open_side_file, remove_database
 
 MAX_BATCH_RECORDS = 2000
 """The most records in one transaction."""
@@ -211,9 +212,15 @@ class Store(StoreContents):
         with self._writing() as write:
             _replace_last(write, ended)
 
+    def check_transcripts(self) -> None:
+        """Raise StoreError if transcripts cannot be kept beside the store. The record of the first match would be lost."""
+        check_side_file(transcript_file(self.path))
+
     def add(self, scheduled: Scheduled | None, record: Record) -> None:
-        """Add a record. It is written within a fifth of a second, together with others."""
+        """Add a record. It is written within a fifth of a second, together with others. Its transcript is written at once."""
         with self._guard:
+            if record.transcript:
+                _keep_transcript(transcript_file(self.path), record)
             if self._trouble is not None:
                 trouble, self._trouble = self._trouble, None
                 raise trouble
@@ -390,3 +397,32 @@ def _remove_knowledge(connection: sqlite3.Connection, code: Collection[CodeKey],
             "UPDATE run SET plugins = ?, boards = ?, digest = ? WHERE number = ?",
             (cells[plugins_column], cells[boards_column], digest(cells), number),
         )
+
+
+# Transcripts: the exchanges of agents with their backends, in a file next to the store, with one line of JSON per match
+
+
+def transcript_file(store: Path) -> Path:
+    """Return the file with the transcripts of a store: `cup.transcripts.jsonl` next to `cup.db`."""
+    return store.with_name(f"{store.stem}.transcripts.jsonl")
+
+
+def _keep_transcript(file: Path, record: Record) -> None:
+    """Append the transcript of a match: its id and labels, how it ended, and every exchange with its seat.
+
+    A match that is played again gets another line.
+    """
+    exchanges = [{"seat": seat, **_read_exchange(text)} for seat, text in record.transcript]
+    line = {"match": record.id, "labels": record.labels, "termination": record.termination, "exchanges": exchanges}
+    number = open_side_file(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with open(number, "a", encoding="utf-8") as lines:  # noqa: PTH123 - a descriptor
+        lines.write(json.dumps(line) + "\n")
+
+
+def _read_exchange(text: str) -> dict[str, Any]:
+    """Return an exchange from its JSON, or as a text if a node has sent something else."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = None
+    return values if isinstance(values, dict) else {"text": text}

@@ -58,6 +58,9 @@ class TemporaryStore(Store):
     def verify(self, *, details: bool = True) -> None:
         """Do nothing, because no other process can have changed the database."""
 
+    def check_transcripts(self) -> None:
+        """Do nothing, because the database has the transcripts."""
+
     def add(self, scheduled: Scheduled | None, record: Record) -> None:
         """Add a record. It is written together with others; nothing would be safer if it were written earlier."""
         with self._guard:

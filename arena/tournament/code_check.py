@@ -34,16 +34,18 @@ IGNORED_KEYS = frozenset({"labels", "seed", "message", "traceback"})
 """Keys of a record with values that may differ although the moves are the same, such as names from the spec and line numbers."""
 
 
-def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
+def check_code(
+    store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False, remedy: str | None = None
+) -> Run:
     """Return the run that is about to begin. Raises StoreError if a plugin has changed since the stored matches were played.
 
     If arena's own code has changed, as with every version, a sample of matches is played again, and the run is refused only if
     results differ. `say` gets a line about the result. If `accept` is true, only changed defaults of options are refused. Nothing
-    is refused if the store has no match.
+    is refused if the store has no match. `remedy` replaces the end of the error, which says what the user can do.
     """
     if not len(store):
         return run
-    _check_options(store, spec, run)
+    _check_options(store, spec, run, remedy)
     before, now = read_known_code(store.runs()), run.code()
     differing = {key for key, found in now.items() if before.get(key, found) != found}
     own = {key for key in differing if key[0].startswith(own_prefix())}
@@ -52,13 +54,17 @@ def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object],
         changed = _find_changed(store, spec, run, own, say)
     if changed and not accept:
         raise StoreError(
-            f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; use --fresh "
-            "to play them all again, --fresh-for AGENT for the matches of one agent, or --accept-changed-plugins to keep them"
+            f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
+            + (
+                remedy
+                or "use --fresh to play them all again, --fresh-for AGENT for the matches of one agent, or "
+                "--accept-changed-plugins to keep them"
+            )
         )
     return run
 
 
-def _check_options(store: Store, spec: Spec, run: Run) -> None:
+def _check_options(store: Store, spec: Spec, run: Run, remedy: str | None) -> None:
     """Raise StoreError if a default of a game, an agent or a heuristic has changed since the stored matches were played.
 
     Ids do not depend on defaults, so the old matches would count as matches with the new default.
@@ -71,8 +77,8 @@ def _check_options(store: Store, spec: Spec, run: Run) -> None:
     labels = dict.fromkeys([seat.label for board, seat in seats if entry_key(board, seat) in affected])
     fresh = shlex.join([word for label in labels for word in ("--fresh-for", label)])
     raise StoreError(
-        f"{store.path}: defaults changed since the matches in it were played: {', '.join(changed)}; use {fresh} to play them "
-        "again, or write the old value into the spec, whose matches then get new ids"
+        f"{store.path}: defaults changed since the matches in it were played: {', '.join(changed)}; "
+        + (remedy or f"use {fresh} to play them again, or write the old value into the spec, whose matches then get new ids")
     )
 
 

@@ -26,7 +26,7 @@ def find_waiting_seats(spec: Spec) -> list[Seat]:
     return [seat for board in spec.boards for seat in board.seats if seat.waits]
 
 
-def check_backends(spec: Spec, store: Store | None, left: float, *, alone: bool) -> Iterator[str]:
+def check_backends(spec: Spec, store: Store, left: float, *, alone: bool) -> Iterator[str]:
     """Yield notes from agents that wait, for a run with `left` matches. `alone` is true if one process plays all of them.
 
     Raises ArenaError, with the label of the agent, if a backend that an agent needs does not answer.

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
+from math import inf
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -16,7 +17,7 @@ from arena.processes.interrupts import user_interrupts
 from arena.schedule.deals import Deals
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner, Turns, check_isolations
-from arena.schedule.schedule import Batch, Scheduled, Take
+from arena.schedule.schedule import Batch, Scheduled
 from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
@@ -72,9 +73,12 @@ class RunSettings:
 
     workers: int = 1
     concurrency: int = CONCURRENCY
+    """The number of matches that are played at the same time if agents wait for something outside: by threads of this process, or
+    by this number of workers if the run is `guarded`."""
     alone: float | None = None
+    """Seconds to play in this process before workers are started, because a short run needs none."""
     guarded: bool = False
-    """This and the setting above: see `play_all`."""
+    """Whether this process plays nothing, because an agent might crash it. It also plays nothing if a game is native."""
     shard: Shard | None = None
     fresh: bool = False
     """Whether an existing store is renamed, so that all matches are played again."""
@@ -82,12 +86,17 @@ class RunSettings:
     """The entries whose matches are played again; see `clear_for`."""
     accept: bool = False
     """Whether the run continues although a plugin has changed."""
+    remedy: str | None = None
+    """What the user can do if a plugin has changed; None for the options of `arena run`."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options of `arena run` by name, for plugins."""
 
 
 class Monitor:
     """Follows a run while it is played. The one of the command line shows the run; this one only calls `observe`."""
+
+    watches = False
+    """Whether `watch` needs the decisions in progress, which take time to note."""
 
     def __init__(self, observe: Observer | None = None) -> None:
         self._observe = observe
@@ -107,8 +116,7 @@ class Monitor:
     def found(self) -> None:
         """Count a match that the store already has."""
 
-    @staticmethod
-    def watch(turns: Turns) -> None:
+    def watch(self, turns: Turns) -> None:
         """Take a function that returns the decisions in progress."""
 
     def follow(self, queue: MatchQueue, staff: Callable[[], str] | None) -> AbstractContextManager[object]:
@@ -116,35 +124,37 @@ class Monitor:
         return nullcontext()
 
 
-def play_tournament(spec: Spec, path: Path | None, settings: RunSettings, monitor: Monitor) -> Results:
-    """Play the remaining matches of a tournament and return its results. Every run goes this way: `arena run` and `arena.run`.
+def play_tournament(spec: Spec, place: Path | Store | None, settings: RunSettings, monitor: Monitor) -> Results:
+    """Play the remaining matches of a tournament and return its results. Every run goes this way: `arena run`, `arena.run`, duels
+    and tunings.
 
-    `path` is the file of its store; None for a temporary store, which belongs to the results. For errors, see `run`.
+    `place` is the path of a file, or a store that is open for writing, which stays open. None stands for a temporary store, which
+    belongs to the results. For errors, see `run`.
     """
     planned = Run.of(spec)
+    path = place.path if isinstance(place, Store) else place
     events = RunEvents(StartedRun(spec, path, settings.options, monitor.note), monitor.warn)
-
-    def tell(one: PlayedMatch) -> None:
-        events.tell(one)
-        monitor.observe(one)
-
     with events.open_players() as players, ExitStack() as ends:
-        store = ends.enter_context(_open_store(path, settings, monitor))
+        store = place if isinstance(place, Store) else ends.enter_context(_open_store(place, settings, monitor))
         if settings.fresh_for and (cleared := clear_for(store, spec, planned, settings.fresh_for, accept=settings.accept)):
             monitor.note(cleared)
-        planned = check_code(store, spec, planned, monitor.note, accept=settings.accept)
+        planned = check_code(store, spec, planned, monitor.note, accept=settings.accept, remedy=settings.remedy)
         store.begin(planned)
         events.start()
         queue = MatchQueue(spec, store, settings.shard, monitor.found)
-        if players is None:
-            played = _LocalRun(
-                spec, queue, settings.workers, planned.plugins, settings.alone, settings.guarded, monitor.watch, monitor.note,
-                settings.concurrency,
-            ).play()  # fmt: skip
-        else:
-            played = players.play(queue)
-        with monitor.follow(queue, None if players is None else players.staff):
-            finish_all(queue, played, tell)
+        play = LocalPlayers(spec, planned.plugins, settings, monitor).play if players is None else players.play
+        with (
+            monitor.follow(queue, None if players is None else players.staff),
+            user_interrupts() as interrupts,
+            closing(play(queue)) as played,  # `closing` ends the workers, even after an interrupt
+        ):
+            for match, record in played:
+                with interrupts:
+                    queue.finish(match, record)
+                    one = PlayedMatch(*match, record)
+                    events.tell(one)
+                    monitor.observe(one)
+            interrupts.check()
         if not queue.others:
             store.end(queue.rankings(), spec)
         elif settings.shard is not None:
@@ -153,16 +163,6 @@ def play_tournament(spec: Spec, path: Path | None, settings: RunSettings, monito
         if isinstance(store, TemporaryStore):
             ends.pop_all()  # from now on, it belongs to the results
     return events.finish(results)
-
-
-def finish_all(queue: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
-    """Pass all matches that are `played` to their queue, which stores them. An interrupt by the user stops the matches."""
-    with user_interrupts() as interrupts, closing(played) as matches:  # `closing` ends the workers, even after an interrupt
-        for match, record in matches:
-            with interrupts:
-                queue.finish(match, record)
-                observe(PlayedMatch(*match, record))
-        interrupts.check()
 
 
 def _add_parameters(spec: Spec, one: PlayedMatch) -> PlayedMatch:
@@ -229,112 +229,65 @@ class RunEvents:
         return results
 
 
-def _ignore(_: object) -> None:
-    pass
+class LocalPlayers:
+    """Plays the matches of a run on this machine: in this process, in threads of it, or in worker processes.
 
-
-def play_all(
-    spec: Spec,
-    feed: MatchQueue,
-    workers: int,
-    observe: Callable[[PlayedMatch], object],
-    *,
-    code: Code | None = None,
-    alone: float | None = None,
-    guarded: bool = False,
-    watch: Callable[[Turns], object] = _ignore,
-    note: Callable[[str], object] = _ignore,
-    concurrency: int = CONCURRENCY,
-) -> None:
-    """Play the matches of a `feed`, in this process or in `workers` processes, and pass each match that has ended to `observe`.
-
-    `spec` is the spec of the matches. `code` holds the fingerprints; if it is None, they are taken from the current code. `alone`
-    is the number of seconds to play in this process first, because a short run needs no workers. `guarded` says that this process
-    plays nothing, because an agent might crash it; it also plays nothing if a game is native. `watch` gets a function that
-    returns the decisions in progress, and another one when workers take over. `note` gets the agents that run uncompiled, if the
-    run is long enough for compiling. If agents wait for something outside, `concurrency` matches are played at the same time: by
-    threads of this process, or by this number of workers if `guarded`. Raises ArenaError if an isolation or a backend is missing.
+    `code` holds the fingerprints of the plugins. `monitor` gets the decisions in progress, and notes.
     """
-    local = _LocalRun(spec, feed, workers, code, alone, guarded, watch, note, concurrency)
-    finish_all(feed, local.play(), observe)
 
+    def __init__(self, spec: Spec, code: Code, settings: RunSettings, monitor: Monitor) -> None:
+        self._spec, self._code, self._alone, self._monitor = spec, code, settings.alone, monitor
+        self._guarded = settings.guarded or any(board.native for board in spec.boards)
+        self._workers, self._concurrency = settings.workers, 0
+        if find_waiting_seats(spec):
+            self._concurrency = 1 if Deals(spec) else settings.concurrency
+            if self._guarded:
+                self._workers = max(self._workers, self._concurrency)
 
-@dataclass(slots=True)
-class _LocalRun:
-    """The arguments of `play_all`."""
-
-    spec: Spec
-    feed: MatchQueue
-    workers: int
-    code: Code | None
-    alone: float | None
-    guarded: bool
-    watch: Callable[[Turns], object]
-    note: Callable[[str], object]
-    concurrency: int
-
-    def __post_init__(self) -> None:
-        self.guarded = self.guarded or any(board.native for board in self.spec.boards)
-        if not find_waiting_seats(self.spec):
-            self.concurrency = 0
-        elif Deals(self.spec):
-            self.concurrency = 1
-        elif self.guarded:
-            self.workers = max(self.workers, self.concurrency)
-
-    def play(self) -> Matches:
-        """Play the remaining matches."""
-        check_isolations(self.spec)
+    def play(self, queue: MatchQueue) -> Matches:
+        """Play the remaining matches. Raises ArenaError if an isolation or a backend is missing."""
+        check_isolations(self._spec)
         for engine in search_engines():
-            engine.prepare(self.spec, self.note)
-        if self.concurrency and not self.guarded:
-            yield from self._concurrently()
+            engine.prepare(self._spec, self._monitor.note)
+        here = not self._guarded and not self._concurrency
+        if here and self._workers == 1:
+            yield from self._play_here(queue, inf)
             return
-        if not self.guarded and (self.workers == 1 or self.alone is not None):
-            yield from self._here(self.alone)
-        if not self.guarded and self.workers == 1 and self.alone is not None:
-            yield from self._here(None)
-        first = self.feed.take(1) if self.guarded or self.workers > 1 else Batch.OVER
-        if first is not Batch.OVER:
-            self._check_backends()
-            left = self.spec.size - self.feed.held - self.feed.played - self.feed.others
-            total = left if self.spec.exact else None
-            from arena.workers.pool import WorkerPool
-
-            pool = WorkerPool(self.spec, self.workers, self._after(first), total=total, code=self.code)
-            self.watch(pool.turns)
-            yield from pool.play()
-
-    def _concurrently(self) -> Matches:
-        first = self.feed.take(1)
+        if here and self._alone is not None:
+            yield from self._play_here(queue, self._alone)
+        first = queue.take(1)
         if first is Batch.OVER:
             return
-        self._check_backends()
-        matches = ConcurrentMatches(self._after(first), [self._runner() for _ in range(min(self.concurrency, self.spec.size))])
-        self.watch(matches.turns)
-        yield from matches.play()
-
-    def _check_backends(self) -> None:
-        if not self.feed.played:
-            left = self.feed.left(self.spec.size)
-            kept = None if self.feed.store is None or self.feed.store.is_temporary else self.feed.store
-            for line in check_backends(self.spec, kept, left, alone=not self.guarded):
-                self.note(line)
-
-    def _here(self, seconds: float | None) -> Matches:
-        until = None if seconds is None else monotonic() + seconds
-        with closing(self._runner()) as stage:
-            self.watch(stage.turns)
-            while (until is None or monotonic() < until) and (batch := self.feed.take(1)):
-                yield batch[0], stage.play(batch[0])
-
-    def _runner(self) -> MatchRunner:
-        return MatchRunner(self.spec, code=self.code, watched=self.watch not in (_ignore, Monitor.watch))
-
-    def _after(self, first: Batch) -> Take:
-        """Return a function that hands out the batch `first`, which was already taken, and then the matches of the feed."""
+        if self._concurrency:
+            for line in check_backends(self._spec, queue.store, queue.left(self._spec.size), alone=not self._guarded):
+                self._monitor.note(line)
         waiting = list(first)
-        return lambda size: Batch([waiting.pop()]) if waiting else self.feed.take(size)
+
+        def take(size: int) -> Batch:
+            return Batch([waiting.pop()]) if waiting else queue.take(size)
+
+        if self._concurrency and not self._guarded:
+            runners = [self._make_runner() for _ in range(min(self._concurrency, self._spec.size))]
+            matches = ConcurrentMatches(take, runners)
+            self._monitor.watch(matches.turns)
+            yield from matches.play()
+            return
+        from arena.workers.pool import WorkerPool
+
+        left = self._spec.size - queue.held - queue.played - queue.others
+        pool = WorkerPool(self._spec, self._workers, take, total=left if self._spec.exact else None, code=self._code)
+        self._monitor.watch(pool.turns)
+        yield from pool.play()
+
+    def _play_here(self, queue: MatchQueue, seconds: float) -> Matches:
+        end = monotonic() + seconds
+        with closing(self._make_runner()) as runner:
+            self._monitor.watch(runner.turns)
+            while monotonic() < end and (batch := queue.take(1)):
+                yield batch[0], runner.play(batch[0])
+
+    def _make_runner(self) -> MatchRunner:
+        return MatchRunner(self._spec, code=self._code, watched=self._monitor.watches)
 
 
 def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:

@@ -1,8 +1,8 @@
 """Plays one duel: two versions of an agent play pairs of games from random openings until a sequential test decides."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from arena import ArenaError, Spec, SpecError
 from arena.api.cli import say
 from arena.api.errors import Interrupted, StoreError
 from arena.api.results import BoardInfo, figures, tallies_of
-from arena.api.run import Fingerprint, MatchQueue, PlayedMatch, check_code, play_all
+from arena.api.run import Fingerprint, MatchQueue, Monitor, PlayedMatch, RunSettings, play_tournament
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
 from arena_duel.contest_line import ContestLine
@@ -82,48 +82,63 @@ def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersi
     return folder.store(new, old)
 
 
+class ShownDuel(Monitor):
+    """Shows the curve of a duel, or the line of a contest, on stderr."""
+
+    queue: MatchQueue | None = None
+    """The games of the duel; None until its store is ready."""
+    _curve: LlrCurve | ContestLine
+
+    def __init__(self, spec: Spec, workers: int, *, quiet: bool) -> None:
+        super().__init__()
+        self._spec, self._quiet = spec, quiet
+        self._duration = DurationForecast(workers, (lambda _: None) if quiet else say, self._expect_pairs)
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        say(text)
+
+    def warn(self, text: str) -> None:
+        """Print a warning."""
+        say(f"warning: {text}")
+
+    @contextmanager
+    def follow(self, queue: MatchQueue, _staff: Callable[[], str] | None) -> Iterator[None]:
+        """Show the curve inside the block."""
+        self.queue, contest = queue, self._spec.boards[0].format
+        (self._tally,) = tallies_of(queue.store, [BoardInfo.of(self._spec.boards[0])])
+        if isinstance(contest, BestOf):
+            self._curve = ContestLine(contest, self._tally.sheet.labels, queue, sys.stderr, quiet=self._quiet)
+        else:
+            self._curve = LlrCurve(self._tally, self._spec.name, sys.stderr, quiet=self._quiet)
+        with self._curve, self._duration:
+            yield
+
+    def observe(self, one: PlayedMatch) -> None:
+        """Count a game."""
+        self._curve.note(one)
+        self._duration.note(one)
+
+    def _expect_pairs(self) -> float | None:
+        state = SprtState.of(self._tally.sheet, self._tally.matches, self._tally.returns.luck_by_round(0))
+        if state is None or state.forecast is None:
+            return None
+        return min(max(state.forecast.under_h0, state.forecast.under_h1), self._spec.size / 2)
+
+
 def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
     """Play the missing games of a duel, show its curve on stderr, and return the number of these games.
 
     When the duel is interrupted, the Interrupted error says how to continue.
     """
-    planned = Run.of(spec)
     place.parent.mkdir(parents=True, exist_ok=True)
-    with Store.open(place, write=True) as store:
-        try:
-            known = check_code(store, spec, planned, say)
-        except StoreError as error:
-            what = str(error).partition(";")[0]
-            remedy = "remove that file to play this duel again, or change the agent, because a new version has a new duel"
-            raise ArenaError(f"{what}; {remedy}") from error
-        store.begin(known)
-        (tally,) = tallies_of(store, [BoardInfo.of(spec.boards[0])])
-        feed = MatchQueue(spec, store)
-        contest = spec.boards[0].format
-        watch: LlrCurve | ContestLine = (
-            ContestLine(contest, tally.sheet.labels, feed, sys.stderr, quiet=quiet)
-            if isinstance(contest, BestOf)
-            else LlrCurve(tally, spec.name, sys.stderr, quiet=quiet)
-        )
-
-        def expected_pairs() -> float | None:
-            state = SprtState.of(tally.sheet, tally.matches, tally.returns.luck_by_round(0))
-            if state is None or state.forecast is None:
-                return None
-            return min(max(state.forecast.under_h0, state.forecast.under_h1), spec.size / 2)
-
-        duration = DurationForecast(workers, (lambda _: None) if quiet else say, expected_pairs)
-
-        def note(played: PlayedMatch) -> None:
-            watch.note(played)
-            duration.note(played)
-
-        try:
-            with watch, duration:
-                play_all(spec, feed, workers, note, code=planned.plugins, guarded=not Fingerprint.is_trusted(spec))
-        except Interrupted:
-            store.flush()
-            say(f"\n{store.path} has {figures.amount(feed.held + feed.played, 'game')}; the same command continues from there")
-            raise
-        store.end(feed.rankings(), spec)
-        return feed.played
+    remedy = "remove that file to play this duel again, or change the agent, because a new version has a new duel"
+    shown = ShownDuel(spec, workers, quiet=quiet)
+    settings = RunSettings(workers=workers, guarded=not Fingerprint.is_trusted(spec), remedy=remedy)
+    try:
+        play_tournament(spec, place, settings, shown)
+    except Interrupted:
+        if (queue := shown.queue) is not None:
+            say(f"\n{place} has {figures.amount(queue.held + queue.played, 'game')}; the same command continues from there")
+        raise
+    return 0 if shown.queue is None else shown.queue.played

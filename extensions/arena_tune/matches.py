@@ -18,8 +18,8 @@ from arena import ArenaError, Outcomes, Record, Spec
 from arena.api.cli import LiveLine, say, workers_for
 from arena.api.errors import StoreError
 from arena.api.results import BoardInfo, figures, result_points, seat_ways, tallies_of
-from arena.api.run import MatchQueue, PlayedMatch, Scheduled, check_code, play_all
-from arena.api.store import Run, Store
+from arena.api.run import Monitor, PlayedMatch, RunSettings, Scheduled, play_tournament
+from arena.api.store import Store
 from arena_duel.decision_limits import REMEDY, DurationForecast
 from arena_pairings.sprt import Sprt
 from arena_pairings.sprt_state import SprtState
@@ -36,6 +36,12 @@ SEARCH, CONFIRM = "search", "confirm"
 """The first words in the names of runs."""
 HELD_OUT = (HeldOut.name, HeldOutGauntlet.name, HeldOutBenchmark.name)
 """The formats of confirmations."""
+
+
+class _ShownTrials(Monitor):
+    def note(self, text: str) -> None:
+        """Print a line."""
+        say(text)
 
 
 @dataclass(slots=True)
@@ -167,7 +173,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         ids = [one.match_id(spec) for one in schedule]
         kept = self.store.has(ids)
         if any(one not in kept or kept[one].returns is None for one in ids):
-            self._run(spec, lambda _: None)
+            self._run(spec)
         found = self.store.found(ids)
         return {
             (one.pairing.round, tuple([board.seats[entry].label for entry in one.pairing.seats])): found[identity][0]
@@ -175,42 +181,27 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
             if identity in found
         }
 
-    def _run(self, spec: Spec, observe: Callable[[PlayedMatch], None]) -> MatchQueue:
+    def _run(self, spec: Spec) -> None:
         """Play those matches of a spec that are missing in the store."""
-        planned = Run.of(spec)
-        try:
-            planned = check_code(self.store, spec, planned, say)
-        except StoreError as error:
-            what = str(error).partition(";")[0]
-            raise ArenaError(
-                f"{what}; remove that file to search again from the start, or choose another file with --store"
-            ) from error
-        self.store.begin(planned)
-        feed = MatchQueue(spec, self.store)
+        remedy = "remove that file to search again from the start, or choose another file with --store"
+        settings = RunSettings(workers=workers_for(self.workers, spec.size), alone=SECONDS_BEFORE_WORKERS, remedy=remedy)
+        play_tournament(spec, self.store, settings, _ShownTrials(self._show))
 
-        def note(played: PlayedMatch) -> None:
-            observe(played)
-            self._duration.note(played)
-            self._line.show(f"{figures.amount(len(self.store), 'match')}; {self._words}")
-
-        play_all(
-            spec, feed, workers_for(self.workers, spec.size), note, code=planned.plugins,
-            alone=SECONDS_BEFORE_WORKERS,
-        )  # fmt: skip
-        self.store.end(feed.rankings(), spec)
-        return feed
+    def _show(self, played: PlayedMatch) -> None:
+        self._duration.note(played)
+        self._line.show(f"{figures.amount(len(self.store), 'match')}; {self._words}")
 
     def confirm_pairs(self, best: Options, test: Sprt, pairs: int, first: int) -> SprtState | None:
         """Play the sequential test between the best options and the default. Return None when no pair could be played."""
         spec = self._load_confirmation(best, HeldOut.name, test, pairs, first)
-        self._run(spec, lambda _: None)
+        self._run(spec)
         (tally,) = tallies_of(self.store, [BoardInfo.of(spec.boards[0])])
         return SprtState.of(tally.sheet, tally.matches, tally.returns.luck_by_round(0))
 
     def confirm_rivals(self, best: Options, test: Sprt, positions: int, first: int) -> SharedRivals:
         """Play the sequential test between the best options and the default. Both play against the opponents in the spec."""
         spec = self._load_confirmation(best, HeldOutGauntlet.name, test, positions, first)
-        self._run(spec, lambda _: None)
+        self._run(spec)
         format_ = spec.boards[0].format
         assert isinstance(format_, HeldOutGauntlet)
         return format_.scores

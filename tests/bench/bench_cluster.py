@@ -16,10 +16,10 @@ import arena
 from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, load_spec
-from arena.store import Store
+from arena.store import Store, TemporaryStore
 from arena.store.run import Run
 from arena.tournament.queue import MatchQueue
-from arena.tournament.run import finish_all, play_all
+from arena.tournament.run import Monitor, RunSettings, play_tournament
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
 from arena_cluster.dask import dask_engine
@@ -77,7 +77,8 @@ def taken(path: Path, records: int) -> float:
     with Store.open(path, write=True) as store:
         store.begin(Run.of(spec))
         feed = MatchQueue(spec, store)
-        finish_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=records).play(), lambda one: None)
+        for match, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=records).play():
+            feed.finish(match, record)
         store.end()
         assert len(store) == records
     assert engine.most_out <= 2 * WORKERS
@@ -138,13 +139,14 @@ def test_two_dask_workers(bench: "Bench", cluster: Cluster, tmp_path: Path) -> N
     spec = load_spec(tmp_path / "s.yaml")
 
     def local() -> None:
-        play_all(spec, MatchQueue(spec), 2, lambda one: None)
+        play_tournament(spec, None, RunSettings(workers=2), Monitor())
 
     def dask() -> None:
         with dask_engine(address_of(cluster.address)) as engine:
-            feed = MatchQueue(spec)
+            feed = MatchQueue(spec, TemporaryStore())
             total = sum(board.size for board in spec.boards)
-            finish_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=total).play(), lambda one: None)
+            for match, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=total).play():
+                feed.finish(match, record)
 
     timings = bench.in_turns(local, dask, rounds=3)
     mine, theirs = timings.best

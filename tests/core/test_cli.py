@@ -136,7 +136,7 @@ def test_an_interrupted_run_prints_how_to_continue(tmp_path: Path, monkeypatch: 
         assert (f"\n{count} matches are in {store}; continue with\n  {command}\n" in done.stderr) == continues
 
 
-@pytest.mark.parametrize("place", ["load_spec", "check_code", "finish_all"])
+@pytest.mark.parametrize("place", ["load_spec", "check_code", "user_interrupts"])
 @pytest.mark.parametrize("option", [["--fresh"], ["--fresh-for", "random"], ["--accept-changed-plugins"]])
 def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, option: list[str]
@@ -154,7 +154,7 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
         patch.setattr(module, place, interrupt)
         done = CliRunner().invoke(cli, ["run", "cup.yaml", *option])
     kept = 0 if place != "load_spec" and option[0] != "--accept-changed-plugins" else 2
-    command = " ".join(["arena run cup.yaml", *(option if place != "finish_all" else [])])
+    command = " ".join(["arena run cup.yaml", *(option if place != "user_interrupts" else [])])
     assert f"\n{kept} matches are in results/cup.db; continue with\n  {command}\n" in done.stderr
 
 

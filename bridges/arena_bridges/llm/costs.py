@@ -26,7 +26,7 @@ REASON_BYTES = 200
 
 
 def prepare_costs(
-    spec: Any, models: Sequence[tuple[Board, Seat, Any]], store: Store | None, left: float, *, alone: bool
+    spec: Any, models: Sequence[tuple[Board, Seat, Any]], store: Store, left: float, *, alone: bool
 ) -> Iterator[str]:
     """Open the budget and the limits of a run if it has them. Yield a note with the estimated cost of all models with a price.
 
@@ -39,9 +39,9 @@ def prepare_costs(
     if limit is None and not priced:
         close_budget()
         return
-    rows = [] if store is None else store.query("SELECT spent FROM detail WHERE spent IS NOT NULL")
+    rows = store.query("SELECT spent FROM detail WHERE spent IS NOT NULL")
     recorded = sum((amounts or {}).get("money", 0) for (text,) in rows for amounts in json.loads(text))
-    spent = open_budget(limit, None if store is None else store.path, recorded).spent
+    spent = open_budget(limit, None if store.is_temporary else store.path, recorded).spent
     if not priced:
         return
     expected = most = 0.0

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import arena
+from arena.api.run import transcript_file
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
-from arena.tournament.queue import transcript_file
 from arena.tournament.results import PlayedMatch
 from arena.waiting import Baton, waiting
 from tests.bridges.llm.stub import Reply, first, legal, move, serving

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from arena.console.progress import Progress
+from arena.schedule.runner import Turns
 from arena.spec import load_spec
-from arena.tournament.queue import MatchQueue
-from arena.tournament.run import play_all
+from arena.tournament.run import Monitor, RunSettings, play_tournament
 from tests.players import PLAYERS
 
 pytestmark = pytest.mark.process
@@ -40,6 +40,19 @@ def arena_agents():
 """
 
 
+class Watching(Monitor):
+    """Counts matches and decisions on the line of a run."""
+
+    watches = True
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress.note)
+        self._progress = progress
+
+    def watch(self, turns: Turns) -> None:
+        self._progress.watch(turns)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers: int, tmp_path: Path) -> None:
     """In the second match, the slow agent has the second seat, so its third decision is ply 6."""
@@ -50,7 +63,7 @@ def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers
     )
     stream = io.StringIO()
     with Progress(spec.boards, spec.size, stream, silence=0.4) as progress:
-        play_all(spec, MatchQueue(spec), workers, progress.note, guarded=workers > 1, watch=progress.watch)
+        play_tournament(spec, None, RunSettings(workers=workers, guarded=workers > 1), Watching(progress))
     told = "no match has ended for {}: slow is at ply {} of {}, round 1 of connect-four"
     lines = stream.getvalue().splitlines()
     expected = [(5, "slow - last"), (6, "last - slow")]
@@ -67,7 +80,7 @@ def test_nothing_is_said_while_matches_end() -> None:
     spec = load_spec({"game": "tic-tac-toe", "rounds": 20, "agents": ["random", "greedy"]})
     stream = io.StringIO()
     with Progress(spec.boards, spec.size, stream, silence=5.0) as progress:
-        play_all(spec, MatchQueue(spec), 1, progress.note, watch=progress.watch)
+        play_tournament(spec, None, RunSettings(), Watching(progress))
     with Progress(spec.boards, spec.size, stream, silence=0.1):
         time.sleep(0.3)
     assert stream.getvalue() == ""

@@ -10,6 +10,7 @@ import pytest
 from arena.schedule.deals import Deals
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
+from arena.store import TemporaryStore
 from arena.tournament.queue import MatchQueue
 from arena.workers.pool import Workload
 
@@ -39,20 +40,20 @@ def test_only_sandboxed_strangers_are_kept_apart(changes: dict[str, Any], expect
 def test_the_queue_groups_matches_by_seats() -> None:
     """Three agents have six orders of seats, so 180 matches have five changes."""
     spec = values_with()
-    queue = MatchQueue(spec)
+    queue = MatchQueue(spec, TemporaryStore())
     taken: list[Scheduled] = []
     while batch := queue.take(7):
         taken += batch
     assert sorted(one.number for one in taken) == list(range(180))
     assert sum(one.pairing.seats != two.pairing.seats for one, two in pairwise(taken)) == 5
-    plain = MatchQueue(values_with(agents=["random", "cfr-plus"]))
+    plain = MatchQueue(values_with(agents=["random", "cfr-plus"]), TemporaryStore())
     assert [one.number for one in plain.take(60)] == list(range(60))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_two_workers_play_the_same_deal(seed: int) -> None:
     spec = values_with(rounds=40)
-    work = Workload(MatchQueue(spec).take, 3, spec.size, deals := Deals(spec))
+    work = Workload(MatchQueue(spec, TemporaryStore()).take, 3, spec.size, deals := Deals(spec))
     rng = random.Random(seed)
     workers = [object() for _ in range(3)]
     living: dict[str, set[object]] = defaultdict(set)

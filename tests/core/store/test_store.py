@@ -33,6 +33,8 @@ from arena.spec import load_spec
 from arena.store import Store, put_aside
 from arena.store.rows import decisions_of
 from arena.store.run import Run, describe_environment
+from arena.tournament.queue import Shard
+from arena.tournament.run import Monitor, RunSettings, play_tournament
 from arena_records.merger import StoreConflict, merge_stores
 from tests.core.results.one_by_one import count_one_by_one
 from tests.eventually import eventually
@@ -409,13 +411,7 @@ def _set_start(path: str, time: str) -> None:
 
 
 def _shard(path: Path, number: int, of: int, values: Mapping[str, Any] = SHARED) -> None:
-    from arena.tournament.queue import MatchQueue, Shard
-    from arena.tournament.run import play_all
-
-    spec = load_spec(values)
-    with Store.open(path, write=True) as store:
-        store.begin(Run.of(spec))
-        play_all(spec, MatchQueue(spec, store, Shard(number, of)), 1, lambda one: None)
+    play_tournament(load_spec(values), path, RunSettings(shard=Shard(number, of)), Monitor())
 
 
 def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) -> None:

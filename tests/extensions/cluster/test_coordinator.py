@@ -18,6 +18,7 @@ from arena.match.record import Record
 from arena.schedule.runner import CurrentTurn, MatchRunner, make_unplayed
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
+from arena.store import TemporaryStore
 from arena.tournament.queue import MatchQueue
 from arena_cluster import wire
 from arena_cluster.coordinator import Coordinator, JobQueue
@@ -44,7 +45,7 @@ def whole(spec: Spec) -> dict[int, Any]:
 
 def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[int, Any]:
     """Play to the end as a run would, and return the records. Each match must be played exactly once."""
-    feed, found = MatchQueue(spec), {}
+    feed, found = MatchQueue(spec, TemporaryStore()), {}
     total = sum(board.size for board in spec.boards)
     notes: list[str] = [] if said is None else said
     for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, notes.append, total=total).play():
@@ -99,7 +100,7 @@ def test_orders_have_the_current_start_times(spec: Spec) -> None:
 
     engine.send = note  # type: ignore[method-assign]
     starts = lambda: shown.pop(0) if len(shown) > 1 else shown[0]  # noqa: E731
-    feed = MatchQueue(spec)
+    feed = MatchQueue(spec, TemporaryStore())
     for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, start_seconds=starts).play():
         feed.finish(scheduled, record)
     assert seen[:3] == [3.0, 4.0, 5.0]
@@ -109,7 +110,7 @@ def test_a_slow_start_is_shown_as_a_turn_of_its_match(spec: Spec) -> None:
     """A node may report on an order that is over, or on a seat that its match does not have. Such reports are ignored."""
     engine = Standin(spec, ["a"])
     engine.silent = {"a"}
-    coordinator = Coordinator(spec, pack_parcel(spec), engine, MatchQueue(spec).take, print)
+    coordinator = Coordinator(spec, pack_parcel(spec), engine, MatchQueue(spec, TemporaryStore()).take, print)
     with closing(coordinator.play()) as playing:
         found: list[Sequence[CurrentTurn]] = []
 
@@ -326,7 +327,7 @@ def test_a_match_played_by_two_nodes_counts_once(spec: Spec, whole: dict[int, An
 
 def test_the_number_of_workers_is_reported(spec: Spec) -> None:
     """The number of threads is shown if workers have several."""
-    engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
+    engine, feed = Standin(spec, ["a"]), MatchQueue(spec, TemporaryStore())
     coordinator = Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=60)
     said = [coordinator.staff()]
     for number, (scheduled, record) in enumerate(coordinator.play()):
@@ -523,7 +524,7 @@ def test_a_plugin_that_is_given_twice_is_sent_once(tmp_path: Path) -> None:
 
 def test_only_matches_in_progress_are_blamed(spec: Spec) -> None:
     """An order that waited at a lost node counts as not sent. Two lost nodes with two orders each cost one match."""
-    engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
+    engine, feed = Standin(spec, ["a"]), MatchQueue(spec, TemporaryStore())
     found: dict[int, Record] = {}
     replies, following = engine.replies, iter([("a", "a2"), ("a2", "a3")])
     going: tuple[str, str] | None = next(following)

@@ -11,6 +11,7 @@ import pytest
 
 from arena.match.record import Record
 from arena.spec import load_spec
+from arena.store import TemporaryStore
 from arena.tournament.queue import MatchQueue
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
@@ -50,7 +51,7 @@ def test_a_run_continues_if_a_worker_freezes(clusters: Start, long: Known, monke
     rescue = Timer(DEADLINE_SECONDS, frozen.send_signal, [signal.SIGCONT])  # lets the test fail instead of waiting for ever
     rescue.start()
     with dask_engine(address_of(cluster.address)) as engine:
-        feed = MatchQueue(spec)
+        feed = MatchQueue(spec, TemporaryStore())
         coordinator = Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=240)
         seen: list[dict[str, int]] = []
         for scheduled, record in coordinator.play():
