@@ -26,13 +26,14 @@ from arena.results.tally import (
     seat_ways,
     timed_way,
 )
-from arena.schedule.board_columns import BoardColumn, Measured, RepeatedMatches
+from arena.schedule.board_columns import AlikeMatches, BoardColumn, Measured, RepeatedMatches, RunMatches
 from arena.schedule.board_info import BoardInfo
 from arena.stats.clustered import RoundValues
 from arena.store.readers import Comparison, Export
 
 __all__ = [
     "MIN_SECONDS",
+    "AlikeMatches",
     "BoardColumn",
     "BoardInfo",
     "Comparison",
@@ -47,6 +48,7 @@ __all__ = [
     "ResultCount",
     "RoundLeads",
     "RoundValues",
+    "RunMatches",
     "Strengths",
     "Tally",
     "TextTable",

@@ -250,10 +250,9 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
 class ShownRun(Monitor):
     """Shows the progress of a run on stderr. The queue of its matches is added to `feeds` once the store is ready."""
 
-    watches = True
-
     def __init__(self, options: RunOptions, spec: Spec, feeds: list[MatchQueue]) -> None:
         super().__init__()
+        self.watches = not options.quiet
         self._options, self._spec, self._feeds = options, spec, feeds
         self._progress = Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet)
         self._uses: dict[tuple[int, int], SeatUse] = {}

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from arena.columns import ROW_KEYS, Column, Shown, Style
 from arena.errors import Interrupted, describe
 from arena.hookspecs import Part
-from arena.match.record import Record
+from arena.match.record import Reason, Record
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
@@ -122,12 +122,34 @@ class RepeatedMatches:
         return {**find_repeats(self._plain[board]), **self._lone[board].find_repeats()}
 
 
-class RunMatches:
-    """The matches of a run that were not void, each as its record and its place. Every iteration reads them again."""
+class AlikeMatches(NamedTuple):
+    """Matches of a run that are alike: those of the same entries in the same seats, from the same position, with the same end."""
 
-    def __init__(self, boards: Sequence[BoardInfo], read: Matches) -> None:
+    board: int
+    seats: tuple[int, ...]
+    position: str
+    returns: tuple[float, ...]
+    termination: Reason
+    fell_back: bool
+    """Whether any of their actions were drawn because a budget ran out."""
+    matches: int
+    """Their number."""
+    round: int
+    """The first of their rounds."""
+
+
+class RunMatches:
+    """The matches of a run that were not void, each as its record and its place. Every iteration reads them again.
+
+    `group` reads the groups of matches that are alike, if this is quicker than to iterate over all matches.
+    """
+
+    def __init__(
+        self, boards: Sequence[BoardInfo], read: Matches, group: Callable[[], Iterable[AlikeMatches]] | None = None
+    ) -> None:
         self._boards = boards
         self._read = read
+        self._group = group
         self.repeated = RepeatedMatches(boards)
         """The repeats among the matches of the latest iteration."""
 
@@ -139,6 +161,17 @@ class RunMatches:
                 repeated.add(record, place)
                 yield record, place
 
+    def groups(self) -> Iterable[AlikeMatches]:
+        """Return the groups of matches that are alike, in the order of the first match of each. There are far fewer of them."""
+        if self._group is not None:
+            return self._group()
+        found: dict[tuple[Any, ...], AlikeMatches] = {}
+        for one, (_, board, pairing) in self:
+            key = (board, pairing.seats, one.position, one.returns, one.termination, one.fallbacks > 0)
+            before = found.setdefault(key, AlikeMatches(*key, 0, pairing.round))
+            found[key] = before._replace(matches=before.matches + 1)
+        return found.values()
+
 
 def apply_report(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matches) -> tuple[Sequence[BoardInfo], Matches]:
     """Return the boards with the columns that the key `report` in `values` asks for, and the matches that it keeps."""
@@ -148,15 +181,14 @@ def apply_report(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches
     return report.apply_report(values["report"], boards, matches)  # type: ignore[no-any-return]
 
 
-def fill_columns(spec: Spec, boards: Sequence[BoardInfo], matches: Matches) -> list[BoardInfo]:
-    """Return the boards with all cells computed. Each call of `matches` reads the records of the run with their places.
+def fill_columns(spec: Spec, boards: Sequence[BoardInfo], records: RunMatches) -> list[BoardInfo]:
+    """Return the boards with all cells computed, from the matches of the run.
 
     If a plugin raises an exception, it is stored as the fault of the column, so that no result is lost.
     """
     cells: dict[str, dict[int, tuple[ClusteredMean, ...]]] = {}
     faults: dict[str, str] = {}
     remarks: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-    records = RunMatches(boards, matches)
     for name, found in _ask_columns(spec, boards, records).items():
         key = name.replace("-", "_")
         try:

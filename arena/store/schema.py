@@ -113,6 +113,11 @@ ANYWHERE = (
     "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
 )
 
+ALIKE_MATCHES = f"""
+SELECT p.board, p.seats, d.position, r.returns, r.termination, r.fallbacks > 0, count(*), min(p.round)
+{ON_BOARDS} WHERE r.termination <> 'void' GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY min(p.number)
+"""
+
 
 def digest(cells: Sequence[Any]) -> bytes:
     """Return a hash of the cells of a record or a run: blake2b with 128 bits, of the tuple as Python writes it in ASCII."""

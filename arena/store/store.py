@@ -7,12 +7,13 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from arena.errors import StoreDamaged, StoreError
 from arena.match.record import Record
-from arena.schedule.board_columns import apply_report, fill_columns
+from arena.schedule.board_columns import AlikeMatches, RunMatches, apply_report, fill_columns
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
@@ -191,8 +192,9 @@ class Store(StoreContents):
         last = runs[-1]
         boards = list(last.boards)
         if spec is not None:
-            _, matches = apply_report(spec.document.values, boards, lambda: self.records(boards=True))
-            boards = fill_columns(spec, boards, matches)
+            read = partial(self.records, boards=True)
+            _, matches = apply_report(spec.document.values, boards, read)
+            boards = fill_columns(spec, boards, RunMatches(boards, matches, self.group_matches if matches is read else None))
         boards = [replace(board, ranking=(rankings or {}).get(number, board.ranking)) for number, board in enumerate(boards)]
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
@@ -204,6 +206,12 @@ class Store(StoreContents):
                 ended = replace(ended, versions=runs[-2].versions, idle=True)
             if ended != last:
                 _replace_last(write, ended)
+
+    def group_matches(self) -> Iterator[AlikeMatches]:
+        """Yield the groups of matches that are alike, in the order of the first match of each, without void matches."""
+        for board, seats, position, returns, termination, fell_back, count, round_ in self.query(schema.ALIKE_MATCHES):
+            found = position, returns_of(returns), termination, bool(fell_back)
+            yield AlikeMatches(board, seats_of(seats), *found, count, round_)
 
     def end_shard(self, shard: str) -> None:
         """Note that the last run has completed a shard, such as `2/5`."""

@@ -1,16 +1,16 @@
 """Subtracts the luck of chance from the returns of a match, and computes exact mean returns from policies."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from json import loads
-from statistics import fmean
+from math import fsum
 
 from arena import CHANCE, Agent, Game, Record, Spec, State
 from arena.api.errors import call_foreign
 from arena.api.games import Chance, Evaluation, Returns, bind, gives
 from arena.api.match import Position, Seat, Step
-from arena.api.results import Measured, figures
+from arena.api.results import RunMatches, figures
 from arena.api.run import Scheduled
 from arena_solution.policies import may_tell
 
@@ -236,7 +236,7 @@ MAX_EXACT_PAIRINGS = 6
 """The maximum number of pairings with exact returns in the remarks of a board."""
 
 
-def read_exact_returns(spec: Spec, matches: Iterable[tuple[Record, Scheduled]]) -> Iterator[Measured | tuple[int, str]]:
+def read_exact_returns(spec: Spec, records: RunMatches) -> Iterator[tuple[int, int, float, None, None] | tuple[int, str]]:
     """Yield the exact mean return of each entry over its matches.
 
     If some agents of a board give no policy, it yields remarks on the pairings of the other agents. It leaves out boards with a
@@ -245,32 +245,36 @@ def read_exact_returns(spec: Spec, matches: Iterable[tuple[Record, Scheduled]]) 
     """
     luck = Luck(spec)
     boards = {number: entries for number in range(len(spec.boards)) if (entries := luck.list_told(number))}
-    exact: dict[tuple[int, frozenset[int], int], list[float]] = defaultdict(list)
-    sampled: dict[tuple[int, frozenset[int], int], list[float]] = defaultdict(list)
+    exact: dict[tuple[int, frozenset[int], int], list[tuple[float, int]]] = defaultdict(list)
+    sampled: dict[tuple[int, frozenset[int], int], list[tuple[float, int]]] = defaultdict(list)
     inexact = set()
-    known, start = None, None  # many matches begin with the same position
-    for record, scheduled in matches if boards else ():
-        board, seats = scheduled.board, scheduled.pairing.seats
-        if boards.get(board, set()).issuperset(seats) and board in boards:
-            if known != (board, record.position):
-                known, start = (board, record.position), spec.boards[board].positions[scheduled.pairing.round].state
-            told = luck.told_values(board, seats, start)
-            if told is None or record.termination != "normal" or record.fallbacks:
-                inexact.add((board, frozenset(seats)))
+    for one in records.groups() if boards else ():
+        if one.board in boards and boards[one.board].issuperset(one.seats):
+            start = spec.boards[one.board].positions[one.round].state
+            told = luck.told_values(one.board, one.seats, start)
+            if told is None or one.termination != "normal" or one.fell_back:
+                inexact.add((one.board, frozenset(one.seats)))
                 continue
-            for seat, entry in enumerate(seats):
-                exact[board, frozenset(seats), entry].append(told[start][seat])
-                sampled[board, frozenset(seats), entry].append(record.returns[seat])
+            for seat, entry in enumerate(one.seats):
+                exact[one.board, frozenset(one.seats), entry].append((told[start][seat], one.matches))
+                sampled[one.board, frozenset(one.seats), entry].append((one.returns[seat], one.matches))
     for board, entries in boards.items():
         bad = {entry for number, both in inexact if number == board for entry in both}
         own = {key: values for key, values in exact.items() if key[0] == board}
         if len(entries) == len(spec.boards[board].seats):
-            for one in sorted(entries - bad):
-                yield from [Measured(board, 0, one, value) for key, values in own.items() if key[2] == one for value in values]
+            for entry in sorted(entries - bad):
+                values = [value for key, found in own.items() if key[2] == entry for value in found]
+                if values:
+                    yield board, entry, _mean(values), None, None
             continue
         shown = [key for key in own if key[:2] not in inexact and key[2] == min(key[1])][:MAX_EXACT_PAIRINGS]
         for key in shown:
             name, *others = [spec.boards[board].seats[entry].label for entry in (key[2], *sorted(key[1] - {key[2]}))]
-            means = [figures.figure(fmean(found[key])) for found in (exact, sampled)]
+            means = [figures.figure(_mean(found[key])) for found in (exact, sampled)]
             said = f"the exact mean return by their policies is {means[0]}; in the matches it was {means[1]}"
             yield board, f"{name} against {figures.listing(others)}: {said}."
+
+
+def _mean(values: Sequence[tuple[float, int]]) -> float:
+    """Return the mean of values that occur several times."""
+    return fsum([value * count for value, count in values]) / sum([count for _, count in values])

@@ -1,16 +1,15 @@
 """Adds the export of a game in extensive form, the correction of returns for luck, and exact returns."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from arena import Game, State, hookimpl
-from arena.api.results import BoardColumn, Export, Measured
+from arena.api.results import BoardColumn, Export, RunMatches
 from arena.api.run import Correction
 from arena_solution.policies import may_tell
 
 if TYPE_CHECKING:
-    from arena import Record, Spec
-    from arena.api.run import Scheduled
+    from arena import Spec
 
 
 @hookimpl
@@ -40,10 +39,10 @@ def arena_corrections() -> list[Correction]:
 
 
 @hookimpl
-def arena_board_columns(spec: "Spec | None", records: "Iterable[tuple[Record, Scheduled]]") -> list[BoardColumn]:
+def arena_board_columns(spec: "Spec | None", records: "RunMatches") -> list[BoardColumn]:
     """Return the column with the exact mean return of entries whose agents give their policies, in a small game."""
 
-    def read_exact() -> Iterator[Measured | tuple[int, str]]:
+    def read_exact() -> Iterator[tuple[Any, ...]]:
         assert spec is not None
         if any(sum(may_tell(spec, seat) for seat in board.seats) >= board.game.players for board in spec.boards):
             from arena_solution.luck import read_exact_returns  # importing it would take longer than a short run

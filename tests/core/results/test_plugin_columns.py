@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
@@ -198,6 +199,21 @@ def test_the_matches_of_a_run_can_be_read_again() -> None:
     for _ in range(2):
         assert [place.number for _, place in records] == [1, 2, 3]
         assert records.repeated.find(0) == {(0, 1): {1: 1}, (1, 0): {0: 0, 1: 0}}
+
+
+def test_a_run_groups_its_matches() -> None:
+    """The database finds the groups that a plain loop over the matches finds, each with the number of its matches."""
+    agents = ["random", "greedy", {"agent": "lookahead", "limits": {"nodes": 3}}]
+    played = arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 12, "openings": {"plies": 1}})
+    boards = [BoardInfo.of(board) for board in played.spec.boards]
+    with played.open_store() as store:
+        slow = list(RunMatches(boards, partial(store.records, boards=True)).groups())
+        assert list(RunMatches(boards, list, store.group_matches).groups()) == slow
+    assert Counter({one[:6]: one.matches for one in slow}) == Counter(
+        (one.board, one.pairing.seats, one.record.position, one.record.returns, one.record.termination, one.record.fallbacks > 0)
+        for one in played.played
+    )
+    assert {one.fell_back for one in slow} == {False, True}
 
 
 def test_a_hook_that_needs_a_run_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
