@@ -350,9 +350,9 @@ def takes(given: Any, arguments: int) -> bool:
     return True
 
 
-def find_member(kind: type, name: str, default: Any = None) -> Any:
+def find_member(kind: type, name: str) -> Any:
     """Return a member as it is stored in a class or in one of its bases. Descriptors are not called."""
-    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), default)
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
 def overrides(game: Game | type[Game], method: str) -> bool:

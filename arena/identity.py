@@ -32,7 +32,7 @@ class Stream(random.Random):
     """A random generator that is seeded when it is first used, and becomes an ordinary generator then.
 
     Seeding takes longer than a whole small game, and most streams are never used. On first use, the object becomes an ordinary
-    `random.Random`, so later calls are as fast as usual, and `is_used` can see that it has been used. The object holds a number
+    `random.Random`, so later calls are as fast as usual, and its class says that it has been used. The object holds a number
     and not the text from which the number was derived, so that one stream reveals nothing about the others.
     """
 
@@ -84,11 +84,6 @@ def _awake(generator: random.Random) -> random.Random:
         generator.gauss_next = None
         Twister.seed(generator, seed)  # as `random.Random.seed` does for a whole number, but without its checks
     return generator
-
-
-def is_used(generator: random.Random) -> bool:
-    """Return whether a random stream has been used."""
-    return not isinstance(generator, Stream)
 
 
 def stream_seed(purpose: str) -> int:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 
@@ -18,12 +18,10 @@ def write_whole(place: Path, *parts: bytes, mode: int = 0o644) -> None:
     b'head body'
     """
     number, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:40]}.")
-    try:
+    with ExitStack() as ends:
+        ends.callback(Path(name).unlink, missing_ok=True)
         with os.fdopen(number, "wb") as stream:
             stream.writelines(parts)
         Path(name).chmod(mode)
         Path(name).replace(place)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+        ends.pop_all()

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
@@ -317,9 +317,8 @@ def load_file(path: str | Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, place, loader=loader)
     assert spec is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
+    with ExitStack() as ends:
+        ends.callback(sys.modules.pop, name)
         loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+        ends.pop_all()
     return module

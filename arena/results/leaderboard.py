@@ -7,10 +7,10 @@ from importlib import import_module
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
-from arena.format import Kind, Placing
+from arena.format import Kind, Placing, Tie
 from arena.match.record import EXPANDED
 from arena.results import figures
 from arena.results.board import ShownBoard, describe_zero
@@ -134,79 +134,115 @@ class Leaderboard(ShownBoard):
         shard that these matches complete, if they are one. Raises PluginError if the format of the board comes from a plugin and
         fails to rank it.
         """
-        sheet, counts, games = tally.sheet, tally.counts, tally.matches
-        versus = sheet.kind == "versus"
-        rated = strengths(sheet, games.results(), games.pairings()) if versus else None
-        unknown = None if rated is None else unknown_ratings(rated, games, [n for n, count in enumerate(counts) if count.games])
-        ranking = tally.ranking()
-        placings = None if ranking is None else ranking.placings
-        by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
-        by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
-        order = _order(tally, rated if by_rating else None, placings)
-        has_contrasts = not versus or by_returns or rated is not None
-        contrasts = contrast(tally, None if rated is None else rated.ratings, by_rating=by_rating) if has_contrasts else None
-        level = {} if contrasts is None else contrasts.level()
-        rows = _rows(tally, rated, level, order, placings)
-        ended = tally.is_complete(ended=finished)
-        facts: dict[str, Any] = {}
-        remarks, explained = list(_describe_matches(tally, shard, ended=ended)), list[str]()
-        if ranking is not None:
-            remarks.append(ranking.describe(sheet.format))
-        if sheet.left:
-            remarks.append(f"These agents are no longer in play, and rank below all others: {', '.join(sheet.left)}.")
-        if mixed:
-            remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
-        if versus and tally.games:
-            by = "return" if by_returns else "Elo" if by_rating else "score"
-            ranked = list(_describe_order(rows, by)) if ranking is None else []
-            remarks += _describe_scale(tally, rated, ranked, facts, shard, ended=ended)
-            remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(sheet, games)]
-        if rated is not None:
-            known, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
-            facts |= known
-            remarks += said if tally.games else ()
-        if tally.untimed:
-            facts["untimed"] = tally.untimed
-        remarks += _describe_ranking(tally, contrasts, rows, ranking)
-        if any(row.get("apart") for row in rows):
-            remarks.append("* : the times of this agent include the messages to and from another process.")
-        remarks += [
-            *tally.unsolvable.describe(tally.attempts, tally.lone.positions()),
-            *[told for one in sheet.plugin_columns for told in one.remarks],
-        ]
-        remarks += [
-            f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None
-        ]
-        test = tally.test_state()
-        for name, found in (("test", test), ("conclusion", tally.conclusion())):
-            if found is not None:
-                facts[name] = asdict(found)
-                remarks.append(found.describe(finished=ended))
-        if bracket := tally.bracket():
-            facts["bracket"] = [[tie._asdict() for tie in ties] for ties in bracket]
-        if not ended:
-            facts |= {"finished": False, "size": sheet.size if sheet.exact else None, **({"shard": shard} if shard else {})}
-        remarks += tally.describe()
-        entries = [entry for _, entry in order]
+        ranked = _rank_entries(tally)
+        described = _describe_board(tally, ranked, ended=tally.is_complete(ended=finished), mixed=mixed, shard=shard)
+        sheet, counts, ranking = tally.sheet, tally.counts, ranked.ranking
+        entries = [entry for _, entry in ranked.order]
         cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
         return cls(
             sheet=sheet,
-            rows=rows,
-            remarks=tuple(remarks),
-            explanations=tuple(explained) if tally.games else (),
+            rows=ranked.rows,
+            remarks=tuple(described.remarks),
+            explanations=tuple(described.explained) if tally.games else (),
             failures=tally.failures(),
-            cross=cross if versus else None,
+            cross=cross if sheet.kind == "versus" else None,
             games=tally.games,
             distinct_games=tally.distinct_games,
             void=tally.void,
             store=store,
-            test=test,
-            unrated=frozenset(facts.get("unrated", ())),
-            ranked_by=_find_merit(sheet.kind, ranking, by_rating=by_rating, by_returns=by_returns),
-            columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=by_returns),
-            bracket=bracket,
-            facts=facts,
+            test=described.test,
+            unrated=frozenset(described.facts.get("unrated", ())),
+            ranked_by=_find_merit(sheet.kind, ranking, by_rating=ranked.by_rating, by_returns=ranked.by_returns),
+            columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=ranked.by_returns),
+            bracket=described.bracket,
+            facts=described.facts,
         )
+
+
+class _RankedEntries(NamedTuple):
+    """The order of the entries of a board, and the values that decide it."""
+
+    rated: Strengths | None
+    unknown: UnknownRatings | None
+    ranking: Ranking | None
+    """The ranking of the format; None if it has none of its own."""
+    by_rating: bool
+    by_returns: bool
+    order: Sequence[tuple[int | None, int]]
+    contrasts: Contrasts | None
+    rows: tuple[Row, ...]
+
+
+def _rank_entries(tally: Tally) -> _RankedEntries:
+    """Rate and rank the entries of a board, and compute its rows."""
+    sheet, games = tally.sheet, tally.matches
+    versus = sheet.kind == "versus"
+    rated = strengths(sheet, games.results(), games.pairings()) if versus else None
+    played = [entry for entry, count in enumerate(tally.counts) if count.games]
+    unknown = None if rated is None else unknown_ratings(rated, games, played)
+    ranking = tally.ranking()
+    placings = None if ranking is None else ranking.placings
+    by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
+    by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
+    order = _order(tally, rated if by_rating else None, placings)
+    has_contrasts = not versus or by_returns or rated is not None
+    contrasts = contrast(tally, None if rated is None else rated.ratings, by_rating=by_rating) if has_contrasts else None
+    rows = _rows(tally, rated, {} if contrasts is None else contrasts.level(), order, placings)
+    return _RankedEntries(rated, unknown, ranking, by_rating, by_returns, order, contrasts, rows)
+
+
+class _Described(NamedTuple):
+    """What a board says besides its rows. For the facts, see `ShownBoard`."""
+
+    remarks: list[str]
+    explained: list[str]
+    facts: dict[str, Any]
+    test: Any
+    bracket: tuple[tuple[Tie[str], ...], ...]
+
+
+def _describe_board(
+    tally: Tally, ranked: _RankedEntries, *, ended: bool, mixed: Collection[str], shard: str | None
+) -> _Described:
+    """Return the remarks, explanations and facts of a board."""
+    sheet, rated, ranking = tally.sheet, ranked.rated, ranked.ranking
+    facts: dict[str, Any] = {}
+    remarks, explained = list(_describe_matches(tally, shard, ended=ended)), list[str]()
+    if ranking is not None:
+        remarks.append(ranking.describe(sheet.format))
+    if sheet.left:
+        remarks.append(f"These agents are no longer in play, and rank below all others: {', '.join(sheet.left)}.")
+    if mixed:
+        remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
+    if sheet.kind == "versus" and tally.games:
+        by = "return" if ranked.by_returns else "Elo" if ranked.by_rating else "score"
+        ordered = list(_describe_order(ranked.rows, by)) if ranking is None else []
+        remarks += _describe_scale(tally, rated, ordered, facts, shard, ended=ended)
+        remarks += () if ranked.unknown is None else ranked.unknown.describe(sheet.labels)
+        remarks += _describe_positions(sheet, tally.matches)
+    if rated is not None:
+        known, said, explained = _describe_ratings(tally, rated, ranked.unknown, by_returns=ranked.by_returns)
+        facts |= known
+        remarks += said if tally.games else ()
+    if tally.untimed:
+        facts["untimed"] = tally.untimed
+    remarks += _describe_ranking(tally, ranked.contrasts, ranked.rows, ranking)
+    if any(row.get("apart") for row in ranked.rows):
+        remarks.append("* : the times of this agent include the messages to and from another process.")
+    remarks += tally.unsolvable.describe(tally.attempts, tally.lone.positions())
+    remarks += [remark for one in sheet.plugin_columns for remark in one.remarks]
+    remarks += [f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None]
+    test = tally.test_state()
+    for name, found in (("test", test), ("conclusion", tally.conclusion())):
+        if found is not None:
+            facts[name] = asdict(found)
+            remarks.append(found.describe(finished=ended))
+    if bracket := tally.bracket():
+        facts["bracket"] = [[tie._asdict() for tie in ties] for ties in bracket]
+    if not ended:
+        facts |= {"finished": False, "size": sheet.size if sheet.exact else None, **({"shard": shard} if shard else {})}
+    remarks += tally.describe()
+    return _Described(remarks, explained, facts, test, bracket)
 
 
 def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[Row], ranking: Ranking | None) -> Iterator[str]:

@@ -220,7 +220,7 @@ def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     seat = make_seat(*given, changed=Settings({**entry.changed, **more}, own), pondering=_ponders(reading), located=taken)
     both = ((rules.parameters, rules.files), (entry.options, entry.files))
     files = tuple([(values[name], file) for values, found in both for name, file in found.items()])
-    seat = replace(seat, optimal=_claims_optimal(reading, one, rules, described), files=files, waits=entry.waits)
+    seat = replace(seat, optimal=_claims_optimal(one, rules, described), files=files, waits=entry.waits)
     if entry.isolation == IN_PROCESS:
         return seat
     plugins = list_organisers(reading.registry, (rules.name,), agent=seat.agent)
@@ -241,7 +241,7 @@ def _is_cut_off(entry: Entry, rules: Rules) -> bool:
     return not needs_limit(agent, replace(entry.limits, nodes=None, seconds=None, cpu_seconds=None))
 
 
-def _claims_optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
+def _claims_optimal(one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
     """Return whether every solution of an entry is a cheapest one. If it has no heuristic, the estimate counts as 0."""
     if not isinstance(rules.game, Puzzle):
         return False

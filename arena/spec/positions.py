@@ -111,10 +111,8 @@ def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
         over = not rules.puzzle and rules.game.is_terminal(state)
     except Interrupted:
         raise
-    except ValueError as error:
-        report(f"not a position of {rules.name}: {error}")
     except BaseException as error:  # the parser of a plugin may raise anything
-        report(f"not a position of {rules.name}: {describe(error)}")
+        report(f"not a position of {rules.name}: {error if isinstance(error, ValueError) else describe(error)}")
     else:
         if over:
             report(f"the game is over in this position of {rules.name}: {text!r}")

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
 from shlex import quote
@@ -94,15 +94,13 @@ def _open(place: Path, mode: str, ready: Callable[[Path, Connection], None]) -> 
     connection = Database.connect(place, mode)
     connection.create_function("checksum", -1, checksum, deterministic=True)
     connection.deadline = monotonic() + OPENING_SECONDS
-    try:
-        ready(place, connection)
-    except BaseException as error:
+    with ExitStack() as ends:
+        ends.callback(connection.close)
         try:
-            if isinstance(error, DATABASE_ERRORS):
-                raise explain_error(place, error, connection) from error
-            raise
-        finally:
-            connection.close()
+            ready(place, connection)
+        except DATABASE_ERRORS as error:
+            raise explain_error(place, error, connection) from error
+        ends.pop_all()
     connection.deadline = inf
     return connection
 
@@ -283,10 +281,10 @@ class Database:
                 yield row
                 self._connection.deadline = monotonic() + self.query_seconds
 
-    def chunks(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+    def chunks(self, sql: str) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query, many at a time."""
         with self._telling():
-            cursor = self._connection.cursor().execute(sql, values)
+            cursor = self._connection.cursor().execute(sql)
             while rows := cursor.fetchmany(ROWS_PER_READ):
                 yield rows
                 self._connection.deadline = monotonic() + self.query_seconds

@@ -4,7 +4,7 @@ This file names the process that holds the store. The operating system releases 
 """
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from io import FileIO
 from pathlib import Path
 from typing import Self
@@ -24,11 +24,10 @@ class Lock:
 
     def __init__(self, store: Path) -> None:
         self._path = path_beside(store, ".lock")  # a store has the same lock under all its names
-        try:
+        with ExitStack() as ends:
+            ends.callback(self.release)
             self._acquire(store)
-        except BaseException:
-            self.release()
-            raise
+            ends.pop_all()
 
     def _acquire(self, store: Path) -> None:
         import fcntl

@@ -6,7 +6,7 @@ at a named pipe, writes through a link, and deletes the file that a rollback jou
 
 import os
 import stat
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from arena.errors import StoreError
@@ -57,11 +57,10 @@ def open_side_file(path: Path, flags: int) -> int:
     """Open a file beside a store, and return its descriptor. Raises OSError, and StoreError as `check_side_file` does."""
     check_side_file(path)  # opening a device can have effects
     number = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-    try:
+    with ExitStack() as ends:
+        ends.callback(os.close, number)
         _check_status(path, os.fstat(number))  # another process may have replaced it
-    except BaseException:
-        os.close(number)
-        raise
+        ends.pop_all()
     return number
 
 

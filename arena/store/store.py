@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -90,15 +90,13 @@ class Store(StoreContents):
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
             with _name_damage(place):
                 return cls(place, open_read_only(place), None, strict=strict)
-        lock = None
-        try:
+        with ExitStack() as ends:
             lock = lock_store(place)
+            ends.callback(lock.release)
             with _name_damage(place):
-                return cls(place, open_writable(place), lock)
-        except BaseException:
-            if lock is not None:
-                lock.release()
-            raise
+                store = cls(place, open_writable(place), lock)
+            ends.pop_all()
+        return store
 
     @classmethod
     def open_sound(cls, path: str | Path, *, foreign: bool = False) -> Self:
@@ -117,14 +115,12 @@ class Store(StoreContents):
             if not found.count and not isinstance(error, StoreDamaged):
                 raise
         else:
-            try:
+            with ExitStack() as ends:
+                ends.callback(store.close)
                 fault = store.find_fault() or ""
-            except BaseException:
-                store.close()
-                raise
-            if not fault:
-                return store
-            store.close()
+                if not fault:
+                    ends.pop_all()
+                    return store
             found = recover(place)
         store = cls(place, found.connection, None)
         store.lost_matches, store.lost_parts = found.matches, [*found.parts, *found.header]

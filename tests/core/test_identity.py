@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.identity import Stream, canonical, is_used, key
+from arena.identity import Stream, canonical, key
 from arena.limits import Limits
 from arena.match.match import seat_identity
 from arena.schedule.schedule import Schedule
@@ -36,9 +36,9 @@ USES: list[Callable[[random.Random], Any]] = [
 def test_a_stream_agrees_with_an_ordinary_generator(use: Callable[[random.Random], Any]) -> None:
     one, twin, other = Stream("a"), Stream("a"), Stream("b")
     assert isinstance(one, random.Random)
-    assert not is_used(one)
+    assert isinstance(one, Stream)
     first = use(one)
-    assert is_used(one)
+    assert not isinstance(one, Stream)
     assert type(one) is random.Random
     assert first == use(twin)
     assert use(one) == use(twin)

