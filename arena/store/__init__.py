@@ -4,7 +4,6 @@ from arena.store.contents import Kept
 from arena.store.database import put_aside
 from arena.store.lock import Lock
 from arena.store.run import Run
-from arena.store.store import Store
-from arena.store.temporary import TemporaryStore
+from arena.store.store import Store, TemporaryStore
 
 __all__ = ["Kept", "Lock", "Run", "Store", "TemporaryStore", "put_aside"]
