@@ -61,6 +61,7 @@ _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS answer (board TEXT, judge TEXT, effort INTEGER, question TEXT, answer TEXT, seconds REAL,
     PRIMARY KEY (board, judge, effort, question)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS decision ({COLUMNS}, PRIMARY KEY ("match", "number")) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reviewed ("match" TEXT, entry INTEGER, PRIMARY KEY ("match", entry)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS option (board INTEGER, position TEXT, action TEXT, grade TEXT, loss REAL,
     PRIMARY KEY (board, position, action)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS review (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -145,12 +146,26 @@ class Kept:
         with self._lock, self._open:
             self._open.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def put_decisions(self, matches: Sequence[tuple[str, int | None]], decisions: Iterable[Judged]) -> None:
-        """Replace the decisions of some matches, each given by its id and the entry that decided; None for all entries."""
+    def put_decisions(self, reviewed: Sequence[tuple[str, int]], decisions: Iterable[Judged]) -> None:
+        """Replace the decisions of entries in matches. `reviewed` has the id of each match with the number of an entry, even if
+        this entry has no decision there.
+        """
         marks = ", ".join("?" * len(Judged._fields))
         with self._lock, self._open:
-            self._open.executemany('DELETE FROM decision WHERE "match" = ? AND entry = ifnull(?, entry)', matches)
+            self._open.executemany('DELETE FROM decision WHERE "match" = ? AND entry = ?', reviewed)
+            self._open.executemany("INSERT OR IGNORE INTO reviewed VALUES (?, ?)", reviewed)
             self._open.executemany(f"INSERT INTO decision VALUES ({marks})", decisions)  # noqa: S608 - question marks
+
+    def forget_decisions(self, matches: Sequence[str]) -> None:
+        """Delete the decisions of all entries in some matches, each given by its id."""
+        with self._lock, self._open:
+            for table in ("decision", "reviewed"):
+                self._open.executemany(f'DELETE FROM {table} WHERE "match" = ?', [(match,) for match in matches])  # noqa: S608
+
+    def reviewed(self) -> set[tuple[str, int]]:
+        """Return the id of each reviewed match with the number of each entry whose decisions were reviewed."""
+        with self._reading():
+            return {(str(match), int(entry)) for match, entry in self._open.execute("SELECT * FROM reviewed")}
 
     def decisions(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Judged]:
         """Yield the decisions that fulfil an SQL condition, in the order of their matches."""

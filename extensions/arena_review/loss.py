@@ -11,7 +11,7 @@ from arena.api.results import BoardInfo, Comparison, Measured, figures, tallies_
 from arena.api.store import Store
 from arena_compare.comparison import choose
 from arena_compare.measures import MeanComparison, compare_means, find_partial, gather_values
-from arena_review.kept import Judged, Kept, place_of
+from arena_review.kept import Kept, place_of
 
 MAX_SHARE_WITHOUT = 0.2
 """If more than this share of the decisions of an entry has no verdict, the result of a comparison with this entry is withheld."""
@@ -29,15 +29,19 @@ def open_review(store: Store) -> Kept:
 
 def read_losses(store: Store) -> Iterator[Measured]:
     """Yield the loss of each entry in each reviewed match. It is the sum of the losses, in returns, over the decisions with a
-    verdict.
+    verdict: 0 if the entry had no decision. If it had decisions, but none has a verdict, its loss is unknown.
     """
     with open_review(store) as kept:
-        losses: dict[tuple[str, int, int, int], float] = defaultdict(float)
+        losses: dict[tuple[str, int], float | None] = dict.fromkeys(kept.reviewed(), 0.0)
+        losses |= {(one.match, one.entry): None for one in kept.decisions()}
         for one in kept.decisions("grade IS NOT NULL AND loss IS NOT NULL"):
-            losses[one.match, one.board, one.round, one.entry] += one.loss or 0.0
-    seats = {(match.hex(), *place): Store.seats_of(text) for match, *place, text in store.query(_SEATS)}
-    for (match, board, round_, entry), lost in losses.items():
-        yield Measured(board, round_, entry, lost, seats.get((match, board, round_)))
+            losses[one.match, one.entry] = (losses[one.match, one.entry] or 0.0) + (one.loss or 0.0)
+    for match, board, round_, text in store.query(_SEATS):
+        seats = Store.seats_of(text)
+        for entry in dict.fromkeys(seats):
+            lost = losses.get((match.hex(), entry))
+            if lost is not None:
+                yield Measured(board, round_, entry, lost, seats)
 
 
 _SEATS = "SELECT r.id, p.board, p.round, p.seats FROM place p JOIN record r ON r.number = p.record"
@@ -71,7 +75,7 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
         if any(one.judge is None for one in decisions if one.entry in entries):
             why += " `arena review --effort` searches more."
         return replace(found, withheld=why, remarks=tuple(remarks))
-    worth = find_worth(store, board, entries, decisions)
+    worth = find_worth(store, board, entries)
     if worth is not None:
         games = figures.figure(worth, 2)
         remarks.append(f"A comparison by returns instead of losses needs {games} times as many games for the same certainty.")
@@ -80,7 +84,7 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
     return replace(found, remarks=tuple(remarks))
 
 
-def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequence[Judged]) -> float | None:
+def find_worth(store: Store, board: int, entries: Sequence[int]) -> float | None:
     """Return the factor by which a comparison by returns needs more games; None if there are too few rounds, if the losses or the
     returns do not vary from round to round, or if the game is not zero-sum for two.
 
@@ -104,15 +108,15 @@ def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequ
                 returns[entry][round_].append(got)
                 met[entry][0] += 1
                 met[entry][1] += set(entries) <= set(seats)
-    losses: dict[int, dict[int, dict[str, float]]] = {entry: defaultdict(lambda: defaultdict(float)) for entry in entries}
-    for one in decisions:
-        if one.entry in losses and one.grade is not None and one.loss is not None:
-            losses[one.entry][one.round][one.match] += one.loss
+    losses: dict[int, dict[int, list[float]]] = {entry: defaultdict(list) for entry in entries}
+    for one in read_losses(store):
+        if one.board == board and one.entry in losses:
+            losses[one.entry][one.round].append(one.value)
     mine, theirs = entries
     rounds = sorted(losses[mine].keys() & losses[theirs].keys() & returns[mine].keys() & returns[theirs].keys())
     if len(rounds) < MIN_ROUNDS:
         return None
-    by_loss = variance([fmean(losses[mine][key].values()) - fmean(losses[theirs][key].values()) for key in rounds])
+    by_loss = variance([fmean(losses[mine][key]) - fmean(losses[theirs][key]) for key in rounds])
     by_return = variance([fmean(returns[mine][key]) - fmean(returns[theirs][key]) for key in rounds])
     scale = 1.0 + fmean([together / games for games, together in met.values()])
     return by_return / (scale**2 * by_loss) if by_loss > 0 and by_return > 0 else None

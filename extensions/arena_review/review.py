@@ -228,7 +228,7 @@ def _judge(
     pending: list[tuple[PlayedMatch, list[Judged]]] = []
     terms = [options.effort, options.judge]
     if kept.noted("terms") != terms:  # decisions of other entries that were judged otherwise cannot be compared with these
-        kept.put_decisions([(match.record.id, None) for match in matches], [])
+        kept.forget_decisions([match.record.id for match in matches])
         kept.note("terms", terms)
     try:
         began = monotonic()
@@ -300,8 +300,8 @@ def _list_exercises(
 
 
 def _put(kept: Kept, pending: list[tuple[PlayedMatch, list[Judged]]]) -> None:
-    matches = [(match.record.id, match.only) for match, _ in pending]
-    kept.put_decisions(matches, [one for _, decisions in pending for one in decisions])
+    reviewed = [(match.record.id, entry) for match, _ in pending for entry in match.entries if match.only in (None, entry)]
+    kept.put_decisions(reviewed, [one for _, decisions in pending for one in decisions])
     pending.clear()
 
 

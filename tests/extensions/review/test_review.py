@@ -393,6 +393,64 @@ def test_losses_and_returns_say_the_same_between_two_entries(
     )
 
 
+EARLY_END = '''
+from arena import Game, hookimpl
+
+
+class EarlyEnd(Game):
+    """Seat 0 stops with a draw, or lets seat 1 decide who wins."""
+
+    name = "early-end"
+
+    def initial(self, rng):
+        return "start"
+
+    def to_move(self, state):
+        return int(state == "go")
+
+    def actions(self, state):
+        return {"start": ("stop", "go"), "go": ("give", "take")}.get(state, ())
+
+    def result(self, state, action):
+        return action
+
+    def returns(self, state):
+        return {"stop": (0.0, 0.0), "give": (1.0, -1.0), "take": (-1.0, 1.0)}[state]
+
+
+@hookimpl
+def arena_games():
+    return [EarlyEnd]
+'''
+
+
+@pytest.mark.process
+def test_a_match_without_a_decision_counts_as_a_loss_of_0(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Between two entries, the difference by returns is twice that by losses, also if a match ends before seat 1 decides.
+
+    Of an entry that was not reviewed, no loss is known.
+    """
+    (tmp_path / "early.py").write_text(EARLY_END)
+    store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "early.py")
+    agents = ["random", {"agent": "random", "label": "other"}]
+    results = arena.run({"game": "early-end", "agents": agents, "plugins": [plugin], "rounds": 12, "seed": 3}, store=store)
+    pairs = [pair for one in results.records for pair in zip(one.labels, one.returns, strict=True)]
+    lead = sum(got * (1 if label == "random" else -1) for label, got in pairs)
+    assert 0 < sum(one.actions == ("stop",) for one in results.records) < 24
+    assert lead != 0
+    cli.main(["review", store, "--plugin", plugin, "--agent", "random"], standalone_mode=False)
+    with pytest.raises(arena.ArenaError, match="have no round with a value of loss for both"):
+        cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
+    cli.main(["review", store, "--plugin", plugin], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(["compare", store, "--by", "loss", "--format", "json"], standalone_mode=False)
+    (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
+    assert pair["rounds"] == 12
+    assert pair["difference"] == pytest.approx(-lead / 24 / 2)
+    factor = "A comparison by returns instead of losses needs 1 times as many games for the same certainty."
+    assert pair["remarks"][2] == factor
+
+
 @pytest.mark.process
 def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
     """The planted agent loses 1 in 6 of 12 matches, so 0.5 per match and 6 divided by its decisions per decision."""
