@@ -45,22 +45,26 @@ def arena(folder: Path) -> Arena:
     return arena_in(folder)
 
 
-def test_a_program_is_tried_on_the_games_that_it_is_said_to_play(arena: Arena) -> None:
-    """Where it crashes again and again the board ends early; the places on all boards stand together at the end."""
+def test_a_program_is_tried_on_all_games_that_the_command_names(arena: Arena) -> None:
+    """What the program writes to stderr is shown, and a sentence for each game stands at the end."""
     done = arena("try", "first.rb", "--game", "tic-tac-toe", "--game", "connect-four")
     assert done.returncode == 0, done.stderr
-    tictactoe, four, together, _ = done.stdout.rsplit("\n\n", 3)
-    assert "first at tic-tac-toe: place " in tictactoe
-    assert "first crashed 3 times, so no more games were played." in tictactoe
-    assert four.startswith("first at connect-four: no place, because it failed in 3 of 3 games")
-    assert "It lost 3 of them by crash: its process ended with code 1." in four
-    lines = together.split("\n")
-    assert [line.partition(":")[0] for line in lines] == ["first at tic-tac-toe", "first at connect-four"]
-    assert " of 6" in lines[0] or "no place" in lines[0]
+    tictactoe, four = [line for line in done.stdout.splitlines() if line.startswith("first at ")]
+    assert tictactoe.startswith(("first at tic-tac-toe: place ", "first at tic-tac-toe: no place, because the time was "))
+    assert four.startswith("first at connect-four: no place, because it failed in ")
     said = done.stderr.splitlines()
     assert said[:2] == ["first: half a line", "first: and another"]
-    assert said.count("first: I know tic-tac-toe alone") == 3
     assert all(line.startswith("first: ") for line in said)
+
+
+def test_a_trial_of_a_program_ends_after_three_crashes(arena: Arena) -> None:
+    """It does not use the rest of its ten minutes."""
+    done = arena("try", "first.rb", "--game", "connect-four", "--seconds", "600")
+    assert done.returncode == 0, done.stderr
+    assert "first crashed 3 times, so no more games were played." in done.stdout
+    assert "first at connect-four: no place, because it failed in 3 of 3 games" in done.stdout
+    assert "It lost 3 of them by crash: its process ended with code 1." in done.stdout
+    assert done.stderr.splitlines().count("first: I know tic-tac-toe alone") == 3
 
 
 def test_a_command_with_arguments_is_a_program_too(arena: Arena, folder: Path) -> None:
