@@ -7,7 +7,7 @@ of the game, in one another to any depth. It is the same in each process: the me
 import ast
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from enum import Enum
 from typing import Any
@@ -43,7 +43,11 @@ def write(value: Any, owner: type) -> str:
         inside = ", ".join([write(one, owner) for one in value])
         return f"[{inside}]" if kind is list else f"({inside},)" if len(value) == 1 else f"({inside})"
     if kind in (frozenset, set):
-        inside = ", ".join(_write_sorted(value, owner))
+        shapes = {tuple(map(type, one)) if type(one) is tuple else (type(one),) for one in value}
+        if len(shapes) == 1 and _SORTABLE.issuperset(*shapes):  # so that the order does not depend on hashes
+            inside = ", ".join([write(one, owner) for one in sorted(value)])
+        else:
+            inside = ", ".join(sorted([write(one, owner) for one in value]))
         return f"{kind.__name__}()" if not value else f"{{{inside}}}" if kind is set else f"frozenset({{{inside}}})"
     if kind is dict:
         return f"{{{', '.join([f'{write(key, owner)}: {write(one, owner)}' for key, one in value.items()])}}}"
@@ -71,14 +75,6 @@ def read(text: str, owner: type) -> Any:
         raise ValueError(f"{error}, got {text!r}") from error.__cause__
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise ValueError(f"expected a Python literal, got {text!r}") from error
-
-
-def _write_sorted(values: Collection[Any], owner: type) -> list[str]:
-    """Return the notations of the members of a set, in an order that does not depend on hashes."""
-    shapes = {tuple(map(type, one)) if type(one) is tuple else (type(one),) for one in values}
-    if len(shapes) == 1 and _SORTABLE.issuperset(*shapes):
-        return [write(one, owner) for one in sorted(values)]
-    return sorted([write(one, owner) for one in values])
 
 
 def _find(name: str, owner: type) -> type | None:

@@ -41,7 +41,9 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
                 repeatable = None if "1" in used_rng else played
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns), repeatable, loser=loser)
     if any(tally.has_conclusion for tally in tallies):
-        _add_void_matches(store, tallies)
+        for board, round_, seats in store.query(_VOID):
+            if (outcomes := tallies[board].outcomes) is not None and tallies[board].has_conclusion:
+                outcomes.add(Pairing(round_, seats_of(seats)), None)
     _add_attempts(store, tallies)
     for number, tally in enumerate(tallies):
         for round_, seats, solved, decisions, nodes, nanoseconds in (
@@ -75,12 +77,6 @@ def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
     for rows in store.chunks(_TIMINGS):
         for board, seats, timing in rows:
             tallies[board].add_timing(seats_of(seats), json.loads(timing))
-
-
-def _add_void_matches(store: Store, tallies: Sequence[Tally]) -> None:
-    for board, round_, seats in store.query(_VOID):
-        if (outcomes := tallies[board].outcomes) is not None and tallies[board].has_conclusion:
-            outcomes.add(Pairing(round_, seats_of(seats)), None)
 
 
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:

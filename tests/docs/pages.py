@@ -20,6 +20,8 @@ from tests.fork_server import shared_server
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"<!-- file: (?P<name>\S+) -->\n```\w*\n(?P<text>.*?)^```", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(?P<console>.*?)^```", re.DOTALL | re.MULTILINE)
+PROGRESS = re.compile(r"^(?:checking|trying) .*\n", re.MULTILINE)
+"""Lines on stderr that a command prints only if it takes long, so only on a slow machine."""
 ELSEWHERE = ("git ", "docker ")
 """Commands that a page may show, but that are not run."""
 REAL = ("pip ", "timeout ")
@@ -116,7 +118,7 @@ def run(line: str, folder: Path, surroundings: dict[str, str], server: tuple[int
         check=False,
         timeout=120,
     )
-    return done.stdout + done.stderr, Path((Path(surroundings["HOME"]) / ".where").read_text().strip())
+    return done.stdout + PROGRESS.sub("", done.stderr), Path((Path(surroundings["HOME"]) / ".where").read_text().strip())
 
 
 def differs(command: Command, printed: str) -> str | None:
