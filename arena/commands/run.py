@@ -226,7 +226,7 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
             say(f"commitment: {spec.commitment}")
         for warning in () if options.quiet else limit_warnings(spec):
             say(f"warning: {warning}")
-        shown = ShownRun(options, spec, feeds)
+        shown = ShownRun(options, spec, feeds, out)
         safe = Fingerprint.is_trusted(spec)
         settings = RunSettings(
             workers=workers_for(options.workers, spec.size),
@@ -243,17 +243,16 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
         shown.sum_up()
         if spec.secret and results.seed is not None:
             say(f"seed: {results.seed}")
-        boards = Leaderboard.of_results(results)
-        return _show(results, [board.explained() for board in boards] if options.explain else boards, options.style, out)
+        return _show(results, options, out)
 
 
 class ShownRun(Monitor):
     """Shows the progress of a run on stderr. The queue of its matches is added to `feeds` once the store is ready."""
 
-    def __init__(self, options: RunOptions, spec: Spec, feeds: list[MatchQueue]) -> None:
+    def __init__(self, options: RunOptions, spec: Spec, feeds: list[MatchQueue], out: IO[str]) -> None:
         super().__init__()
         self.watches = not options.quiet
-        self._options, self._spec, self._feeds = options, spec, feeds
+        self._options, self._spec, self._feeds, self._out = options, spec, feeds, out
         self._progress = Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet)
         self._uses: dict[tuple[int, int], SeatUse] = {}
 
@@ -296,6 +295,16 @@ class ShownRun(Monitor):
         if queue.expected:
             self._progress.expect(queue.expected)
 
+    def break_off(self, results: Results) -> None:
+        """Print how many matches were played, and their leaderboards. They are not in a file, so nothing else shows them."""
+        played = self._feeds[-1].played
+        count = (
+            f"{played:,} of {figures.amount(self._spec.size, 'match')}" if self._spec.exact else figures.amount(played, "match")
+        )
+        say(f"\n{count} {'was' if played == 1 else 'were'} played; without a store, the run cannot be continued")
+        if played:
+            _show(results, self._options, self._out)
+
     def sum_up(self) -> None:
         """Print notes about the compiled searches, and about matches that were in the store."""
         for engine in search_engines():
@@ -335,12 +344,15 @@ def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch
             use.failure = use.failure or reason
 
 
-def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
+def _show(results: Results, options: RunOptions, out: IO[str]) -> int:
+    boards = Leaderboard.of_results(results)
+    if options.explain:
+        boards = [board.explained() for board in boards]
     environments: Sequence[Mapping[str, str]] = ()
-    if style == "json":
+    if options.style == "json":
         with results.open_store() as store:
             environments = Run.list_environments(store.runs())
-    print(render(results, boards, style, Terminal(out).room, environments), file=out)
+    print(render(results, boards, options.style, Terminal(out).room, environments), file=out)
     void = sum(board.void for board in boards)
     if void:
         with results.open_store() as store:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, Interrupted, PlayersLost
 from arena.match.record import Record
 from arena.plugins.manager import Events
 from arena.processes.interrupts import user_interrupts
@@ -119,6 +119,9 @@ class Monitor:
     def watch(self, turns: Turns) -> None:
         """Take a function that returns the decisions in progress."""
 
+    def break_off(self, results: Results) -> None:
+        """Take the results so far of an interrupted run. It has a temporary store, so they are lost afterwards."""
+
     def follow(self, queue: MatchQueue, staff: Callable[[], str] | None) -> AbstractContextManager[object]:
         """Return a context manager for the time in which matches are played. `staff` is set if the players of a plugin play."""
         return nullcontext()
@@ -143,18 +146,25 @@ def play_tournament(spec: Spec, place: Path | Store | None, settings: RunSetting
         events.start()
         queue = MatchQueue(spec, store, settings.shard, monitor.found)
         play = LocalPlayers(spec, planned.plugins, settings, monitor).play if players is None else players.play
-        with (
-            monitor.follow(queue, None if players is None else players.staff),
-            user_interrupts() as interrupts,
-            closing(play(queue)) as played,  # `closing` ends the workers, even after an interrupt
-        ):
-            for match, record in played:
-                with interrupts:
-                    queue.finish(match, record)
-                    one = PlayedMatch(*match, record)
-                    events.tell(one)
-                    monitor.observe(one)
-            interrupts.check()
+        try:
+            with (
+                monitor.follow(queue, None if players is None else players.staff),
+                user_interrupts() as interrupts,
+                closing(play(queue)) as played,  # `closing` ends the workers, even after an interrupt
+            ):
+                for match, record in played:
+                    with interrupts:
+                        queue.finish(match, record)
+                        one = PlayedMatch(*match, record)
+                        events.tell(one)
+                        monitor.observe(one)
+                interrupts.check()
+        except (PlayersLost, Interrupted):
+            if isinstance(store, TemporaryStore):
+                store.flush()
+                ends.pop_all()
+                monitor.break_off(Results(spec, store))
+            raise
         if not queue.others:
             store.end(queue.rankings(), spec)
         elif settings.shard is not None:

@@ -179,6 +179,34 @@ def test_an_interrupted_run_counts_the_matches_in_the_store(
     assert "\n600 matches are in results/cup.db; continue with\n  arena run cup.yaml\n" in done.stderr
 
 
+@pytest.mark.parametrize(("number", "said"), [(0, "0 of 4 matches were"), (1, "1 of 4 matches was"), (3, "3 of 4 matches were")])
+def test_an_interrupted_run_without_a_store_shows_what_was_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    """Its matches are in no file, so this output is all that is left of them."""
+    monkeypatch.chdir(tmp_path)
+    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
+    seen = 0
+
+    def count(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen >= number:
+            raise Interrupted
+
+    monkeypatch.setattr(f"arena.console.progress.Progress.{'note' if number else 'expect'}", count)
+    done = CliRunner().invoke(cli, ["run", "cup.yaml", "--no-store", "--quiet", "--format", "json"])
+    assert isinstance(done.exception, SystemExit | Interrupted)
+    assert f"\n{said} played; without a store, the run cannot be continued\n" in done.stderr
+    if not number:
+        assert done.stdout == ""
+        return
+    (board,) = json.loads(done.stdout)["boards"]
+    assert [row["games"] for row in board["rows"]] == [number, number]
+    assert (board["finished"], board["size"]) == (False, 4)
+    assert not Path("results").exists()
+
+
 def test_a_closed_pipe_gives_no_traceback(spec: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
