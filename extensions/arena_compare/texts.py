@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena.api.results import BoardInfo, TextTable, figures
 from arena.stats import EloEstimate
-from arena_compare.comparison import Comparison, GamesComparison
+from arena_compare.comparison import TOO_FEW_ROUNDS, Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 from arena_compare.verdicts import advice, games_verdict, p_value_text, p_value_words, puzzle_verdict, signed_points
@@ -60,8 +60,9 @@ def _means_text(found: MeanComparison) -> str:
     bounds = ""
     if found.low is not None and found.high is not None:
         bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
-    repeats = " No interval, because the rounds only repeat each other." if found.rounds > 1 and not found.test else ""
-    sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {p_value_words(found.p_value_holm, found.test)}.{repeats}"
+    untested = "the rounds only repeat each other" if found.rounds > 1 else TOO_FEW_ROUNDS
+    tested = p_value_words(found.p_value_holm, found.test, untested)
+    sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {tested}."
     if not found.test and not found.difference:
         sentence = f"{means}: +0 in every round."
     if found.withheld is not None:

@@ -12,7 +12,6 @@ MIN_TOLD_P_VALUE = 1e-15
 """The smallest p-value that is shown as a number. P-values are computed as 1 minus a likelihood, which has about 16 digits."""
 EVERYWHERE = "everywhere"
 """Takes the place of an interval if all positions have the same difference."""
-ONE_POSITION = "there is only one position"
 """The reason why there is no test if two entries differ in what they solve."""
 BOTH = "The games between the two and the ratings of the whole leaderboard"
 
@@ -116,9 +115,13 @@ class Claim(NamedTuple):
 def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     """Return a sentence with the significant differences between two entries, beginning with the solved share. The figures
     without a significant difference come last; if it is `brief`, they are left out.
+
+    A single observation has no such differences. For it, the sentence says what happened, and why this is no verdict.
     """
+    if found.observations == 1:
+        return _describe_one_attempt(found)
     same = not found.solved.only_one and not found.solved.only_other
-    said = "both solved the same positions" if same else p_value_words(found.p_value_holm, found.test, ONE_POSITION)
+    said = "both solved the same positions" if same else p_value_words(found.p_value_holm, found.test)
     every = (
         Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer"),
         Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer"),
@@ -151,6 +154,17 @@ def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
         first = Claim(claims[0].verb, f"{claims[0].words} than {other}", interval)
         text = f"On the positions that both solve, {one} {_listed([first, *claims[1:]])}"
     return f"{text}. They cannot be told apart by {rest}." if rest and not brief else f"{text}."
+
+
+def _describe_one_attempt(found: PuzzleComparison) -> str:
+    solved, rounds = found.solved, found.solved.rounds
+    alone = found.one if solved.only_one else found.other if solved.only_other else None
+    result = f"only {alone} solved it" if alone else "both solved it" if solved.both else "neither solved it"
+    known = [(name, means) for name, means in (("cost", found.cost), ("moves", found.moves), ("nodes", found.nodes)) if means]
+    amounts = [f"{name} {figures.figure(means.one)} and {figures.figure(means.other)}" for name, means in known]
+    why = "each has one attempt" if rounds == 1 else f"their {rounds:,} rounds only repeat one attempt of each"
+    result += f" ({', '.join(amounts)})" if amounts else ""
+    return f"{found.one} and {found.other} cannot be told apart, because {why} at one position: {result}."
 
 
 def _listed(claims: Sequence[Claim]) -> str:

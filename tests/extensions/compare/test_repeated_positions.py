@@ -40,7 +40,8 @@ def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
     assert (pair["low"], pair["high"], pair["test"], pair["p_value"]) == (None, None, "", 1.0)
     text = call("compare", store)
     assert text.startswith("n-queens: dfs and idd on one position (30 rounds, which repeat each other)\n")
-    assert "cannot be told apart by what they solve (+100 points, no test, because there is only one position)." in text
+    why = "dfs and idd cannot be told apart, because their 30 rounds only repeat one attempt of each at one position"
+    assert f"{why}: only dfs solved it.\n" in text
     for measure in ("nodes", "solved", "many"):
         (means,) = json.loads(call("compare", store, "--by", measure, "--format", "json"))[0]["pairs"]
         assert (means["low"], means["high"], means["test"], means["observations"]) == (None, None, "", 0)
@@ -48,6 +49,23 @@ def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
     assert [(one["low"], one["high"]) for one in across["domains"]] == [(None, None)]
     assert "p = " not in text + call("compare", store, "--across")
     assert "n = 30" not in call("compare", store, "--methods")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "limit", "text"),
+    [
+        (1, 1000, "because each has one attempt at one position: both solved it (nodes 113 and 124)."),
+        (3, 1000, "because their 3 rounds only repeat one attempt of each at one position: both solved it (nodes 113 and 124)."),
+        (1, 120, "because each has one attempt at one position: only dfs solved it."),
+        (1, 50, "because each has one attempt at one position: neither solved it."),
+    ],
+)
+def test_a_single_attempt_is_described_in_one_sentence(tmp_path: Path, rounds: int, limit: int, text: str) -> None:
+    """Depth-first search places queen after queen: it generates 113 positions of 8 queens until the first solution."""
+    spec = {**QUEENS, "agents": ["dfs", "best-first"], "rounds": rounds, "limits": {"nodes": limit}}
+    arena.run(spec, store=tmp_path / "queens.db")
+    verdict = call("compare", tmp_path / "queens.db").split("\n\n")[1]
+    assert verdict == f"dfs and best-first cannot be told apart, {text}"
 
 
 def test_random_attempts_at_one_position_are_rounds_that_differ(tmp_path: Path) -> None:
