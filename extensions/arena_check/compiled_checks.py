@@ -80,7 +80,7 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
         if verdict.check != SEARCHES or not verdict.kept:
             yield verdict
         elif verdict.reached and setup.loops:
-            limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), figures.listing(setup.loops)
+            limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), figures.listing([*setup.loops])
             yield Verdict(SEARCHES, f"compiled and uncompiled searches find the same with {named} under limits of {limits} nodes")
         else:
             unreached = "none of the known agents has a compiled search for it" if verdict.reached else verdict.promise
