@@ -73,7 +73,9 @@ def test_code_that_the_compiler_does_not_support_is_found(compiling: None, tmp_p
     assert f"{tmp_path / 'plugin.py'}:3" in str(found[RULES].violation)
 
 
-def test_the_command_gives_file_and_line_and_a_run_continues_plain(arena: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_command_gives_file_and_line_and_a_run_continues_plain(
+    compiler: None, arena: Callable[..., Any], tmp_path: Path
+) -> None:
     line = PILE[: PILE.index("def result")].count("\n") + 1
     (tmp_path / "plugin.py").write_text(PILE.replace("(state[0] - action, ", "(state[0] - 1, ", 1))
     done = arena("check", "plugin.py", "--matches", 3)
