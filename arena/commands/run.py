@@ -308,7 +308,7 @@ class ShownRun(Monitor):
     def sum_up(self) -> None:
         """Print notes about the compiled searches, and about matches that were in the store."""
         for engine in search_engines():
-            for line in engine.sum_up(self._uses.values()):
+            for line in engine.sum_up([self._uses[place] for place in sorted(self._uses)]):
                 self.note(line)
         queue, path = self._feeds[-1], self._options.path
         if path is not None and (queue.held or queue.void):
