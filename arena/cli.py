@@ -17,11 +17,12 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.commands import COMMANDS as OWN, GROUP, Command
+from arena.commands import COMMANDS as OWN, GROUP, OTHER_COMMANDS, Command
 from arena.console.project import no_project_option
 from arena.errors import ArenaError, Interrupted, describe
 from arena.lazy import BLOCKED, EntryPoint, find_entry_points, list_blocked
 from arena.processes.interrupts import abandoned, user_interrupts
+from arena.version import hint_at_distribution
 
 TRACEBACK = "ARENA_TRACEBACK"
 
@@ -125,6 +126,12 @@ class CommandGroup(click.Group):
     """Lists its commands without importing them."""
 
     commands: Commands
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; None for an unknown name. For a command of another distribution, the error says how to install it."""
+        if cmd_name in OTHER_COMMANDS and cmd_name not in self.commands:
+            ctx.fail(f"No such command {cmd_name!r}; {hint_at_distribution(OTHER_COMMANDS[cmd_name])}")
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the name of every command, and the first sentence of its help."""

@@ -14,6 +14,14 @@ def distribution() -> str:
     return next((point.owner[0] for point in find_entry_points("arena") if point.name == "builtin-formats"), None) or "arena"
 
 
+def hint_at_distribution(name: str) -> str:
+    """Return the hint at another distribution of the project, which is in the folder `name` of its repository.
+
+    The command works while no package index has the distribution.
+    """
+    return f"the distribution fairarena-{name} defines it: in a checkout of fairarena, run `pip install ./{name}`"
+
+
 @cache
 def install_command(extra: str) -> str:
     """Return the command that installs the libraries of an extra, by their own names, so that it works without a package index

@@ -26,7 +26,12 @@ nitpicky = False
 
 
 def named(_app: Any, _page: str, source: list[str]) -> None:
-    """Turn the comments that name files into captions. The tests find the files by these comments."""
+    """Turn the comments that name files into captions, and correct the links to and from the pages of the ladder.
+
+    The tests find the files by these comments.
+    """
+    # The pages of the ladder are in `ladder/docs` of the repository. For Sphinx they are in `docs/ladder`, a link to that folder.
+    source[0] = source[0].replace("](../../docs/", "](../").replace("../ladder/docs/", "ladder/")
     source[0] = re.sub(
         r"^<!-- file: (\S+) -->\n```(\w+)\n", r"```{code-block} \2\n:caption: \1\n\n", source[0], flags=re.MULTILINE
     )

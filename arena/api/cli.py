@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from arena.console.output import LiveLine as LiveLine, Terminal as Terminal, results_alone as results_alone
     from arena.console.progress import PercentLine as PercentLine
     from arena.console.project import read_own_file as read_own_file
-    from arena.version import distribution as distribution, install_command as install_command
+    from arena.version import (
+        distribution as distribution,
+        hint_at_distribution as hint_at_distribution,
+        install_command as install_command,
+    )
 else:
     __getattr__, __dir__ = pass_on(
         __name__,
@@ -33,7 +37,7 @@ else:
             "arena.console.output": "LiveLine Terminal results_alone",
             "arena.console.progress": "PercentLine",
             "arena.console.project": "read_own_file",
-            "arena.version": "distribution install_command",
+            "arena.version": "distribution hint_at_distribution install_command",
         },
         "Command",
     )

@@ -39,3 +39,6 @@ COMMANDS = [
         ("validate", "specs", "Check specs without playing them."),
     )
 ]
+
+OTHER_COMMANDS = {"ladder": "ladder", "submit": "ladder"}
+"""The commands of other distributions of the project, with the folders of these distributions in the repository."""

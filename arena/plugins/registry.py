@@ -18,7 +18,7 @@ from arena.plugins.contract import Unfit, locate, source_line
 from arena.plugins.manager import Key, PluginManager
 from arena.search_engines import SearchEngine, add_search_engine
 from arena.traits import Abilities, Traits
-from arena.version import distribution
+from arena.version import distribution, hint_at_distribution
 
 Brought = TypeVar("Brought")
 
@@ -244,11 +244,10 @@ class Registry:
             raise PluginError("conflict", self.withdrawn[key])
 
 
-_CHESS = "the distribution fairarena-chess defines it: in a checkout of fairarena, run `pip install ./chess`"
 _ENGINE = "an engine is a program: write {{agent: {{command: [{}], protocol: {}}}}}, as `arena docs engines` shows"
 _SPIEL = "open_spiel has such a game: write {{name: openspiel, game: {}}}, as `arena docs openspiel` shows"
 ELSEWHERE: dict[str, tuple[str, str]] = {
-    "chess": ("game", _CHESS),
+    "chess": ("game", hint_at_distribution("chess")),
     **{name: ("agent", _ENGINE.format(name, "uci")) for name in ("stockfish", "lc0", "komodo", "crafty", "fruit")},
     **{name: ("agent", _ENGINE.format(name, "gtp")) for name in ("gnugo", "katago", "leela", "pachi", "mohex")},
     **{name: ("game", _SPIEL.format(name.replace("-", "_"))) for name in ("go", "havannah", "y", "amazons", "tiny-bridge")},

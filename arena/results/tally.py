@@ -169,6 +169,13 @@ class Facts:
     cost_of: int = 0
     fallbacks: int = 0
 
+    @classmethod
+    def of(cls, seats: tuple[int, ...], record: Record) -> "Facts":
+        """Return the facts of a single match. `seats` has the number of the entry in each seat."""
+        moves, cost = record.moves, record.cost
+        measured = (moves or 0, int(moves is not None), cost or 0.0, int(cost is not None))
+        return cls(seats, record.returns, record.termination, record.seat, record.solved, 1, *measured, record.fallbacks)
+
 
 ROUNDS_PER_PAGE = 64
 

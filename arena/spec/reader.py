@@ -12,6 +12,10 @@ from arena.spec.document import Document, Path
 from arena.spec.parameters import UNKNOWN_KEY, Report, add_hints, check_value, explain_unknown, make_adapter
 from arena.spec.sweep import Variant
 from arena.tracking import Postponed
+from arena.version import hint_at_distribution
+
+LADDER_KEYS = frozenset({"feedback", "marks", "requests", "submissions", "until"})
+"""Keys that only the spec of a ladder has."""
 
 
 def format_path(path: Path) -> str:
@@ -47,7 +51,10 @@ class Faults:
     def add_unknown(self, key: Any, known: Iterable[str]) -> None:
         """Note that a key of the spec is unknown, and name the most similar known ones."""
         value = self.document.values.get(key) if isinstance(self.document.values, dict) else None
-        self.add((key,), f"{UNKNOWN_KEY}; {explain_unknown(str(key), known, value=value)}", key=True)
+        hint = f"a ladder has it; {hint_at_distribution('ladder')}"
+        if key not in LADDER_KEYS:
+            hint = explain_unknown(str(key), known, value=value)
+        self.add((key,), f"{UNKNOWN_KEY}; {hint}", key=True)
 
     def check(self, path: Path, hint: Any, value: Any, known: Iterable[str]) -> Any:
         """Return a value, converted by its type hint; None if it has faults. For unknown keys, faults suggest `known` ones."""

@@ -22,6 +22,7 @@ from zlib import crc32
 
 from arena.errors import cut, escape_line
 from arena.lazy import find_entry_points
+from arena.version import hint_at_distribution
 
 APPLICATION = 0x41524E41
 """The application id in the header of the file, which reads ARNA."""
@@ -170,7 +171,10 @@ def fit_schema(objects: Iterable[Object]) -> Fit:
     if not foreign:
         return Fit(f"it has no {called}", len(missing) == 1)  # a damaged number of rows hides the last one
     changed = is_damage or (kind, name) in {one[:2] for one in known}
-    return Fit(f"its {called} is not as arena makes it" if changed else f"arena makes no {called}", is_damage)
+    if changed:
+        return Fit(f"its {called} is not as arena makes it", is_damage)
+    hint = f" ({hint_at_distribution('ladder')})" if str(name).startswith("ladder_") else ""
+    return Fit(f"arena makes no {called}{hint}", is_damage)
 
 
 @cache

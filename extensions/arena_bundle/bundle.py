@@ -49,7 +49,7 @@ from arena_bundle.privacy import LadderNames, Privacy, house_agents
 from arena_bundle.reader import MAX_JSON_BYTES, MAX_RECORD_BYTES, Archive
 from arena_bundle.rebuild import build_store, print_boards
 from arena_bundle.signature import sign_file
-from arena_ladder.code_folder import unpack
+from arena_isolation.archive import unpack
 
 MAX_SUBMISSION_BYTES = 256 << 20
 """The largest size of an unpacked submission to a ladder. The limits of ladders are much smaller."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import Terminal, distribution
+from arena.api.cli import Terminal, distribution, hint_at_distribution
 from arena.api.results import figures
 from arena_catalog.catalogue import paragraph
 
@@ -26,6 +28,10 @@ INSTALLED = Path(__file__).parent / "manual"
 """The folder of the pages if arena was installed from a wheel."""
 CHECKOUT = Path(__file__).parents[2] / "docs"
 """The folder of the pages in a checkout of the repository."""
+MANUALS = "arena.manual"
+"""The group of entry points by which other distributions name a package with pages. The pages are in its folder `manual` or, in a
+checkout, in the folder `docs` beside the package. The name of the entry point comes before their topics.
+"""
 CONTENTS = "index"
 """The page with the tables of contents, which determine the order of all other pages."""
 MAX_TEXT_WIDTH = 100
@@ -96,6 +102,12 @@ def manual() -> Mapping[str, ManualPage]:
     """Return all pages, keyed by topic and sorted."""
     top = folder()
     files = {file.relative_to(top).with_suffix("").as_posix(): file for file in top.rglob("*.md")}
+    for point in entry_points(group=MANUALS):
+        spec = find_spec(point.value)
+        if spec is not None and spec.origin is not None:
+            package = Path(spec.origin).parent
+            place = package / "manual" if (package / "manual").is_dir() else package.parent / "docs"
+            files |= {f"{point.name}/{file.stem}": file for file in place.glob("*.md")}
     return {topic: ManualPage(topic, files[topic]) for topic in sorted(files)}
 
 
@@ -109,6 +121,10 @@ def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
         return pages[asked if asked in pages else ending[0]]
     if ending:
         raise ArenaError(f"topic {topic!r}: expected one of {', '.join(ending)}")
+    listed = [entry for table in TOCTREE.finditer(pages[CONTENTS].text) for entry in table["entries"].split()]
+    for entry in listed:
+        if entry == asked or entry.endswith(f"/{asked}"):
+            raise ArenaError(f"topic {topic!r}: {hint_at_distribution(entry.partition('/')[0])}")
     near = get_close_matches(asked, {*pages, *[name.rpartition("/")[2] for name in pages]}, cutoff=MIN_TOPIC_SIMILARITY)
     whole = re.compile(rf"\b{re.escape(asked)}\b", re.IGNORECASE)
     counts = {name: len(whole.findall(page.text)) for name, page in pages.items()}
@@ -129,6 +145,8 @@ def contents(pages: Mapping[str, ManualPage], width: int) -> Iterator[str]:
     """Yield the lines that list the topics and titles of all pages."""
     column = max(map(len, pages)) + 4
     for caption, group in groups(pages):
+        if not group:  # its pages are in another distribution
+            continue
         yield caption
         for page in group:
             topic = f"  {page.topic}"

@@ -16,7 +16,6 @@ import pytest
 from arena import run
 from arena.api.processes import ProcessTree
 from arena.errors import ArenaError
-from arena.match.match import Program
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
@@ -25,8 +24,6 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena_isolation.control_group import new_group, own_folders
 from arena_isolation.family_clock import FamilyClock
-from arena_isolation.protocol import VERSION
-from arena_ladder.judge import CHECK_SECONDS, CheckBounds
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.hostile.conftest import stop_agents_by
 
@@ -301,16 +298,6 @@ def test_a_limit_of_processor_time_is_part_of_an_id_only_if_given() -> None:
     assert {isolation for isolation, _ in seats({"cpu_seconds": 1})} == {"process"}
     with pytest.raises(ArenaError, match="a limit of CPU seconds needs isolation: process or sandbox"):
         seats({"cpu_seconds": 1}, isolation="none")
-
-
-def test_a_check_counts_no_time_without_a_processor(tmp_path: Path, load: None) -> None:
-    """With a quarter of a core, a program takes seconds to start."""
-    hello = json.dumps({"type": "hello", "protocol": VERSION, "can": ["choose"]})
-    script = f"for _ in range(4 * 10**7): pass\ninput()\nprint({hello!r}, flush=True)\ninput()"
-    bounds = CheckBounds(memory_mb=1024)
-    began = time.monotonic()
-    bounds.start(Program("late", {}, None, (), str(tmp_path), (sys.executable, "-c", script)), None, "process").end()
-    assert 0 < CHECK_SECONDS - bounds.seconds < (time.monotonic() - began) / 2
 
 
 def test_a_thread_that_waits_for_its_core_is_noticed(one_core: int) -> None:

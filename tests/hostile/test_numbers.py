@@ -1,6 +1,5 @@
 """Large and odd numbers and names that a program reports."""
 
-import json
 import re
 import stat
 from pathlib import Path
@@ -8,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Arena
-from tests.eventually import eventually
-from tests.extensions.ladder.hosting import HostedLadder
 from tests.extensions.web.conftest import served
 
 PROGRAM = r"""#!/usr/bin/env python3
@@ -84,28 +81,3 @@ def test_numbers_of_a_program_are_shown_as_numbers_everywhere(arena: Arena, tmp_
             answer = server.ask(path)
             assert answer.status == 200, (path, answer)
             check_text(path, answer.text)
-
-
-@pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
-def test_numbers_of_a_program_are_numbers_on_a_ladder(tmp_path: Path) -> None:
-    with HostedLadder(tmp_path) as ladder:
-        (token,) = ladder.tokens("ada")
-        key = ladder.submit(token, PROGRAM.encode(), "program", name="odd").body["id"]
-        told = ladder.verdict(token, key)
-        assert told["status"] == "playing", told
-        found = eventually(
-            lambda: [one for one in ladder.ask("/api/t/ladder/matches").body["matches"] if "ada/odd@1" in one["labels"]]
-        )
-        match = found[0]["id"]
-        paths = [
-            "/api/standings",
-            "/api/live",
-            "/api/agents/ada/odd@1",
-            "/api/t/ladder/entry?name=ada/odd@1",
-            f"/api/submissions/{key}/log",
-        ]
-        for path in [*paths, f"/api/t/ladder/match/{match}", f"/api/t/ladder/match/{match}/around", "/metrics"]:
-            answer = ladder.ask(path, token)
-            assert answer.status == 200, (path, answer)
-            check_text(path, answer.body if isinstance(answer.body, str) else json.dumps(answer.body, ensure_ascii=False))
-        assert "\\x1b[2J" in ladder.ask(f"/api/submissions/{key}/log", token).body["log"]

@@ -20,7 +20,6 @@ import arena as api
 from arena_web.live import MAX_STREAMS
 from arena_web.server import MAX_CONNECTIONS
 from tests.eventually import DEADLINE_SECONDS, eventually
-from tests.extensions.ladder.hosting import HostedLadder
 
 pytestmark = [pytest.mark.promise(hole="server", isolation="any")]
 
@@ -64,26 +63,18 @@ class Target(NamedTuple):
 
 
 @contextmanager
-def hosted(kind: str, folder: Path) -> Iterator[Target]:
-    if kind == "serve":
-        api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=folder / "cup.db")
-        words = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
-        with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-            assert server.stdout is not None
-            resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
-            port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-            try:
-                yield Target(port, f"127.0.0.1:{port}", "/api/position", "/api/t/cup/events", "/t/cup", by_proxy=False)
-            finally:
-                server.send_signal(signal.SIGINT)
-        return
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    public = ("--public", "https://arena.example.org") if kind == "proxy" else ()
-    with HostedLadder(folder, "game: tic-tac-toe\nagents: [random, greedy]\nseed: 5\n", "--port", str(port), *public) as own:
-        resource.prlimit(own.process.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
-        host = "arena.example.org" if public else f"127.0.0.1:{port}"
-        yield Target(port, host, "/api/authors", "/api/events", "/", by_proxy=bool(public))
+def served(folder: Path) -> Iterator[Target]:
+    """Serve a store, with a limit of FILES for the descriptors of the server."""
+    api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=folder / "cup.db")
+    words = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
+        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        try:
+            yield Target(port, f"127.0.0.1:{port}", "/api/position", "/api/t/cup/events", "/t/cup", by_proxy=False)
+        finally:
+            server.send_signal(signal.SIGINT)
 
 
 class SlowCrowd(threading.Thread):
@@ -152,14 +143,9 @@ class SlowCrowd(threading.Thread):
             await asyncio.sleep(1)
 
 
-@pytest.mark.parametrize(
-    ("kind", "manners"),
-    [("serve", ["body"]), ("ladder", ["body", "answer"]), ("proxy", ["head", "body", "stream", "answer"])],
-    ids=lambda value: value if isinstance(value, str) else "-".join(value),
-)
-def test_an_honest_client_is_served_among_slow_ones(kind: str, manners: Sequence[str], tmp_path: Path) -> None:
-    """Heads that never end, bodies a byte at a time, streams and answers that nobody reads."""
-    with hosted(kind, tmp_path) as target, SlowCrowd(target, manners):
+def check_honest_requests(target: Target, manners: Sequence[str]) -> None:
+    """Assert that the answers to an honest client come in time while a crowd of slow clients attacks the server."""
+    with SlowCrowd(target, manners):
         for path in (target.page, "/static/style.css", target.events) * 5:
             began = time.monotonic()
             assert target.get(path) == 200
@@ -167,8 +153,15 @@ def test_an_honest_client_is_served_among_slow_ones(kind: str, manners: Sequence
             time.sleep(0.05)
 
 
+def test_an_honest_client_is_served_among_slow_ones(tmp_path: Path) -> None:
+    """Each slow client sends its request a byte at a time."""
+    with served(tmp_path) as target:
+        check_honest_requests(target, ["body"])
+
+
 def test_streams_leave_room_for_another_address(tmp_path: Path) -> None:
-    with hosted("serve", tmp_path) as target, ExitStack() as stack:
+    """The streams of many addresses are read; the stream of another address takes the place of the oldest one."""
+    with served(tmp_path) as target, ExitStack() as stack:
         made = []
         for number in range(MAX_STREAMS):
             one = stack.enter_context(closing(target.connect(f"127.1.{number // 200}.{number % 200 + 1}")))

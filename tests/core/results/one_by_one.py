@@ -14,12 +14,7 @@ def count_one_by_one(tally: Tally, matches: Iterable[tuple[int, Pairing, Record]
     plays = set()
     for number, pairing, record in matches:
         seats = pairing.seats
-        facts = Facts(seats, record.returns, record.termination, record.seat, record.solved, fallbacks=record.fallbacks)
-        if record.moves is not None:
-            facts.moves, facts.moves_of = record.moves, 1
-        if record.cost is not None:
-            facts.cost, facts.cost_of = record.cost, 1
-        tally.count(facts)
+        tally.count(Facts.of(seats, record))
         if record.termination == "void":
             tally.unavailable += (record.message or "").startswith(Unavailable.MARK)
             if tally.outcomes is not None and tally.has_conclusion:

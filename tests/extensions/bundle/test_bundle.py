@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import zipfile
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import yaml
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
 from arena_bundle.bundle import bundle
-from arena_ladder.ledger import TABLES
 from tests.conftest import Arena, arena_in
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, verdict_on
 
@@ -138,46 +136,6 @@ def test_code_with_a_private_value_is_refused(tmp_path: Path, capsys: pytest.Cap
         shown = "".join(capsys.readouterr())
         assert "tournament/last.py:19 holds" in shown
         assert value not in shown
-
-
-def make_ladder(folder: Path, spec: str = "ladder", house: str = "random") -> Path:
-    """Return a store with the tables of a ladder: one submission with a name, and one with a pseudonym."""
-    agents = f'[{house}, {{agent: greedy, label: "lovelace/lovelace-bot@1"}}, {{agent: random, label: "p-0123abcd/quick@2"}}]'
-    store = play(folder, f"game: tic-tac-toe\nrounds: 3\nagents: {agents}\n", spec)
-    with closing(Store.connect(store, "rw")) as connection:
-        connection.executescript(TABLES)
-        people = [(PERSON, "Ada King", EMAIL, "", PERSON), ("hopper", "Grace Hopper", "grace@uni-example.org", "", "p-0123abcd")]
-        connection.executemany("INSERT INTO ladder_person VALUES (?, ?, ?, ?, ?)", people)
-        connection.executemany("INSERT INTO ladder_author VALUES (?, ?, 0, NULL)", [(PERSON, TOKEN), ("hopper", "t")])
-        connection.execute("INSERT INTO ladder_setting VALUES ('host token', 'planted-host-token')")
-        rows = [("k1", PERSON, "lovelace-bot", 1, PLUGIN), ("k2", "p-0123abcd", "quick", 2, "print(1)\n")]
-        for key, author, name, version, code in rows:
-            connection.execute(
-                "INSERT INTO ladder_submission (id, author, name, version, kind, file, digest, content, received, status) "
-                "VALUES (?, ?, ?, ?, 'python', 'a.py', ?, ?, 0, 'playing')",
-                (key, author, name, version, sha256(code.encode()).hexdigest(), code.encode()),
-            )
-    return store
-
-
-def test_a_ladder_shows_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A pseudonym stays, and a name is replaced by one. The code is included only on request."""
-    store = make_ladder(tmp_path)
-    out = tmp_path / "ladder.arena"
-    assert call(bundle, store, "-o", out) == 0
-    assert_absent(out, PERSON, "Ada King", EMAIL, TOKEN, "Hopper", "planted-host-token", "uni-example")
-    run_file = json.loads(read(out)["run.json"])
-    assert run_file["submissions"] == {
-        "author-1/agent-1@1": sha256(PLUGIN.encode()).hexdigest(),
-        "p-0123abcd/quick@2": sha256(b"print(1)\n").hexdigest(),
-    }
-    assert set(run_file["boards"][0]["labels"]) == {"random", *run_file["submissions"]}
-    assert not [name for name in read(out) if "submissions" in name]
-    code, verdict = verdict_on(out, capsys)
-    assert code == 3
-    assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
-    assert call(bundle, store, "-o", out, "--with-code") == 0
-    assert read(out)["tournament/submissions/author-1/agent-1@1/agent.py"].decode() == PLUGIN
 
 
 def test_an_earlier_run_and_a_file_of_data_are_kept(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
@@ -17,11 +16,10 @@ from arena_bundle import bundle as packer, reader
 from arena_bundle.bundle import bundle
 from arena_bundle.layout import Contradiction, NoBundle
 from arena_bundle.lot import LotSize, LotSizeType, describe_bound
-from arena_bundle.privacy import LadderNames, Privacy, PrivateValue
+from arena_bundle.privacy import Privacy, PrivateValue
 from arena_bundle.reader import Archive
 from arena_bundle.sandbox_checks import find_unknown_settings
-from tests.extensions.bundle.conftest import call, read, rehash, verdict_on, write
-from tests.extensions.bundle.test_bundle import make_ladder
+from tests.extensions.bundle.conftest import call, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, edit_record, reprint
 
 Files = dict[str, bytes]
@@ -244,30 +242,6 @@ def test_a_sample_of_almost_all_matches_leaves_a_bound() -> None:
 
 
 @pytest.mark.process
-def test_texts_and_code_of_a_ladder_with_names_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One author's code contains her own id, and the other author's code contains the full name of the first one."""
-    store, out = make_ladder(tmp_path), tmp_path / "x.arena"
-    with Store.open(store) as opened:
-        names = LadderNames(opened)
-        record = next(one for one, _ in opened.records())
-    texts: Any = {"message": "by lovelace", "traceback": "by Ada", "timing": {"start": (0.1, None)}}
-    cleaned = names.clean(record._replace(**texts))
-    assert (cleaned.message, cleaned.traceback, cleaned.timing) == (None, None, None)
-    with closing(Store.connect(store, "rw")) as connection:
-        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by lovelace"])
-        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# better than Ada King"])
-    assert call(bundle, store, "-o", out, "--with-code") == 0
-    assert "author-1/agent-1@1 is left out" in (said := capsys.readouterr().err)
-    assert "p-0123abcd/quick@2 is left out" in said
-    assert not [one for one in read(out) if "submissions" in one]
-    with closing(Store.connect(store, "rw")) as connection:  # this handle is not a pseudonym
-        connection.execute("UPDATE ladder_person SET handle = 'countess' WHERE id = 'lovelace'")
-        connection.execute("UPDATE ladder_submission SET author = 'countess' WHERE id = 'k1'")
-    with Store.open(store) as opened:
-        assert LadderNames(opened).labels["countess/lovelace-bot@1"] == "author-1/agent-1@1"
-
-
-@pytest.mark.process
 def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The values are hosts, paths in the home folder, tracebacks, and secrets in URL encoding."""
     privacy = Privacy({"agents": [{"agent": "llm", "base_url": "http://gpu7.uni-example.org:80/v1"}]})
@@ -278,7 +252,6 @@ def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, mo
     with pytest.raises(PrivateValue, match="secret environment variable"):
         Privacy({}).check("tournament/a.py", b"http://x/?key=planted%2Fsecret%204711")
     Privacy({}).check("tournament/w.bin", b"\xff\0\1a@b.de\xe9")  # a binary file needs a longer match for an address
-    store = make_ladder(tmp_path)
-    with Store.open(store) as opened:
+    with Store.open(play(tmp_path)) as opened:
         record = next(one for one, _ in opened.records())
     assert privacy.clean(record._replace(traceback=f"{Path.home()}/x.py")).traceback is None

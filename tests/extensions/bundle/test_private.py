@@ -1,18 +1,14 @@
 """Private values in files, file names and messages are found, and archives and links cannot lead out of their folder."""
 
-import io
 import json
-import zipfile
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from arena.api.store import Store
 from arena_bundle.bundle import bundle
 from arena_bundle.privacy import PLACES_IN_MESSAGES, Privacy, PrivateValue
-from tests.extensions.bundle.conftest import SPEC, call, pack, play, read, verdict_on
-from tests.extensions.bundle.test_bundle import EMAIL, TOKEN, assert_absent, make_ladder
+from tests.extensions.bundle.conftest import SPEC, call, pack, play, read
+from tests.extensions.bundle.test_bundle import EMAIL, TOKEN, assert_absent
 
 SECRETS = [
     "github~_pat_11ABCDEFG0aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -126,54 +122,6 @@ def test_a_private_file_name_is_refused(tmp_path: Path, words: tuple[str, ...], 
     shown = capsys.readouterr().out
     assert "tournament/data/[left out]/w.txt: the name of this file holds an e-mail address" in shown
     assert "ada" not in shown
-
-
-@pytest.mark.parametrize("name", ["../../../../ESCAPED.txt", "/ESCAPED.txt"])
-def test_the_archive_of_a_submission_cannot_leave_its_folder(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The archive was put into the store without the checks of the ladder. The other submission stays in the bundle."""
-    store, content = make_ladder(tmp_path), io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(name, "planted")
-    with closing(Store.connect(store, "rw")) as connection:
-        connection.execute("UPDATE ladder_submission SET kind = 'zip', content = ? WHERE id = 'k1'", [content.getvalue()])
-    out = tmp_path / "x.arena"
-    assert call(bundle, store, "-o", out, "--with-code") == 0
-    assert "the code of author-1/agent-1@1 is left out" in capsys.readouterr().err
-    assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
-
-
-def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A team with the name of an agent changes nothing, and neither does an address that begins with a word of every bundle."""
-    store, out = make_ladder(tmp_path), tmp_path / "x.arena"
-    assert call(bundle, store, "-o", out, "--with-code") == 0
-    before = {name: content for name, content in read(out).items() if name != "environment.json"}
-    with closing(Store.connect(store, "rw")) as connection:
-        person = ("kim", "Kim Example", "score@uni-example.org", "random", "p-11111111")
-        connection.execute("INSERT INTO ladder_person VALUES (?, ?, ?, ?, ?)", person)
-    assert call(bundle, store, "-o", out, "--with-code") == 0
-    assert {name: content for name, content in read(out).items() if name != "environment.json"} == before
-    with closing(Store.connect(store, "rw")) as connection:
-        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by Ada King"])
-        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# score: better than lovelace"])
-    capsys.readouterr()
-    assert call(bundle, store, "-o", out, "--with-code") == 0
-    assert "the code of author-1/agent-1@1 is left out: it has the name" in capsys.readouterr().err
-    assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
-
-
-def test_names_of_people_in_the_spec_of_a_ladder_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The names are in the label of an entry and in the name of the spec. The bundle stays valid."""
-    store, out = make_ladder(tmp_path, "hopper", '{agent: random, label: "like lovelace"}'), tmp_path / "x.arena"
-    assert call(bundle, store, "-o", out) == 0
-    assert_absent(out, "hopper", "lovelace")
-    assert set(json.loads(read(out)["run.json"])["boards"][0]["labels"]) == {
-        "entry-1",
-        "author-1/agent-1@1",
-        "p-0123abcd/quick@2",
-    }
-    assert verdict_on(out, capsys)[0] == 3
 
 
 def test_a_bundle_without_code_hides_the_authors_folders(tmp_path: Path) -> None:

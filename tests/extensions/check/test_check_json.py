@@ -10,14 +10,28 @@ from arena.cli import cli
 from arena.errors import ArenaError
 from tests.conftest import arena_in
 from tests.extensions.check.conftest import Inside
-from tests.extensions.ladder.hosting import agent
 
 pytestmark = pytest.mark.process
+
+AGENT = """
+from arena import Agent, hookimpl
+
+class Mine(Agent):
+    name = "mine"
+
+    def choose(self, game, state, search):
+        {body}
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+GOOD = "return search.rng.choice(game.actions(state))"
 
 
 def test_an_agent_that_ends_the_process_has_a_line(tmp_path: Path) -> None:
     """The process that waits for the check writes this line."""
-    (tmp_path / "mine.py").write_bytes(agent("import os; os._exit(3)"))
+    (tmp_path / "mine.py").write_text(AGENT.format(body="import os; os._exit(3)"))
     done = arena_in(tmp_path)("check", "mine.py", "--game", "tic-tac-toe", "--matches", "1", "--format", "json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["subject"], found["passed"]) == (1, "agent mine", False)
@@ -27,12 +41,12 @@ def test_an_agent_that_ends_the_process_has_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("body", "code", "text"),
-    [("return search.rng.choice(game.actions(state))", 0, "tic-tac-toe: "), ("return 99", 1, "expected: ")],
+    [(GOOD, 0, "tic-tac-toe: "), ("return 99", 1, "expected: ")],
 )
 def test_an_agent_that_keeps_the_rules_or_breaks_them_has_a_line(
     tmp_path: Path, inside: Inside, body: str, code: int, text: str
 ) -> None:
-    (tmp_path / "mine.py").write_bytes(agent(body))
+    (tmp_path / "mine.py").write_text(AGENT.format(body=body))
     done = inside("check", "mine.py", "--game", "tic-tac-toe", "--matches", "1", "--format", "json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["subject"], found["passed"]) == (code, "agent mine", code == 0)
@@ -42,13 +56,13 @@ def test_an_agent_that_keeps_the_rules_or_breaks_them_has_a_line(
 
 def test_a_try_reports_its_boards(tmp_path: Path, inside: Inside) -> None:
     """The board comes after the checks. A random agent is behind the searches, and a broken agent plays no board."""
-    (tmp_path / "mine.py").write_bytes(agent())
+    (tmp_path / "mine.py").write_text(AGENT.format(body=GOOD))
     done = inside("try", "mine.py", "--game", "tic-tac-toe", "--format", "json")
     checked, board = [json.loads(line) for line in done.stdout.splitlines()]
     assert (done.returncode, checked["passed"], board["game"], board["agent"]) == (0, True, "tic-tac-toe", "mine")
     assert board["row"]["agent"] == "mine"
     assert 1 < board["row"]["rank"] <= board["entries"]
-    (tmp_path / "mine.py").write_bytes(agent("return 99"))
+    (tmp_path / "mine.py").write_text(AGENT.format(body="return 99"))
     done = inside("try", "mine.py", "--game", "tic-tac-toe", "--format", "json")
     [checked] = [json.loads(line) for line in done.stdout.splitlines()]
     assert (done.returncode, checked["passed"]) == (1, False)

@@ -1,22 +1,19 @@
-"""`arena new course`: the ladders are valid, and the hidden tests tell good agents from first files."""
+"""`arena new course` writes a folder, and its hidden tests tell good agents from first files."""
 
-import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
-from jsonschema import Draft202012Validator
 
 from arena import load_plugins
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena_check.new_course import EXERCISES, write_course
-from arena_ladder.spec import list_assignments
 
 pytestmark = pytest.mark.process
+
+SCHEMA_LINE = "# yaml-language-server: $schema=course.schema.json"
 
 GOOD = {
     "heuristic": "from arena_games.connect_four_heuristics import OpenLines as good\narena_heuristics = lambda: [good]\n",
@@ -27,29 +24,13 @@ GOOD = {
 }
 
 
-def test_a_course_is_written_once_and_its_ladders_are_valid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also for another game of two players; neither a puzzle nor a folder that is there is touched."""
+def test_a_course_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a course on a puzzle nor a course in an existing folder is written."""
     monkeypatch.chdir(tmp_path)
     for name, words in (("term", []), ("spring", ["--game", "othello"])):
         assert cli(["new", "course", name, *words], standalone_mode=False) == 0
-        specs = [str(file) for file in list_assignments(Path(name))]
-        assert specs == sorted([f"{name}/15-puzzle.yaml", f"{name}/{words[-1] if words else 'connect-four'}.yaml"])
-        assert cli(["validate", *specs], standalone_mode=False) == 0
-        assert capsys.readouterr().out.count("2 authors, marks pass, good, top") == 2
-        for file in specs:
-            first, spec = Path(file).read_text().split("\n", 1)
-            found = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
-            assert found is not None, first
-            schema = Draft202012Validator(json.loads(Path(name, found[1]).read_text()))
-            assert not [*schema.iter_errors(yaml.safe_load(spec))]
-            late = {"closes": "2026-11-30T18:00+01:00", "late": {"until": "2026-12-02T18:00+01:00", "penalty": 0.2}}
-            assert not [*schema.iter_errors({**yaml.safe_load(spec), "submissions": late})]
-            for key, wrong in (("rounds", 3), ("submissions", {"keeps": 2}), ("marks", {"margin": -1})):
-                assert [*schema.iter_errors({**yaml.safe_load(spec), key: wrong})], key
         texts = [file.read_text() for file in Path(name).rglob("*") if file.is_file() and file.suffix != ".json"]
-        assert "$" not in "".join(texts).replace(first, "")
+        assert "$" not in "".join(texts).replace(SCHEMA_LINE, "")
     for name, game, message in (("term", None, "exists"), ("other", "sliding-tiles", "two players")):
         with pytest.raises(ArenaError, match=message):
             write_course(name, tmp_path, load_plugins(()), game)

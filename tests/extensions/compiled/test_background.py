@@ -25,7 +25,6 @@ from arena_compiled.boards import sum_up
 from arena_compiled.plugin import LONG_PLAIN_SECONDS
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.cluster.conftest import Cluster
-from tests.extensions.ladder.hosting import HostedLadder
 from tests.extensions.web.conftest import served
 
 pytestmark = pytest.mark.usefixtures("compiler")
@@ -275,24 +274,6 @@ def test_searches_on_a_cluster_are_compiled(arena: Callable[..., Any], brought: 
         cluster.close()
     assert done.returncode == 0, done.stderr
     assert goes_compiled(timings(arena, tmp_path / "cup.db"))
-
-
-def test_searches_of_a_ladder_are_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
-    """Its worker plays match after match."""
-    pytest.importorskip("fastapi")
-    house = "{agent: alpha-beta, depth: 6, isolation: none}, {agent: random, isolation: none}"
-    spec = f"game: connect-four\nagents: [{house}]\nisolation: process\nuntil: {{interval: 1}}\nsubmissions: {{per_day: 5}}\n"
-    with HostedLadder(tmp_path, spec) as ladder:
-
-        def games() -> int:
-            return max(int(row["games"]) for row in ladder.rows())
-
-        eventually(lambda: list(brought.glob("*.module")))
-        before = games()
-        eventually(lambda: games() > before + 4)
-        ladder.end()
-    (store,) = tmp_path.rglob("*.db")
-    assert goes_compiled(timings(arena, store))
 
 
 def test_a_run_does_not_wait_for_a_compiler_at_its_end(

@@ -1,0 +1,130 @@
+"""A bundle of a ladder contains no names of its people, and code only on request."""
+
+import io
+import json
+import zipfile
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.api.store import Store
+from arena_bundle.bundle import bundle
+from arena_bundle.privacy import LadderNames
+from arena_ladder.ledger import TABLES
+from tests.extensions.bundle.conftest import PLUGIN, call, play, read, verdict_on
+from tests.extensions.bundle.test_bundle import EMAIL, PERSON, TOKEN, assert_absent
+
+
+def make_ladder(folder: Path, spec: str = "ladder", house: str = "random") -> Path:
+    """Return a store with the tables of a ladder: one submission with a name, and one with a pseudonym."""
+    agents = f'[{house}, {{agent: greedy, label: "lovelace/lovelace-bot@1"}}, {{agent: random, label: "p-0123abcd/quick@2"}}]'
+    store = play(folder, f"game: tic-tac-toe\nrounds: 3\nagents: {agents}\n", spec)
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.executescript(TABLES)
+        people = [(PERSON, "Ada King", EMAIL, "", PERSON), ("hopper", "Grace Hopper", "grace@uni-example.org", "", "p-0123abcd")]
+        connection.executemany("INSERT INTO ladder_person VALUES (?, ?, ?, ?, ?)", people)
+        connection.executemany("INSERT INTO ladder_author VALUES (?, ?, 0, NULL)", [(PERSON, TOKEN), ("hopper", "t")])
+        connection.execute("INSERT INTO ladder_setting VALUES ('host token', 'planted-host-token')")
+        rows = [("k1", PERSON, "lovelace-bot", 1, PLUGIN), ("k2", "p-0123abcd", "quick", 2, "print(1)\n")]
+        for key, author, name, version, code in rows:
+            connection.execute(
+                "INSERT INTO ladder_submission (id, author, name, version, kind, file, digest, content, received, status) "
+                "VALUES (?, ?, ?, ?, 'python', 'a.py', ?, ?, 0, 'playing')",
+                (key, author, name, version, sha256(code.encode()).hexdigest(), code.encode()),
+            )
+    return store
+
+
+def test_a_ladder_shows_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pseudonym stays, and a name is replaced by one. The code is included only on request."""
+    store = make_ladder(tmp_path)
+    out = tmp_path / "ladder.arena"
+    assert call(bundle, store, "-o", out) == 0
+    assert_absent(out, PERSON, "Ada King", EMAIL, TOKEN, "Hopper", "planted-host-token", "uni-example")
+    run_file = json.loads(read(out)["run.json"])
+    assert run_file["submissions"] == {
+        "author-1/agent-1@1": sha256(PLUGIN.encode()).hexdigest(),
+        "p-0123abcd/quick@2": sha256(b"print(1)\n").hexdigest(),
+    }
+    assert set(run_file["boards"][0]["labels"]) == {"random", *run_file["submissions"]}
+    assert not [name for name in read(out) if "submissions" in name]
+    code, verdict = verdict_on(out, capsys)
+    assert code == 3
+    assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert read(out)["tournament/submissions/author-1/agent-1@1/agent.py"].decode() == PLUGIN
+
+
+@pytest.mark.parametrize("name", ["../../../../ESCAPED.txt", "/ESCAPED.txt"])
+def test_the_archive_of_a_submission_cannot_leave_its_folder(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The archive was put into the store without the checks of the ladder. The other submission stays in the bundle."""
+    store, content = make_ladder(tmp_path), io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(name, "planted")
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.execute("UPDATE ladder_submission SET kind = 'zip', content = ? WHERE id = 'k1'", [content.getvalue()])
+    out = tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert "the code of author-1/agent-1@1 is left out" in capsys.readouterr().err
+    assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
+
+
+def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A team with the name of an agent changes nothing, and neither does an address that begins with a word of every bundle."""
+    store, out = make_ladder(tmp_path), tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    before = {name: content for name, content in read(out).items() if name != "environment.json"}
+    with closing(Store.connect(store, "rw")) as connection:
+        person = ("kim", "Kim Example", "score@uni-example.org", "random", "p-11111111")
+        connection.execute("INSERT INTO ladder_person VALUES (?, ?, ?, ?, ?)", person)
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert {name: content for name, content in read(out).items() if name != "environment.json"} == before
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by Ada King"])
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# score: better than lovelace"])
+    capsys.readouterr()
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert "the code of author-1/agent-1@1 is left out: it has the name" in capsys.readouterr().err
+    assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
+
+
+def test_names_of_people_in_the_spec_of_a_ladder_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The names are in the label of an entry and in the name of the spec. The bundle stays valid."""
+    store, out = make_ladder(tmp_path, "hopper", '{agent: random, label: "like lovelace"}'), tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out) == 0
+    assert_absent(out, "hopper", "lovelace")
+    assert set(json.loads(read(out)["run.json"])["boards"][0]["labels"]) == {
+        "entry-1",
+        "author-1/agent-1@1",
+        "p-0123abcd/quick@2",
+    }
+    assert verdict_on(out, capsys)[0] == 3
+
+
+@pytest.mark.process
+def test_texts_and_code_of_a_ladder_with_names_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One author's code contains her own id, and the other author's code contains the full name of the first one."""
+    store, out = make_ladder(tmp_path), tmp_path / "x.arena"
+    with Store.open(store) as opened:
+        names = LadderNames(opened)
+        record = next(one for one, _ in opened.records())
+    texts: Any = {"message": "by lovelace", "traceback": "by Ada", "timing": {"start": (0.1, None)}}
+    cleaned = names.clean(record._replace(**texts))
+    assert (cleaned.message, cleaned.traceback, cleaned.timing) == (None, None, None)
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by lovelace"])
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# better than Ada King"])
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert "author-1/agent-1@1 is left out" in (said := capsys.readouterr().err)
+    assert "p-0123abcd/quick@2 is left out" in said
+    assert not [one for one in read(out) if "submissions" in one]
+    with closing(Store.connect(store, "rw")) as connection:  # this handle is not a pseudonym
+        connection.execute("UPDATE ladder_person SET handle = 'countess' WHERE id = 'lovelace'")
+        connection.execute("UPDATE ladder_submission SET author = 'countess' WHERE id = 'k1'")
+    with Store.open(store) as opened:
+        assert LadderNames(opened).labels["countess/lovelace-bot@1"] == "author-1/agent-1@1"

@@ -1,0 +1,106 @@
+"""Checks at the same time: those that wait make room for others, those that compute do not, and all end with the ladder."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.api.match import Program
+from arena_ladder.host import LadderHost, open_ladder
+from arena_ladder.judge import CheckBounds
+from arena_ladder.ledger import Submission
+from arena_ladder.spec import load_ladder
+from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, JudgeProcesses, SubmissionCheck, has_room, memory_left
+from tests.eventually import DEADLINE_SECONDS, eventually
+from tests.ladder.hosting import SPEC, agent
+
+SLEEPS = "time.sleep(100)"
+COMPUTES = "\n        while time.process_time() < 1.5: pass\n        open({flag!r}, 'w').close()\n        return 99"
+PROGRAM = b"#!/bin/sh\nwhile read line; do sleep 60; done\n"
+MEMORY = "limits: {memory_mb: 200}\n"
+
+
+@contextmanager
+def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
+    """The parts of a ladder, whose threads check what has these bodies, each of another author, in their order."""
+    (folder / "course.yaml").write_text(SPEC.replace("isolation: none", "isolation: process") + MEMORY)
+    with open_ladder(load_ladder(folder / "course.yaml"), folder / "a.db", 1) as host:
+        for number, body in enumerate(bodies):
+            kind, content = ("program", body) if isinstance(body, bytes) else ("python", agent(f"{body}  # {number}"))
+            host.ledger.submit(f"author-{number}", f"n{number}", kind, "mine", content, 100)
+        threads = [threading.Thread(target=host.examiner.run) for _ in range(MAX_CHECKS)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield host
+        finally:
+            host.examiner.stopping.set()
+            for thread in threads:
+                thread.join()
+
+
+def _statuses(host: LadderHost) -> list[str]:
+    return [one.status for one in host.ledger.submissions()]
+
+
+@pytest.mark.load
+def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(tmp_path: Path) -> None:
+    """While one agent computes, the check of only one other agent runs. After its verdict, more of the others are checked."""
+    most, flag = 0, tmp_path / "computed"
+
+    def counted() -> bool:
+        nonlocal most
+        found = _statuses(host)
+        if found[0] == "checking" and not flag.exists():  # after it has computed, others may begin before its verdict
+            most = max(most, found.count("checking"))
+        return found[0] == "refused"
+
+    with _checking(tmp_path, COMPUTES.format(flag=str(flag)), *[SLEEPS] * 4) as host:
+        eventually(counted, pause=0.01)
+        assert most == 2
+        eventually(lambda: _statuses(host).count("checking") > 2)
+
+
+@pytest.mark.process
+def test_checks_end_with_the_ladder_and_are_made_again(tmp_path: Path) -> None:
+    """The checks end with all of their processes, and without a verdict: a check that waits for its limits would refuse."""
+    with _checking(tmp_path, SLEEPS, PROGRAM) as host:
+        before = {one.pid for one in psutil.Process().children(recursive=True)}
+        eventually(lambda: _statuses(host) == ["checking", "checking"])
+        eventually(lambda: len(psutil.Process().children(recursive=True)) >= len(before) + 2)
+        host.examiner.stopping.set()
+        threads = [one for one in threading.enumerate() if one.name.endswith("(run)")]
+        for thread in threads:
+            thread.join(DEADLINE_SECONDS)
+        assert len(threads) == MAX_CHECKS
+        assert {one.pid for one in psutil.Process().children(recursive=True)} <= before
+        assert _statuses(host) == ["checking", "checking"]
+        host.ledger.requeue()
+        assert _statuses(host) == ["queued", "queued"]
+
+
+def _checks(*cores: float) -> list[SubmissionCheck]:
+    one = Submission(1, "0", "ada", None, None, "python", "a.py", "", 0.0, "checking", None, None, (), None, 0)
+    found = [SubmissionCheck(one, JudgeProcesses(threading.Event())) for _ in cores]
+    for check, busy in zip(found, cores, strict=True):
+        check.cores = busy
+    return found
+
+
+def test_there_is_room_for_two_always_and_for_more_while_they_leave_processor_and_memory() -> None:
+    assert all(has_room(_checks(*[1.0] * count), 1 << 40) for count in range(ALWAYS_CHECKS))
+    assert not has_room(_checks(0.0, 1.0), 1)
+    assert [has_room(_checks(*[0.01] * count), 1) for count in range(ALWAYS_CHECKS, 8)] == [True] * 4 + [False] * 2
+    assert not has_room(_checks(0.0, 0.0), (memory_left() >> 20) // 2), "three of which each may take half of what is left"
+    assert 0.5 * psutil.virtual_memory().available < memory_left() < 2 * psutil.virtual_memory().available
+
+
+@pytest.mark.process
+def test_a_check_does_not_count_the_start_of_its_own_program(tmp_path: Path) -> None:
+    """On a busy machine, the start takes as long as it likes: an honest agent was refused because `hello` took 0.1 s."""
+    bounds = CheckBounds(memory_mb=1024, seconds=0.0, cpu_seconds=0.0)
+    bounds.start(Program("random", {}, None, (), str(tmp_path)), None, "process").end()
+    assert (bounds.seconds, bounds.cpu_seconds, bounds.over) == (0.0, 0.0, False)

@@ -1,0 +1,39 @@
+"""The packages that a submission may import."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.store import Store
+from arena_ladder.code_folder import CodeFolder
+from arena_ladder.examination import examine
+from arena_ladder.judge import NotPassed, find_forbidden_imports
+from arena_ladder.ledger import Ledger
+from arena_ladder.spec import load_ladder
+from tests.ladder.hosting import GOOD, SPEC, agent
+
+
+def test_imports_are_found_wherever_they_are() -> None:
+    """At the top, in functions and below conditions; its own modules, the library and relative imports are fine."""
+    files = {
+        "agent.py": "import os.path, torch.nn\nfrom helper import f\nfrom . import helper\nfrom arena import Agent\n"
+        "def g():\n    if 1:\n        from scipy.stats import norm\n",
+        "lib/helper.py": "import numpy as np\nimport lib\n",
+        "broken.py": "import (",
+    }
+    assert find_forbidden_imports(files, ["numpy"]) == ["agent.py:1: torch", "agent.py:7: scipy"]
+    assert find_forbidden_imports(files, []) == ["agent.py:1: torch", "agent.py:7: scipy", "lib/helper.py:1: numpy"]
+
+
+@pytest.mark.process
+def test_a_submission_with_another_package_does_not_pass(tmp_path: Path) -> None:
+    """The reason has the file as its author named it, the line and the packages that are allowed."""
+    spec = SPEC.replace("{per_day: 1000}", "{packages: [numpy]}")
+    (tmp_path / "course.yaml").write_text(spec)
+    ladder = load_ladder(tmp_path / "course.yaml")
+    with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
+        folder = CodeFolder(ledger, 1 << 18)
+        one = ledger.submit("ada", None, "python", "mine.py", b"import pytest\n" + agent(GOOD), 10)
+        with pytest.raises(NotPassed, match=r"not allowed here: mine.py:1: pytest; allowed: numpy"):
+            examine(ladder, folder, one)

@@ -1,0 +1,83 @@
+"""What an admin of a ladder types."""
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli import cli
+from arena.errors import ArenaError
+from arena.store import Store
+from arena_ladder.ledger import Ledger
+
+PAGES = Path(__file__).parents[2] / "ladder" / "docs"
+SPEC = "game: tic-tac-toe\nagents: [random, greedy]\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["admin", "--store", "own.db", "course.yaml", "tokens"],
+        ["admin", "course.yaml", "--store", "own.db", "tokens"],
+        ["admin", "course.yaml", "tokens", "--store=own.db"],
+        ["--store", "own.db", "admin", "course.yaml", "tokens"],
+    ],
+)
+def test_options_of_an_admin_stand_anywhere(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The author who got a token in one order of words is listed in each; the action's own words stay its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("course.yaml").write_text(SPEC)
+    Store.open("own.db", write=True).close()
+    assert cli(["ladder", *words, "ada"], standalone_mode=False) == 0
+    assert capsys.readouterr().out.startswith("ada ")
+    assert cli(["ladder", *words], standalone_mode=False) == 0
+    assert capsys.readouterr().out == "ada\n"
+    audited = ["audit" if word == "tokens" else word for word in words]
+    assert cli(["ladder", *audited, "--most", "1"], standalone_mode=False) == 0
+    assert capsys.readouterr().out.endswith(" admin token ada\n")
+
+
+def test_tokens_exist_before_the_ladder_begins_and_help_needs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first hands out tokens, and the store that it creates is the store of this ladder."""
+    monkeypatch.chdir(tmp_path)
+    for action in ("tokens", "ban"):
+        assert cli(["ladder", "admin", "course.yaml", action, "--help"], standalone_mode=False) == 0
+    Path("course.yaml").write_text(SPEC)
+    capsys.readouterr()
+    assert cli(["ladder", "admin", "course.yaml", "tokens", "ada"], standalone_mode=False) == 0
+    assert capsys.readouterr().out.startswith("ada ")
+    with closing(Ledger(Path("results/course.db"))) as ledger:
+        assert ledger.authors() == [("ada", False)]
+        assert str(ledger.setting("games")).startswith('[["tic-tac-toe",')
+
+
+def test_validate_reads_the_spec_of_a_ladder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is the spec of the manual, with all keys that a tournament does not have."""
+    monkeypatch.chdir(tmp_path)
+    Path("authors.txt").write_text("ada\nbob\n")
+    manual = (PAGES / "ladder.md").read_text().partition("<!-- file: course.yaml -->\n```yaml\n")[2].partition("```")[0]
+    Path("course.yaml").write_text(manual)
+    assert cli(["validate", "course.yaml"], standalone_mode=False) == 0
+    assert capsys.readouterr().out == "course.yaml: no faults, a ladder of connect-four, 2 authors\n"
+    with pytest.raises(ArenaError, match=r"course\.yaml is not a tournament, but a spec of `arena ladder`: arena ladder course"):
+        cli(["run", "course.yaml"], standalone_mode=False)
+    Path("course.yaml").write_text(manual.replace("per_day", "perday"))
+    assert cli(["validate", "course.yaml"], standalone_mode=False) == 2
+    assert "did you mean 'per_day'" in capsys.readouterr().err
+
+
+def test_an_option_without_a_value_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the store that is looked for is not silently another one."""
+    monkeypatch.chdir(tmp_path)
+    Path("course.yaml").write_text(SPEC)
+    with pytest.raises(click.BadOptionUsage, match=r"'--store' requires an argument"):
+        cli(["ladder", "admin", "course.yaml", "tokens", "--store"], standalone_mode=False)
+    with pytest.raises(ArenaError, match=r"no store results/course\.db"):
+        cli(["ladder", "admin", "course.yaml", "tokens"], standalone_mode=False)

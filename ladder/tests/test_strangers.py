@@ -1,0 +1,168 @@
+"""Hostile requests of strangers. Each one gets an answer that says why it is refused, and nobody else waits for it."""
+
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.errors import ArenaError
+from arena_ladder.judge import Brief, CheckBounds, NotPassed, judge
+from arena_ladder.spec import load_ladder
+from arena_web.guard import counted_address, public_address
+from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS
+from tests.ladder.hosting import SPEC, HostedLadder, agent
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
+    with HostedLadder(tmp_path_factory.mktemp("gate")) as hosted:
+        yield hosted
+        assert "boundary" not in hosted.errors.read_text()
+
+
+@pytest.mark.process
+def test_fifty_megabytes_are_refused_in_words(ladder: HostedLadder, tmp_path: Path) -> None:
+    """The command reads the answer and does not end in a connection that breaks."""
+    (token,) = ladder.tokens("max")
+    (tmp_path / "large.py").write_bytes(b"#" * 50_000_000)
+    done = arena_in(tmp_path)("submit", "large.py", "--to", ladder.url, ARENA_TOKEN=token)
+    assert (done.returncode, "not taken (413): the body is larger than 320 KiB" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"garbage",
+        b"--x\r\nno header\r\n\r\n--x--\r\n",
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\nx\r\n' * 2 + b"--x--\r\n",
+        b"".join(b'--x\r\nContent-Disposition: form-data; name="f%d"\r\n\r\nx\r\n' % field for field in range(9)) + b"--x--\r\n",
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="' + b"a" * 9000 + b'.py"\r\n\r\nx\r\n--x--\r\n',
+    ],
+    ids=["garbage", "no header", "two files", "nine fields", "long name"],
+)
+def test_forms_that_are_none(ladder: HostedLadder, body: bytes) -> None:
+    (token,) = ladder.tokens("ned")
+    answer = ladder.ask("/api/submissions", token, body, {"Content-Type": "multipart/form-data; boundary=x"})
+    assert (answer.status, answer.body["error"]) == (422, "expected a form with a file")
+
+
+@pytest.mark.process
+def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
+    """Streams that never end hold connections, but no more than an address may have; a proxy's word counts for who asks."""
+    with (
+        HostedLadder(tmp_path, SPEC + "requests: {open: 20}\n", "--public", "https://arena.example.org") as ladder,
+        ExitStack() as streams,
+    ):
+        (listening,) = [one for one in psutil.Process(ladder.process.pid).net_connections() if one.status == "LISTEN"]
+        port = int(listening.laddr.port)
+        for _ in range(20):
+            assert _asked(streams, port, "/api/events", "203.0.113.5") == 200
+        assert _asked(streams, port, "/health", "203.0.113.5") == 429
+        assert _asked(streams, port, "/health", "198.51.100.1, 203.0.113.5") == 429
+        two_lines = "198.51.100.1\r\nX-Forwarded-For: 203.0.113.5"  # as HAProxy adds its own below what a client has made up
+        assert _asked(streams, port, "/health", two_lines) == 429
+        assert _asked(streams, port, "/health", "203.0.113.5\r\nX-Forwarded-For: 203.0.113.6") == 200
+
+
+def _asked(streams: ExitStack, port: int, path: str, address: str) -> int:
+    """Return the status of the answer to a request that a proxy passes on for an address. The connection stays open."""
+    asking = streams.enter_context(socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_SECONDS))
+    asking.sendall(f"GET {path} HTTP/1.1\r\nHost: arena.example.org\r\nX-Forwarded-For: {address}\r\n\r\n".encode())
+    found = re.match(rb"HTTP/1.1 (\d+)", asking.recv(1000))
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("203.0.113.5", "203.0.113.5"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::"),
+        ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::"),
+        ("::ffff:203.0.113.5", "203.0.113.5"),
+        ("::ffff:127.0.0.1", "127.0.0.1"),
+        ("::1", "::1"),
+        ("fe80::1%eth0", "fe80::"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_a_host_with_many_addresses_is_counted_as_one(address: str, counted: str) -> None:
+    """Of IPv6 a host has a network of 64 bits (RFC 6177), so a limit for each address would limit nobody."""
+    assert counted_address(address) == counted
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("https://arena.example.org", "https://arena.example.org"),
+        ("https://Arena.Example.org:443/", "https://arena.example.org"),
+        ("https://arena.example.org:8443", "https://arena.example.org:8443"),
+        ("http://[2001:DB8::1]:80", "http://[2001:db8::1]"),
+        ("arena.example.org", None),
+        ("arena.example.org:443", None),
+        ("https://arena.example.org/course", None),
+        ("https://me@arena.example.org", None),
+        ("https://arena.example.org:port", None),
+        ("ftp://arena.example.org", None),
+        ("https://", None),
+        ("", None),
+    ],
+)
+def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str | None) -> None:
+    """They leave out the port of the scheme and write names small; all else is told to the host, and not refused to everybody."""
+    if meant is not None:
+        assert public_address(given) == meant
+        return
+    with pytest.raises(
+        ArenaError, match=r"^--public .*: expected only a scheme and a host, such as https://arena\.example\.org$"
+    ):
+        public_address(given)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("body", "seconds", "cpu_seconds"),
+    [("while :; do :; done", 600.0, 0.5), ("while read line; do sleep 600; done", 0.5, 600.0)],
+    ids=["busy", "asleep"],
+)
+def test_a_program_is_held_to_the_time_of_a_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, seconds: float, cpu_seconds: float
+) -> None:
+    """To the processor time that all its answers may take together, and to the time on the clock."""
+    monkeypatch.setattr("arena_ladder.judge.CheckBounds", partial(CheckBounds, seconds=seconds, cpu_seconds=cpu_seconds))
+    monkeypatch.setattr("arena_ladder.judge.CALL_SECONDS", 600.0)
+    (tmp_path / "course.yaml").write_text(SPEC)
+    spec = load_ladder(tmp_path / "course.yaml").spec
+    program = tmp_path / "prog.sh"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    with pytest.raises(NotPassed, match="timeout"):
+        judge(Brief(spec.document, spec.plugins, spec.shared, str(program), True, "prog", "prog.sh", 1024), lambda _cores: None)
+
+
+@pytest.mark.process
+def test_no_request_makes_an_error_of_arena(ladder: HostedLadder) -> None:
+    (token,) = ladder.tokens("oda")
+    paths = [
+        "//evil.example/",
+        "/static/%2e%2e/ledger.py",
+        "/api/agents/%ff%00",
+        "/t/ladder/match/%00",
+        "/api/t/ladder/entry?name=%ff",
+    ]
+    paths += ["/api/t/ladder/matches?page=9999999999999999999999", "/modules/%2e%2e", "/api/submissions/%00", "/a" * 9000]
+    assert {ladder.ask(path, token).status for path in paths} <= {200, 404}
+    names = [b'"\\ud800"', b"[" * 100_000, b"9" * 5000, b"NaN", b"{}", b'{"name": ' * 5000, b"\xff"]
+    assert {ladder.ask("/api/authors", None, name).status for name in names} == {422}
+    for name in ("bob/x", "\N{LATIN SMALL LETTER U WITH DIAERESIS}", "a\0b", "a" * 41, "../x", "Ada"):
+        assert ladder.submit(token, agent(), name=name).status == 422, name
+    assert ladder.ask("/api/submissions", token).body["rows"] == []
+    assert "error" not in ladder.errors.read_text()
