@@ -137,9 +137,9 @@ dist: ## Build the archives of a release twice, and compare them
 test-root: wheel ## As root: run the steps of deploy/Containerfile in a Debian root made by debootstrap, and play there
 	$(BIN)/python deploy/try_root.py
 
-wheel: $(VENV)/.dev ## Build the wheel into dist, which has no other wheel then
-	rm -f dist/fairarena-*.whl
-	$(PIP) wheel --no-deps --wheel-dir dist .
+wheel: $(VENV)/.dev ## Build the wheels of fairarena and fairarena-ladder into dist, which has no other wheel then
+	rm -f dist/fairarena*.whl
+	$(PIP) wheel --no-deps --wheel-dir dist . ./ladder
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fairarena needs Python 3.11 or newer; name one with make PYTHON=python3.12" >&2; exit 1; }
@@ -151,8 +151,8 @@ $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml $(LOCK) | $(BIN)/python
-	$(PIP) install $(PINNED) --editable '.[dev,browser,report,web]'
+$(VENV)/.dev: pyproject.toml ladder/pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) install $(PINNED) --editable '.[dev,browser,report,web]' --editable ./ladder
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.dev

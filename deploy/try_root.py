@@ -83,7 +83,7 @@ class Image:
             place.mkdir(parents=True, exist_ok=True)
             found = [file for source in sources for file in TOP.glob(source)]
             if len(found) != len(sources):
-                raise ValueError(f"{line}: expected one file for each word, got {len(found)}; `make wheel` builds the wheel")
+                raise ValueError(f"{line}: expected one file for each word, got {len(found)}; `make wheel` builds the wheels")
             for file in found:
                 shutil.copy(file, place)
         elif name == "USER":

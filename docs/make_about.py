@@ -109,7 +109,10 @@ PARTS: Mapping[str, Callable[[Facts], Iterator[str]]] = {
     ".github/ISSUE_TEMPLATE/config.yml": _contact_links,
 }
 LINES: Mapping[str, tuple[str, Callable[[Facts], str]]] = {
-    "LICENSE": (r"(?<=^Copyright \(c\) 2026 ).*\n", lambda facts: f"{facts['owner'] or NO_OWNER}\n"),
+    **dict.fromkeys(
+        ("LICENSE", "ladder/LICENSE"),
+        (r"(?<=^Copyright \(c\) 2026 ).*\n", lambda facts: f"{facts['owner'] or NO_OWNER}\n"),
+    ),
     "extensions/arena_bundle/citation.py": (
         r"^SOFTWARE_AUTHORS = .*\n",
         lambda facts: f"SOFTWARE_AUTHORS = {_quote(facts['owner'] or NO_OWNER)}\n",

@@ -1,4 +1,4 @@
-"""Writes the table of `explanation/trust.md` from the marks of the tests in tests/hostile: `make figures`.
+"""Writes the table of `explanation/trust.md` from the marks of the tests that attack: `make figures`.
 
 A test that attacks has the mark `@pytest.mark.promise(hole="file", isolation=("process", "sandbox"))`. `hole` is one of HOLES,
 and `isolation` names the levels at which the test attacks (`any` means all three). `holds=False` means that the attack succeeds
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 TOP = Path(__file__).parents[1]
-TESTS = TOP / "tests" / "hostile"
+TESTS = [TOP / "tests" / "hostile", TOP / "ladder" / "tests" / "hostile"]
 PAGE = TOP / "docs" / "explanation" / "trust.md"
 BEGIN, END = "<!-- promises: written by make figures -->\n", "<!-- end of promises -->\n"
 ISOLATIONS = ("none", "process", "sandbox")
@@ -68,10 +68,10 @@ class Promise(NamedTuple):
 
 def promises() -> Iterator[Promise]:
     """Yield the marks of all tests that attack. Raises ValueError if a mark has another form."""
-    for file in sorted(TESTS.glob("test_*.py")):
+    for file in sorted([file for folder in TESTS for file in folder.glob("test_*.py")]):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "promise":
-                yield _promise(node, file.name)
+                yield _promise(node, f"ladder:{file.name}" if "ladder" in file.relative_to(TOP).parts else file.name)
 
 
 def _promise(mark: ast.Call, file: str) -> Promise:
@@ -95,7 +95,14 @@ def table() -> str:
         files[promise.hole].add(promise.file)
         for isolation in promise.isolation:
             shown[promise.hole, isolation].add(promise.holds)
-    rows = [("attack", *[f"`{isolation}`" for isolation in ISOLATIONS], "tests in `tests/hostile/`"), ("---",) * 5]
+    rows = [
+        (
+            "attack",
+            *[f"`{isolation}`" for isolation in ISOLATIONS],
+            "tests in `tests/hostile/`, and with `ladder:` in `ladder/tests/hostile/`",
+        ),
+        ("---",) * 5,
+    ]
     for hole, words in HOLES.items():
         cells = [_cell(shown[hole, isolation]) for isolation in ISOLATIONS]
         rows.append((words, *cells, ", ".join([f"`{file}`" for file in sorted(files[hole])])))

@@ -19,6 +19,7 @@ import click
 import arena.api
 from arena import Registry, load_plugins
 from arena.cli import cli
+from arena.commands import OTHER_COMMANDS
 from arena.spec import json_schema
 from arena_records import tidy
 
@@ -94,9 +95,11 @@ def formats(registry: Registry) -> Iterator[Iterable[str]]:
 
 
 def commands(_registry: Registry) -> Iterator[Iterable[str]]:
-    """Yield the heading and a row for every command, with its options."""
+    """Yield the heading and a row for every command of this distribution, with its options."""
     yield "command", "what it does", "options"
     for name, command in sorted(cli.commands.items()):
+        if name in OTHER_COMMANDS:
+            continue
         options = [max(one.opts, key=len) for one in command.params if isinstance(one, click.Option) and not one.hidden]
         shown = ", ".join([_name(option) for option in options if option not in ("--help", "--traceback")])
         yield _name(f"arena {name}"), command.get_short_help_str(200), shown

@@ -57,6 +57,7 @@ FOLDER_TIERS = {
     "extensions/play": "process",
     "extensions/web/report": "process",
     "hostile": "load",
+    "ladder/hostile": "load",
     "release": "process",
 }
 FIXTURE_TIERS = {

@@ -130,8 +130,8 @@ def pairs_to_meet(
     return [(board, labels[one], labels[other]) for one, other in chosen]
 
 
-# Puzzles: an attempt is planned as a match of an agent with itself. Every agent attempts the hidden positions in the same order, so
-# any two agents are compared on the same positions.
+# Puzzles: an attempt is planned as a match of an agent with itself. Every agent attempts the hidden positions in the same order,
+# so any two agents are compared on the same positions.
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,14 @@ from arena.version import install_command
 from arena_compiled.background import MISSING
 
 ROOT = Path(__file__).parents[2]
-CODE = ("arena", "agents", "bridges", "extensions", "games")
-PAGES = ("README.md", "CONTRIBUTING.md", "action.yml", "chess", "deploy", "docs", "tournaments")
+CODE = ("arena", "agents", "bridges", "extensions", "games", "ladder/arena_ladder")
+PAGES = ("README.md", "CONTRIBUTING.md", "action.yml", "chess", "deploy", "docs", "ladder", "tournaments")
 KINDS = (".html", ".js", ".md", ".txt", ".yaml", ".yml")
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+EXTRAS, OF_LADDER = [
+    tomllib.loads((ROOT / file).read_text("utf-8"))["project"]["optional-dependencies"]
+    for file in ("pyproject.toml", "ladder/pyproject.toml")
+]
+COURSE = f"pip install '{OF_LADDER['course'][0]}'"
 
 
 @pytest.mark.parametrize("extra", sorted(EXTRAS))
@@ -37,7 +41,7 @@ def test_no_hint_names_another_command() -> None:
             found = re.findall(r"pip install (?!--editable|\./)[^\n]*", file.read_text("utf-8"))
             if file.name == "version.py":
                 found = [one for one in found if "quote" not in one]
-            assert [one for one in found if install_command("fast") not in one] == [], file
+            assert [one for one in found if install_command("fast") not in one and COURSE not in one] == [], file
 
 
 def find_faults(text: str) -> list[str]:
@@ -46,8 +50,10 @@ def find_faults(text: str) -> list[str]:
     They may name folders, wheels, and libraries. A library with a version is one of an extra.
     """
     whole = re.sub(r"`[^`]*`", lambda span: span[0].replace("\n", " "), text)  # a line may end within a command
-    libraries = {quote(library) for extra in EXTRAS for library in split(install_command(extra))}
-    local = {f"'.[{extras}]'" for extras in (*EXTRAS, "web,report")}
+    libraries = {quote(library) for extra in EXTRAS for library in split(install_command(extra))} | {
+        split(COURSE, posix=False)[-1]
+    }
+    local = {f"'.[{extras}]'" for extras in (*EXTRAS, "web,report")} | {f"'./ladder[{extra}]'" for extra in OF_LADDER}
     faults = re.findall(r"fairarena\[[^]]*\]?", whole)
     for command in re.findall(r"pip install ([^`#\n]*)", whole):
         faults += re.findall(r"(?<![\w./*-])fairarena[\w-]*", command)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).parents[2]
-HOSTILE = sorted((TOP / "tests" / "hostile").glob("test_*.py"))
+HOSTILE = sorted([*(TOP / "tests" / "hostile").glob("test_*.py"), *(TOP / "ladder" / "tests" / "hostile").glob("test_*.py")])
 PAGE = TOP / "docs" / "explanation" / "trust.md"
 
 
@@ -24,7 +24,7 @@ def test_the_table_is_made_from_the_tests() -> None:
     assert done.stdout == PAGE.read_text("utf-8"), f"make figures writes it anew {done.stderr}"
 
 
-@pytest.mark.parametrize("file", HOSTILE, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", HOSTILE, ids=lambda file: "-".join(file.relative_to(TOP).with_suffix("").parts))
 def test_every_file_of_attacks_has_a_mark(file: Path) -> None:
     marks = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Attribute) and node.attr == "promise"]
     assert marks
@@ -45,7 +45,7 @@ def test_every_file_of_attacks_has_a_mark(file: Path) -> None:
 def test_a_mark_becomes_a_row(mark: str, told: str, tmp_path: Path) -> None:
     """A wrong mark is refused with its file and line."""
     (tmp_path / "test_made.py").write_text(f"import pytest\n\n\n@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n")
-    done = made(f"made.TESTS = made.Path({str(tmp_path)!r}); print(made.table())")
+    done = made(f"made.TOP = made.Path({str(tmp_path)!r}); made.TESTS = [made.TOP]; print(made.table())")
     assert told in done.stdout + done.stderr
 
 
@@ -54,7 +54,7 @@ def test_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
     mark = '@pytest.mark.promise(hole="clock", isolation="process", holds={})\ndef test_{}() -> None: ...\n'
     text = "import pytest\n" + mark.format(True, "one") + mark.format(False, "two")
     (tmp_path / "test_made.py").write_text(text)
-    done = made(f"made.TESTS = made.Path({str(tmp_path)!r}); print(made.table())")
+    done = made(f"made.TOP = made.Path({str(tmp_path)!r}); made.TESTS = [made.TOP]; print(made.table())")
     assert "| no promise | in part | no promise | `test_made.py` |" in done.stdout
 
 

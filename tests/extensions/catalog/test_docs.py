@@ -9,11 +9,14 @@ import pytest
 
 from arena import ArenaError, Game
 from arena.cli import cli
+from arena_catalog import docs
 from arena_catalog.docs import contents, find, for_terminal, groups, manual, rendered
 from tests.conftest import ROOT, Arena
 
 DOCS = ROOT / "docs"
-WRITTEN = {file.relative_to(DOCS).with_suffix("").as_posix() for file in DOCS.rglob("*.md")}
+OF_LADDER = {f"ladder/{file.stem}" for file in (DOCS / "ladder").glob("*.md")}
+"""The pages of another distribution, fairarena-ladder."""
+WRITTEN = {file.relative_to(DOCS).with_suffix("").as_posix() for file in DOCS.rglob("*.md")} | OF_LADDER
 
 
 def test_every_page_of_the_manual_is_available() -> None:
@@ -44,12 +47,24 @@ def test_the_wheel_contains_pages_and_examples_without_pictures() -> None:
     listed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     files = {Path(line) for line in listed.stdout.splitlines()}
     below = {file.relative_to("arena_catalog/manual") for file in files if file.is_relative_to("arena_catalog/manual")}
-    assert {file.with_suffix("").as_posix() for file in below if file.suffix == ".md"} == WRITTEN
+    assert {file.with_suffix("").as_posix() for file in below if file.suffix == ".md"} == WRITTEN - OF_LADDER
     examples = {file.relative_to(DOCS) for file in (DOCS / "examples").rglob("*") if file.is_file() and file.suffix != ".pyc"}
     assert {file for file in below if file.suffix != ".md"} == examples
     extensions = {folder.name for folder in (ROOT / "extensions").glob("arena_*")}
     assert {file.parts[0] for file in files} == {"arena", "arena_agents", "arena_bridges", "arena_games"} | extensions
     assert Path("arena_games/boards/othello.js") in files
+
+
+def test_a_page_of_a_distribution_that_is_missing_names_this_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command works in a checkout. The list of pages has no heading for the missing pages."""
+    assert "The ladder (fairarena-ladder)" in contents(manual(), 80)
+    monkeypatch.setattr(docs, "entry_points", lambda group: [])
+    pages = manual()
+    assert set(pages) == WRITTEN - OF_LADDER
+    assert "The ladder (fairarena-ladder)" not in contents(pages, 80)
+    for topic in ("course", "ladder/course", "ladder"):
+        with pytest.raises(ArenaError, match=r"fairarena-ladder defines it: .* `pip install \./ladder`"):
+            find(topic, pages)
 
 
 def test_the_list_has_every_page_once_with_its_title(arena: Arena) -> None:
