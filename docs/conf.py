@@ -26,12 +26,7 @@ nitpicky = False
 
 
 def named(_app: Any, _page: str, source: list[str]) -> None:
-    """Turn the comments that name files into captions, and correct the links to and from the pages of the ladder.
-
-    The tests find the files by these comments.
-    """
-    # The pages of the ladder are in `ladder/docs` of the repository. For Sphinx they are in `docs/ladder`, a link to that folder.
-    source[0] = source[0].replace("](../../docs/", "](../").replace("../ladder/docs/", "ladder/")
+    """Turn the comments that name files into captions. The tests find the files by these comments."""
     source[0] = re.sub(
         r"^<!-- file: (\S+) -->\n```(\w+)\n", r"```{code-block} \2\n:caption: \1\n\n", source[0], flags=re.MULTILINE
     )
@@ -42,7 +37,14 @@ def readable(_app: Any, _what: str, _name: str, _value: Any, _options: Any, sign
     return (signature or "").replace("<factory>", "...") or signature, returns
 
 
+def linked(_app: Any, env: Any, _pages: Any) -> None:
+    """Let pages name the pages of the ladder by their real paths, as on GitHub: `docs/ladder` is a link to `ladder/docs`."""
+    paths = {name: env.doc2path(name) for name in env.found_docs}
+    env.project._path_to_docname |= {path.resolve(): name for name, path in paths.items()}  # noqa: SLF001 - there is no other way
+
+
 def setup(app: Any) -> None:
     """Connect these functions to Sphinx, which calls `setup`."""
     app.connect("autodoc-process-signature", readable)
+    app.connect("env-before-read-docs", linked)
     app.connect("source-read", named)

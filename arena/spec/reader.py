@@ -51,7 +51,7 @@ class Faults:
     def add_unknown(self, key: Any, known: Iterable[str]) -> None:
         """Note that a key of the spec is unknown, and name the most similar known ones."""
         value = self.document.values.get(key) if isinstance(self.document.values, dict) else None
-        hint = f"a ladder has it; {hint_at_distribution('ladder')}"
+        hint = f"it is a key of ladders; {hint_at_distribution('ladder')}"
         if key not in LADDER_KEYS:
             hint = explain_unknown(str(key), known, value=value)
         self.add((key,), f"{UNKNOWN_KEY}; {hint}", key=True)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 
 from arena import ArenaError, Puzzle, Registry
-from arena.api.cli import is_given, load, plugin_option, results_alone
+from arena.api.cli import hint_at_distribution, is_given, load, plugin_option, results_alone, say
 from arena.api.games import Traits, make_default
 from arena.api.spec import NAME
 from arena_check.new_course import write_course
@@ -58,7 +58,9 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
             group: Any = click.get_current_context().find_root().command
             owner = next((one for one in group.commands.listed() if "marks" in one.spec_keys), None)
             schema = None  # the command that reads the spec of a course is in another extension
-            if owner is not None:
+            if owner is None:
+                say(f"note: `arena ladder` hosts the course; {hint_at_distribution('ladder')}")
+            else:
                 schema = json.dumps(import_module(owner.spec_check.partition(":")[0]).json_schema(), indent=1)
             written = write_course(name, Path(), registry, game, schema)
             print(*[f"wrote {file}" for file in written], sep="\n", file=out)
