@@ -5,10 +5,15 @@ import tomllib
 from pathlib import Path
 from shlex import quote, split
 
+import click
 import pytest
 from packaging.requirements import Requirement
 
-from arena.version import install_command
+from arena import SpecError
+from arena.cli import CommandGroup, Commands
+from arena.spec import load_spec
+from arena.store import schema
+from arena.version import hint_at_distribution, install_command
 from arena_compiled.background import MISSING
 
 ROOT = Path(__file__).parents[2]
@@ -67,3 +72,41 @@ def test_no_page_names_another_command() -> None:
     assert {str(file): found for file in files if (found := find_faults(file.read_text("utf-8")))} == {}
     for wrong in ("pip install 'fairarena[web]'", "pip install 'numba>=0.1'", "`pip install\nfairarena`", "pip install '.[no]'"):
         assert len(find_faults(wrong)) >= 1, wrong
+
+
+HINT = "the distribution fairarena-ladder defines it: in a checkout of fairarena, run `pip install ./ladder`"
+
+
+def test_the_hint_names_the_distribution_in_its_folder() -> None:
+    """The hints name `ladder` and `chess`, whose folders have these distributions."""
+    for folder in ("chess", "ladder"):
+        found = tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
+        assert hint_at_distribution(folder).startswith(f"the distribution {found['name']} defines it")
+    assert hint_at_distribution("ladder") == HINT
+
+
+@pytest.mark.parametrize("command", ["ladder", "submit"])
+def test_a_command_of_the_ladder_names_its_distribution_if_it_is_missing(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without entry points of extensions, only the commands of the core are known. Other unknown commands get no hint."""
+    monkeypatch.setattr("arena.cli.find_entry_points", lambda _group: [])
+    group = CommandGroup(commands=Commands())
+    with pytest.raises(click.UsageError, match=re.escape(HINT)):
+        group.main([command, "course.yaml"], standalone_mode=False)
+    with pytest.raises(click.UsageError) as unknown:
+        group.main(["laddder"], standalone_mode=False)
+    assert "fairarena-ladder" not in str(unknown.value)
+
+
+def test_keys_and_tables_of_a_ladder_name_its_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other unknown keys and tables get no hint."""
+    values = {"game": "tic-tac-toe", "agents": ["random", "greedy"]}
+    for key in ("submissions", "until", "requests", "marks", "feedback"):
+        with pytest.raises(SpecError, match=re.escape(HINT)):
+            load_spec({**values, key: {}})
+    with pytest.raises(SpecError) as unknown:
+        load_spec({**values, "submission": {}})
+    assert "fairarena-ladder" not in str(unknown.value)
+    monkeypatch.setattr(schema, "list_extension_objects", frozenset)
+    for table, is_known in (("ladder_author", True), ("author", False)):
+        objects = [*schema.list_objects(schema.TABLES), ("table", table, table, f"CREATE TABLE {table} (name TEXT)")]
+        assert (HINT in schema.fit_schema(objects).words) == is_known
