@@ -47,7 +47,7 @@ def _statuses(host: LadderHost) -> list[str]:
 
 
 @pytest.mark.load
-def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(tmp_path: Path) -> None:
+def test_checks_that_compute_delay_others_and_checks_that_sleep_do_not(tmp_path: Path) -> None:
     """While one agent computes, the check of only one other agent runs. After its verdict, more of the others are checked."""
     most, flag = 0, tmp_path / "computed"
 
@@ -65,7 +65,7 @@ def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(
 
 
 @pytest.mark.process
-def test_checks_end_with_the_ladder_and_are_made_again(tmp_path: Path) -> None:
+def test_checks_end_with_the_ladder_and_are_repeated_after_a_restart(tmp_path: Path) -> None:
     """The checks end with all of their processes, and without a verdict: a check that waits for its limits would refuse."""
     with _checking(tmp_path, SLEEPS, PROGRAM) as host:
         before = {one.pid for one in psutil.Process().children(recursive=True)}
@@ -90,7 +90,7 @@ def _checks(*cores: float) -> list[SubmissionCheck]:
     return found
 
 
-def test_there_is_room_for_two_always_and_for_more_while_they_leave_processor_and_memory() -> None:
+def test_two_checks_always_run_and_more_run_if_processor_and_memory_are_free() -> None:
     assert all(has_room(_checks(*[1.0] * count), 1 << 40) for count in range(ALWAYS_CHECKS))
     assert not has_room(_checks(0.0, 1.0), 1)
     assert [has_room(_checks(*[0.01] * count), 1) for count in range(ALWAYS_CHECKS, 8)] == [True] * 4 + [False] * 2

@@ -53,19 +53,19 @@ def test_the_first_pair_is_the_one_that_lowers_the_variances_most(seed: int) -> 
     assert next_pairs(found, 0, wanted, [1, 2, 3, 4, 5], 1) == [min(without, key=lambda both: without[both])]
 
 
-def test_nobody_is_in_more_than_half_of_the_pairs() -> None:
+def test_no_agent_is_in_more_than_half_of_the_pairs_of_a_plan() -> None:
     found = rated(played(8, 1, 4), 8)
     pairs = next_pairs(found, 0, range(1, 8), range(8), 8)
     assert len(pairs) == 8
     assert max(sum(agent in both for both in pairs) for agent in range(8)) == 4
 
 
-def test_two_agents_meet_though_that_is_more_than_half() -> None:
+def test_two_agents_meet_although_both_are_in_all_pairs() -> None:
     found = rated(Played(), 2)
     assert next_pairs(found, 0, [1], range(2), 3) == [(0, 1)] * 3
 
 
-def test_a_newcomer_comes_first() -> None:
+def test_a_new_agent_plays_first() -> None:
     found = rated(played(8, 30, 5, [7]), 8)
     assert all(7 in both for both in next_pairs(found, 0, range(1, 8), range(8), 4)[:2])
 
@@ -99,7 +99,7 @@ def test_nothing_is_planned_if_there_is_nothing_to_learn(wanted: list[int], play
     assert next_pairs(rated(played(4, 1, 6), 4), 0, wanted, playing, 4) == []
 
 
-def test_it_learns_faster_than_a_round_robin_and_nearly_as_fast_as_the_ideal_design() -> None:
+def test_a_ladder_needs_fewer_games_than_a_round_robin_and_few_more_than_the_ideal_design() -> None:
     """Forty agents take two minutes and are in the bench; sixteen show the same."""
     truth = strengths(16, 11)
     course = ladder(truth, 75, 1)
@@ -110,7 +110,7 @@ def test_it_learns_faster_than_a_round_robin_and_nearly_as_fast_as_the_ideal_des
     assert max(course.widths.values()) <= 75
 
 
-def test_the_interval_of_a_newcomer_is_near_the_information_bound_after_60_games() -> None:
+def test_the_interval_of_a_new_agent_is_near_the_information_bound_after_60_games() -> None:
     """The bound: 60 games against equals, of which 20 % are drawn: a game gives the information 1 / (4 (1 - draws))."""
     agents, settled = 12, 60
     truth: Any = strengths(agents, 3)

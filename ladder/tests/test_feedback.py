@@ -27,7 +27,7 @@ from tests.ladder.hosting import SPEC, HostedLadder
         ("00:00Z", "2028-02-28T12:00:00+00:00", "2028-02-29T00:00:00+00:00"),
     ],
 )
-def test_a_review_begins_at_the_next_such_time_of_day(at: str, after: str, expected: str) -> None:
+def test_a_review_begins_when_the_clock_next_shows_the_time_of_the_spec(at: str, after: str, expected: str) -> None:
     """In the time zone of the spec, and never at the moment at which the last one began."""
     keys = FeedbackKeys.model_validate({"at": at})
     assert find_night(keys, datetime.fromisoformat(after).timestamp()) == datetime.fromisoformat(expected).timestamp()
@@ -46,7 +46,7 @@ def test_a_review_begins_at_the_next_such_time_of_day(at: str, after: str, expec
         ("feedback: {at: 02:00Z, seconds: 0}", "feedback.seconds"),
     ],
 )
-def test_a_fault_in_the_key_is_reported(tmp_path: Path, line: str, said: str) -> None:
+def test_a_fault_in_the_key_feedback_is_reported(tmp_path: Path, line: str, said: str) -> None:
     """With what is expected."""
     (tmp_path / "course.yaml").write_text(f"{SPEC}{line}\n")
     with pytest.raises(SpecError, match=re.escape(said)):
@@ -54,7 +54,7 @@ def test_a_fault_in_the_key_is_reported(tmp_path: Path, line: str, said: str) ->
 
 
 @pytest.mark.process
-def test_an_author_gets_the_costliest_decisions_and_nobody_else(tmp_path: Path) -> None:
+def test_only_the_author_gets_the_costliest_decisions_of_an_agent(tmp_path: Path) -> None:
     """A team reads what its planted mistakes cost, and so does the host. No match is played meanwhile."""
     people = (
         "id,name,e-mail,team\n1,Ada Lovelace,ada@example.org,engines\n2,Bob,bob@example.org,engines\n3,Cyd,cyd@example.org,\n"

@@ -38,7 +38,7 @@ def play(ledger: Ledger, author: str) -> str:
     return key
 
 
-def test_a_check_that_is_repeated_keeps_version_and_order(ledger: Ledger) -> None:
+def test_a_repeated_check_keeps_the_version_and_the_order_of_submissions(ledger: Ledger) -> None:
     """The share of the error of a version depends on the order of versions, so a repeated check does not change it."""
     author = ledger.people()[0][1]
     first, second = play(ledger, author), play(ledger, author)
@@ -80,7 +80,7 @@ def test_messages_reach_a_team_by_any_of_its_names(ledger: Ledger) -> None:
     assert ledger.messages(team) == []
 
 
-def test_a_host_token_replaces_the_one_before(ledger: Ledger) -> None:
+def test_a_new_host_token_replaces_the_old_one(ledger: Ledger) -> None:
     """And it is not in the store."""
     assert not ledger.is_host("")
     first = ledger.make_host_token()

@@ -149,7 +149,7 @@ def pick(game, state):
         (bytes(400 << 10), "mine.py", 413, "the body is larger than 320 KiB"),
     ],
 )
-def test_files_that_are_not_stored(ladder: HostedLadder, content: bytes, file: str, status: int, error: str) -> None:
+def test_invalid_uploads_are_not_stored(ladder: HostedLadder, content: bytes, file: str, status: int, error: str) -> None:
     (token,) = ladder.tokens("fay")
     answer = ladder.submit(token, content, file)
     assert answer.status == status
@@ -171,7 +171,7 @@ REFUSED = [
 """Files that the check refuses, with their names and the reasons."""
 
 
-def test_files_that_the_check_refuses(ladder: HostedLadder) -> None:
+def test_the_check_refuses_faulty_agents_with_a_reason(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("gil")
     keys = [ladder.submit(token, content, file).body["id"] for content, file, _ in REFUSED]
     for key, (_, _, reason) in zip(keys, REFUSED, strict=True):
@@ -218,7 +218,7 @@ def test_strange_origins_and_addresses_are_refused(ladder: HostedLadder) -> None
     assert ladder.ask("/api/submissions/0000").status == 401
 
 
-def test_a_ladder_without_a_sandbox_does_not_start_however_the_house_plays(tmp_path: Path) -> None:
+def test_a_ladder_without_a_sandbox_does_not_start_even_if_the_agents_of_the_host_need_none(tmp_path: Path) -> None:
     """Only a spec that says `process` does without."""
     (tmp_path / "course.yaml").write_text(SPEC.replace("isolation: process\n", ""))
     done = _arena(tmp_path, "ladder", "course.yaml", "--port", "0", PATH=str(tmp_path))
@@ -226,7 +226,7 @@ def test_a_ladder_without_a_sandbox_does_not_start_however_the_house_plays(tmp_p
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
-def test_anybody_registers_if_that_is_open_and_each_name_once(ladder: HostedLadder) -> None:
+def test_anybody_can_register_each_name_once_if_the_ladder_is_open(ladder: HostedLadder) -> None:
     json_type = {"Content-Type": "application/json"}
     answer = ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type)
     assert answer.status == 201
@@ -302,7 +302,7 @@ def test_health_metrics_and_the_description_of_the_api(ladder: HostedLadder) -> 
         assert str(asked.status) in known["responses"], path
 
 
-def test_a_backup_is_taken_while_it_runs_and_is_a_ladder(ladder: HostedLadder, tmp_path: Path) -> None:
+def test_a_backup_of_a_running_ladder_can_be_hosted(ladder: HostedLadder, tmp_path: Path) -> None:
     done = ladder.admin("backup", str(tmp_path / "copy.db"))
     assert done.returncode == 0, done.stderr
     assert ladder.admin("backup", str(tmp_path / "copy.db")).returncode == 2
@@ -357,7 +357,7 @@ def test_nothing_that_was_acknowledged_is_lost_by_kills(tmp_path: Path, kills: i
     assert counts["shown"] > 0
 
 
-def test_a_ladder_that_was_killed_plans_as_one_that_never_was(tmp_path: Path) -> None:
+def test_a_killed_ladder_makes_the_same_plans_as_an_uninterrupted_one(tmp_path: Path) -> None:
     """With house agents and a seed, the plans depend only on the results, and the results only on the plans."""
     whole, pieces = tmp_path / "whole", tmp_path / "pieces"
     whole.mkdir()

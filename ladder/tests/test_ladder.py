@@ -24,7 +24,7 @@ SPEC = "game: tic-tac-toe\nagents: [random, greedy]\n"
         ["--store", "own.db", "admin", "course.yaml", "tokens"],
     ],
 )
-def test_options_of_an_admin_stand_anywhere(
+def test_the_option_store_may_stand_anywhere_in_an_admin_command(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The author who got a token in one order of words is listed in each; the action's own words stay its own."""
@@ -40,7 +40,7 @@ def test_options_of_an_admin_stand_anywhere(
     assert capsys.readouterr().out.endswith(" admin token ada\n")
 
 
-def test_tokens_exist_before_the_ladder_begins_and_help_needs_nothing(
+def test_tokens_are_made_before_the_first_start_and_help_needs_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first hands out tokens, and the store that it creates is the store of this ladder."""
@@ -73,7 +73,7 @@ def test_validate_reads_the_spec_of_a_ladder(
     assert "did you mean 'per_day'" in capsys.readouterr().err
 
 
-def test_an_option_without_a_value_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_option_without_its_value_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the store that is looked for is not silently another one."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC)

@@ -98,7 +98,7 @@ def test_the_two_pages_from_the_tokens_to_the_end_of_the_term(ladder: HostedLadd
     eventually(lambda: ladder.ask("/health").body["state"] == "over")
 
 
-def test_the_pages_name_what_prometheus_is_told_and_what_can_become_of_a_submission(ladder: HostedLadder) -> None:
+def test_the_pages_list_every_metric_and_every_status_of_a_submission(ladder: HostedLadder) -> None:
     """Each metric is on the teacher's page, each status and no other in the student's table."""
     metrics = set(re.findall(r"^# TYPE (\w+)", ladder.ask("/metrics").body, re.MULTILINE))
     assert metrics == set(re.findall(r"`(arena_ladder_\w+)", TEACHER))
@@ -108,7 +108,7 @@ def test_the_pages_name_what_prometheus_is_told_and_what_can_become_of_a_submiss
     assert re.findall(r"^\| `(\w+)` \|", STUDENT, re.MULTILINE) == answer["properties"]["status"]["enum"]
 
 
-def test_a_limit_of_the_check_on_the_page_is_that_of_the_check() -> None:
+def test_the_page_has_the_limits_of_the_check() -> None:
     """The student plans by these figures."""
     from arena_isolation.agent_log import KEPT_BYTES
     from arena_isolation.archive import MAX_ZIP_FILES

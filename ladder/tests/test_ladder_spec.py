@@ -13,7 +13,7 @@ def load(folder: Path, text: str) -> object:
     return load_ladder(folder / "course.yaml")
 
 
-def test_the_defaults(tmp_path: Path) -> None:
+def test_a_short_spec_of_a_ladder_has_the_documented_defaults(tmp_path: Path) -> None:
     (tmp_path / "course.yaml").write_text(GOOD)
     ladder = load_ladder(tmp_path / "course.yaml")
     assert ladder.anchor == "random"
@@ -91,7 +91,7 @@ def test_faults_name_the_line_and_the_reason(tmp_path: Path, text: str, message:
         load(tmp_path, text)
 
 
-def test_a_file_of_authors_with_a_name_that_is_none(tmp_path: Path) -> None:
+def test_an_invalid_name_in_the_file_of_authors_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "class.txt").write_text("Ada Lovelace\nadmin\n")
     with pytest.raises(
         SpecError, match="'Ada Lovelace' is not a valid name of an author; expected 1 to 40 small letters"

@@ -59,8 +59,8 @@ def test_submissions_of_an_author_are_checked_in_order(ledger: Ledger) -> None:
     assert ledger.accept(keys[1], "it", "it", (), 2).version == 2
 
 
-def test_a_store_that_others_hold_is_not_a_page_that_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who hands in reads that it was not kept, and not that there is no such thing."""
+def test_a_locked_store_is_not_reported_as_a_missing_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer says that the submission was not stored, and has the status 503 instead of 404."""
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
     with closing(Ledger(ledger.path)) as impatient, closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -129,7 +129,7 @@ def test_the_limit_of_a_share() -> None:
 
 
 @pytest.mark.parametrize("upward", [True, False])
-def test_the_capital_is_a_fair_game(upward: bool) -> None:
+def test_the_expected_capital_stays_constant_under_the_null_hypothesis(upward: bool) -> None:
     """By brute force over all sequences of three pairs, in exact fractions of a distribution with the mean of the hypothesis."""
     chances = [Fraction(1, 8), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(1, 8)]
     total = 0.0
@@ -171,7 +171,7 @@ def test_baselines_are_searched_by_bisection() -> None:
     assert missed.tolist() == [3, 3, 1, 3, 2, 0, 1, 3]
 
 
-def test_decisions_stay() -> None:
+def test_decided_marks_stay_decided() -> None:
     """A lead of 40 wins decides; 500 losses later the decision is the same."""
     tests = MarkTests(MarkRule(1, 1), np.ones(1, int))
     row, wins, losses = np.zeros(1, int), np.array([[0, 0, 0, 0, 40]]), np.array([[500, 0, 0, 0, 0]])

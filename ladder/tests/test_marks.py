@@ -67,7 +67,7 @@ def test_baselines_are_entries_like_any_other(tmp_path: Path) -> None:
         ("[random]", "marks: expected baselines by the names of marks"),
     ],
 )
-def test_faults_of_marks(tmp_path: Path, marks: str, message: str) -> None:
+def test_faults_in_the_key_marks_are_reported(tmp_path: Path, marks: str, message: str) -> None:
     (tmp_path / "course.yaml").write_text(f"game: tic-tac-toe\nagents: [random, greedy]\nmarks: {marks}\n")
     with pytest.raises(SpecError, match=message):
         load_ladder(tmp_path / "course.yaml")
@@ -146,7 +146,7 @@ def test_a_late_version_counts_if_it_has_more_points(
     assert (told["score"], "loses 20 % of its points" in told["output"]) == (points, agent == 2)
 
 
-def test_sheets_say_what_decided(ledger: Ledger) -> None:
+def test_mark_sheets_list_the_mark_of_each_author(ledger: Ledger) -> None:
     """In the order of authors, also without a version; the open one has a forecast and no mark."""
     book = MarkBook(MARKS, [Candidate("ada", "ada/mine@1", 1, is_late=True), Candidate("bob", "bob/mine@1", 1)], ledger)
     win(book, "ada/mine@1", "staff", 40)
@@ -196,7 +196,9 @@ def test_a_plan_before_the_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert games["intervals of ±40 Elo"] == pytest.approx(4 * games["intervals of ±80 Elo"], abs=2)
 
 
-def test_a_plan_measures_the_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_measures_the_speed_of_the_hosts_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A game of noughts and crosses has three to seven decisions of at most a second, after two plies of its opening."""
     monkeypatch.chdir(tmp_path)
     entries = "{agent: random, isolation: none}, {agent: greedy, isolation: none}"

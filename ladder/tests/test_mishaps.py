@@ -164,7 +164,9 @@ def test_a_season_that_cannot_begin_leaves_every_match_on_its_board(tmp_path: Pa
 @pytest.mark.parametrize(
     "files", [{"agent.py": b"", "\N{OLD PERSIAN SIGN AURAMAZDAA}" * 100: b""}, {"agent.py": b"", "a": b"", "a/b": b""}]
 )
-def test_zips_that_no_disk_takes_are_refused_and_the_next_is_checked(tmp_path: Path, files: dict[str, bytes]) -> None:
+def test_a_zip_that_cannot_be_unpacked_on_the_disk_is_refused_and_the_next_submission_is_checked(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
         one = ledger.submit("ada", None, "zip", "it.zip", packed(files), 10)
         with pytest.raises(BadSubmission, match="its files cannot be unpacked"):

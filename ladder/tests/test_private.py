@@ -90,8 +90,8 @@ def _read(ladder: HostedLadder, address: str, token: str | None, accept: str) ->
     return f"{answer.status} {dict(answer.headers)} {answer.body}"
 
 
-def test_its_author_reads_all_of_it(private: Private) -> None:
-    """Else the test below would look for what is nowhere."""
+def test_the_author_reads_every_part_of_a_submission(private: Private) -> None:
+    """This shows that the texts exist which the next test looks for."""
     assert f"{MARK} in a match" in private.suspended["reason"]
     assert private.suspended["reason"].endswith(f"AssertionError: {MARK} in a match ({MARK}.py:9)")
     assert f"{MARK} in the check" in private.refused["reason"]
@@ -113,7 +113,7 @@ def test_its_author_reads_all_of_it(private: Private) -> None:
         assert "view" in private.ladder.ask(f"/api/t/ladder/match/{key}").body, "a match of an agent that is not in play any more"
 
 
-def test_no_address_tells_others(private: Private, tmp_path: Path) -> None:
+def test_no_address_shows_private_parts_of_a_submission_to_others(private: Private, tmp_path: Path) -> None:
     """Another author and a visitor without a token read neither the output of the agents nor their code, nor names of files and
     folders.
     """
@@ -127,8 +127,8 @@ def test_no_address_tells_others(private: Private, tmp_path: Path) -> None:
                 assert str(private.ladder.folder) not in told, address
 
 
-def test_others_change_nothing(private: Private) -> None:
-    """Nor learn anything by trying."""
+def test_other_authors_cannot_change_a_submission(private: Private) -> None:
+    """The refused requests do not show them anything, either."""
     for key in (private.suspended["id"], private.refused["id"]):
         for token, status in ((private.other, 403), (None, 401)):
             for answer in (

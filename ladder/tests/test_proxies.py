@@ -153,8 +153,8 @@ def _wait(port: int, process: "subprocess.Popen[bytes]", errors: Path) -> None:
     eventually(is_open, errors.read_text)
 
 
-def test_every_address_stays_on_https(proxied: Proxied) -> None:
-    """Who comes by plain http, by a longer path or by an old address is led to https or to a path alone."""
+def test_no_address_redirects_from_https_to_http(proxied: Proxied) -> None:
+    """Requests by http, with a slash at the end or to an old address are redirected to https or to another path."""
     home = proxied.asked("/")
     assert (home.status, home.getheader("content-type"), home.getheader("set-cookie")) == (200, "text/html; charset=utf-8", None)
     assert proxied.asked("/static/standings.js").status == 200
@@ -167,7 +167,7 @@ def test_every_address_stays_on_https(proxied: Proxied) -> None:
     )
 
 
-def test_only_pages_of_the_public_address_may_ask(proxied: Proxied) -> None:
+def test_requests_of_pages_from_other_addresses_are_refused(proxied: Proxied) -> None:
     """By plain http, or on another port, it is another site."""
     eventually(lambda: proxied.asked("/api/standings").status != 503)  # standings are known soon after the start
     port = proxied.ports.tls

@@ -116,7 +116,7 @@ def test_hidden_positions_come_from_a_file(tmp_path: Path) -> None:
         ("effort: nodes", "effort: only solvers of puzzles are compared by their effort"),
     ],
 )
-def test_games_of_two_seats_have_no_such_keys(tmp_path: Path, more: str, message: str) -> None:
+def test_the_keys_of_puzzles_are_faults_for_games_with_two_seats(tmp_path: Path, more: str, message: str) -> None:
     (tmp_path / "course.yaml").write_text(f"game: tic-tac-toe\nagents: [random, greedy]\n{more}\n")
     with pytest.raises(SpecError, match=message):
         load_ladder(tmp_path / "course.yaml")
@@ -139,7 +139,7 @@ def test_agents_with_the_fewest_attempts_come_first() -> None:
     assert "".join(list_attempts("abc", {"a": 3, "c": 2}, 4, 100, gone={"b"})) == "cac"
 
 
-def test_the_better_attempt() -> None:
+def test_attempts_are_compared_by_solution_then_cost_then_effort() -> None:
     """Solved, then cheaper, then the smaller effort; times that differ by less than a factor of two are equal."""
     none, dear, cheap, quick = Attempt(False, None, 1), Attempt(True, 9, 1), Attempt(True, 8, 90), Attempt(True, 8, 30)
     order = [none, dear, cheap, quick]
@@ -192,7 +192,7 @@ def test_seconds_of_compiled_and_plain_attempts_are_not_compared(ledger: Ledger)
     assert [book.tests.counts[0, column].tolist() for column in range(2)] == [[0, 0, 0, 0, 10], [0, 0, 10, 0, 0]]
 
 
-def test_a_test_takes_positions_in_their_order(ledger: Ledger) -> None:
+def test_a_mark_test_uses_the_positions_in_their_order(ledger: Ledger) -> None:
     """Attempts that end in any order are compared like those of a twin that reads them in order up to the first gap."""
     rng = random.Random(4)
     book = AttemptBook(MARKS, [Candidate("ada", "ada/mine@1", 1), Candidate("bob", "bob/mine@1", 1)], ledger)

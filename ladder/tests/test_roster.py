@@ -56,7 +56,7 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path) -> None:
         (b"id,name,e-mail\n", ["roster.csv:1:1: submissions.authors: the roster has no authors"]),
     ],
 )
-def test_a_roster_with_a_fault_is_refused_whole(tmp_path: Path, content: bytes, found: list[str]) -> None:
+def test_a_roster_with_a_fault_is_refused_as_a_whole(tmp_path: Path, content: bytes, found: list[str]) -> None:
     """Every fault has its line."""
     (tmp_path / "roster.csv").write_bytes(content)
     (tmp_path / "course.yaml").write_text(SPEC.replace("NAMES", "ids"))

@@ -27,7 +27,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
 
 
 @pytest.mark.process
-def test_fifty_megabytes_are_refused_in_words(ladder: HostedLadder, tmp_path: Path) -> None:
+def test_an_upload_of_fifty_megabytes_is_refused_with_a_message(ladder: HostedLadder, tmp_path: Path) -> None:
     """The command reads the answer and does not end in a connection that breaks."""
     (token,) = ladder.tokens("max")
     (tmp_path / "large.py").write_bytes(b"#" * 50_000_000)
@@ -47,14 +47,14 @@ def test_fifty_megabytes_are_refused_in_words(ladder: HostedLadder, tmp_path: Pa
     ],
     ids=["garbage", "no header", "two files", "nine fields", "long name"],
 )
-def test_forms_that_are_none(ladder: HostedLadder, body: bytes) -> None:
+def test_malformed_forms_are_refused(ladder: HostedLadder, body: bytes) -> None:
     (token,) = ladder.tokens("ned")
     answer = ladder.ask("/api/submissions", token, body, {"Content-Type": "multipart/form-data; boundary=x"})
     assert (answer.status, answer.body["error"]) == (422, "expected a form with a file")
 
 
 @pytest.mark.process
-def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
+def test_requests_from_one_address_do_not_use_up_the_limit_of_another(tmp_path: Path) -> None:
     """Streams that never end hold connections, but no more than an address may have; a proxy's word counts for who asks."""
     with (
         HostedLadder(tmp_path, SPEC + "requests: {open: 20}\n", "--public", "https://arena.example.org") as ladder,
@@ -94,8 +94,8 @@ def _asked(streams: ExitStack, port: int, path: str, address: str) -> int:
         ("unknown", "unknown"),
     ],
 )
-def test_a_host_with_many_addresses_is_counted_as_one(address: str, counted: str) -> None:
-    """Of IPv6 a host has a network of 64 bits (RFC 6177), so a limit for each address would limit nobody."""
+def test_all_ipv6_addresses_of_a_network_share_one_limit(address: str, counted: str) -> None:
+    """A host gets a network of 64 bits (RFC 6177), so a limit for each single address would have no effect."""
     assert counted_address(address) == counted
 
 
@@ -133,7 +133,7 @@ def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str |
     [("while :; do :; done", 600.0, 0.5), ("while read line; do sleep 600; done", 0.5, 600.0)],
     ids=["busy", "asleep"],
 )
-def test_a_program_is_held_to_the_time_of_a_check(
+def test_a_program_that_exceeds_the_time_of_a_check_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, seconds: float, cpu_seconds: float
 ) -> None:
     """To the processor time that all its answers may take together, and to the time on the clock."""
@@ -149,7 +149,7 @@ def test_a_program_is_held_to_the_time_of_a_check(
 
 
 @pytest.mark.process
-def test_no_request_makes_an_error_of_arena(ladder: HostedLadder) -> None:
+def test_no_request_causes_an_internal_error(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("oda")
     paths = [
         "//evil.example/",

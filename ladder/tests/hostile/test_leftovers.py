@@ -33,7 +33,7 @@ class Killed(Exception):
 
 
 @pytest.mark.promise(hole="season", isolation="process")
-def test_a_check_that_is_killed_again_and_again_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_is_killed_repeatedly_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first step, and after two more, the ladder is killed. All steps are made, each of them once."""
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
