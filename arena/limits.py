@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import inf, isfinite
 from operator import index
 from typing import Any, ClassVar, TypeGuard
 
@@ -99,6 +99,11 @@ class Limits:
     def timed(self) -> bool:
         """Whether a clock ends a decision. If so, an agent may decide differently when the same decision is repeated."""
         return self.seconds is not None or self.cpu_seconds is not None
+
+    @property
+    def shortest_seconds(self) -> float:
+        """The shorter one of the two time limits of a decision; infinity without any."""
+        return min([one for one in (self.seconds, self.cpu_seconds) if one is not None], default=inf)
 
 
 MAX_TEXT_CHARACTERS = 8 << 10

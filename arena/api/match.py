@@ -14,6 +14,7 @@ from arena.match.player import (
 )
 from arena.match.record import (
     FAULTS,
+    UNREPEATABLE_ENDINGS,
     Reason,
     find_loser,
     is_timing,
@@ -25,6 +26,7 @@ from arena.spec.isolation import Isolation
 
 __all__ = [
     "FAULTS",
+    "UNREPEATABLE_ENDINGS",
     "Adjudication",
     "AgentRaised",
     "Decider",

@@ -140,16 +140,16 @@ class Decider:
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action], limits: Limits | None = None) -> Any:
         meter, limits = self.meter, limits or self._limits
         search = Search(self._view, self._evaluation, limits, meter, self.rng, self.start, find_loop)
+        recursion = sys.getrecursionlimit()
+        if recursion < RECURSION_LIMIT:
+            sys.setrecursionlimit(RECURSION_LIMIT)
+        began = perf_counter()  # before the clock of the meter, so that a decision that ran out of time took the whole of it
         if self._budget:
             meter.begin(limits.nodes, limits.seconds, limits.cpu_seconds)
         else:
             meter.nodes = meter.evaluations = meter.expanded = 0
         self.ran_compiled = None
         stopped = None
-        recursion = sys.getrecursionlimit()
-        if recursion < RECURSION_LIMIT:
-            sys.setrecursionlimit(RECURSION_LIMIT)
-        began = perf_counter()
         try:
             choice = method(self._view, state, search)
         except BaseException as error:  # as in `make_agent`

@@ -1,6 +1,8 @@
 """The record of a match."""
 
 from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
 from arena.format import put_last
@@ -29,6 +31,9 @@ solution. `illegal-action` also means a wrong path, an answer of the wrong type,
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
 """The terminations that are faults of an agent; the agent loses."""
 
+UNREPEATABLE_ENDINGS = frozenset({"void", "timeout", "memory", "crash"})
+"""The terminations that depend on the machine, so that the same match may end differently next time."""
+
 
 def find_loser(termination: str, seat: int | None) -> int | None:
     """Return the seat that lost a match by a fault; None if no seat did.
@@ -41,9 +46,11 @@ def find_loser(termination: str, seat: int | None) -> int | None:
 
 CPU_SECONDS = "cpu_seconds"
 """The key in `timing` for the processor time of each seat. It is null for a seat without a limit for this time."""
+OUT_OF_TIME = "out_of_time"
+"""The key in `timing` for the number of decisions of each seat that took as long as their time limit or longer."""
 
 TIMINGS = (
-    *("start", "lack_of_cpu", "forgiven", CPU_SECONDS, "unsettled"),
+    *("start", "lack_of_cpu", "forgiven", CPU_SECONDS, OUT_OF_TIME, "unsettled"),
     *("compiled", "compiled_seconds", "plain", "plain_seconds"),
 )
 """The names in `Record.timing` that have a number for each seat."""
@@ -180,6 +187,54 @@ class Record(NamedTuple):
             if spent:
                 decision["spent"] = spent
         return plain
+
+
+def play_hash_of(record: Record) -> int:
+    """Return a hash of a match that was not void. Two matches with the same seats and the same hash are repeats of each other,
+    unless the game has chance or a seat used random numbers; see `hash_match`.
+    """
+    ending = format_returns(record.returns), record.termination, record.seat
+    return hash_match(hash_moves(record), *ending, bytes.fromhex(record.id))
+
+
+def hash_match(moves_hash: int, returns: str, termination: str, seat: int | None, key: bytes) -> int:
+    """Return the `play_hash_of` a record, given cells of its row in a store; `key` is its id.
+
+    Repeats have the same position, actions and result. If the clock, the memory or the end of a process decided a match, it is no
+    repeat of any other. An illegal action and an exception are repeated, because an agent without random numbers commits them
+    again.
+    """
+    if termination in UNREPEATABLE_ENDINGS:
+        return int.from_bytes(key[:8], "big", signed=True)
+    return moves_hash ^ _hash_ending(returns, termination, seat)
+
+
+@lru_cache(4096)
+def _hash_ending(returns: str, termination: str, seat: int | None) -> int:
+    return _hash_text(f"{returns} {termination} {seat}")
+
+
+def hash_moves(record: Record) -> int:
+    """Return a hash of the position and the actions. If chance, or a clock that ended a decision, chose some of the actions, no
+    other match has the same hash.
+    """
+    chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
+    apart = chance or OUT_OF_TIME in (record.timing or {})
+    return _hash_text("\n".join([record.position, record.answer or "", *record.actions, *([record.id] if apart else [])]))
+
+
+def _hash_text(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
+
+
+@lru_cache(4096)
+def format_returns(returns: tuple[float, ...]) -> str:
+    """Return the returns of a match as text, as a store has them.
+
+    >>> format_returns((1, -1.0))
+    '1.0,-1.0'
+    """
+    return ",".join([repr(float(value)) for value in returns])
 
 
 def is_timing(value: Any, seats: int) -> bool:

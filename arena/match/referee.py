@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
+from math import inf
 from typing import Any
 
 from arena.agent import Answer, Path
@@ -14,7 +15,7 @@ from arena.limits import Limits
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, Player, Unreadable, check_action, local_player, short
-from arena.match.record import CPU_SECONDS, Decision, Record
+from arena.match.record import CPU_SECONDS, OUT_OF_TIME, Decision, Record
 from arena.match.stepper import Stepper
 from arena.returns import Returns
 from arena.search import SharedStart
@@ -233,20 +234,23 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         sum([decision[-1] for decision in state.decisions]),
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
-        _timing(match, players) or None,
+        _timing(match, state) or None,
         transcript=tuple([(player.number, said) for player in players for said in player.exchanges]),
     )
 
 
-def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
+def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     """Return the timing of a match: all values that depend on the clock, except the seconds of decisions.
 
     `overrun` has the seconds beyond a limit. All other values are lists with an entry for each seat: the number and seconds of
     compiled and uncompiled decisions, the number of those of which a cache decided how they ran (`unsettled`), the reason why
-    decisions ran uncompiled, the seconds for the start, the processor time that was used or lacking, and the overtime that was
-    allowed because of this lack.
+    decisions ran uncompiled, the number of decisions that ran out of time, the seconds for the start, the processor time that was
+    used or lacking, and the overtime that was allowed because of this lack.
     """
     timing: dict[str, Any] = {}
+    players = state.players
+    if any(late := _count_out_of_time(match, state.decisions)):
+        timing[OUT_OF_TIME] = late
     for player in players:
         if player.overrun is not None:
             timing["overrun"] = round(player.overrun, 6)
@@ -277,3 +281,13 @@ def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
     if used:
         timing[CPU_SECONDS] = [used.get(seat) for seat in seats]
     return timing
+
+
+def _count_out_of_time(match: Match, decisions: Sequence[tuple[Any, ...]]) -> list[int]:
+    """Return, for each seat, the number of decisions that took as long as a time limit, so that the clock may have ended them."""
+    limits = [seat.limits.shortest_seconds for seat in match.seats]
+    late = [0] * len(limits)
+    if min(limits) < inf:
+        for seat, _, _, seconds, *_ in decisions:
+            late[seat] += seconds >= limits[seat]
+    return late

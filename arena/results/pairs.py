@@ -1,9 +1,10 @@
 """The games of a board as observations for ratings. Two games with two seats form a *pair*: the same position, played twice with
 the seats swapped. A game with three or more seats is a ranking. The games of a round share a position, dice and deals.
 
-If no seat of a game used its random stream, playing it again gives the same game. So if no game of a pair used random numbers,
-equal pairs count as one pair with a number of repeats. If a seat used random numbers, every pair counts separately: short games
-may be equal by chance, and merging them would favour agents that win quickly. Such a pair takes five bytes.
+If no seat of a game used its random stream, playing it again gives the same game, unless the clock decided it (see
+`arena.match.record.hash_match`). So if no game of a pair used random numbers, equal pairs count as one pair with a number of
+repeats. If a seat used random numbers, every pair counts separately: short games may be equal by chance, and merging them would
+favour agents that win quickly. Such a pair takes five bytes.
 """
 
 from array import array
@@ -92,7 +93,7 @@ class PairedGames:
 
     def add(self, round_: int, seats: tuple[int, ...], results: Sequence[float], play_hash: int, used_rng: bool) -> None:
         """Add one game. `results` are the numbers by which its seats are compared, see `Record.results`; `play_hash` is a hash of
-        its moves, and `used_rng` says whether any seat used random numbers.
+        its moves and its result, and `used_rng` says whether any seat used random numbers.
         """
         if len(seats) != 2:
             games = self._rankings[seats, None if used_rng else play_hash]
@@ -186,7 +187,7 @@ class PairedGames:
         both = (Pair.of(1, 1), Pair.of(0, 0))
         pairs = [pair for _, kinds in self._drawn.values() for pair in map(PAIRS_OF_GAMES.__getitem__, kinds)]
         pairs += [
-            Pair.of(*[round(side.points / side.games, 9) for side in one.pair])
+            Pair.of(*[side.points / side.games for side in one.pair])  # exact, because repeats have the same result
             for played in self._played.values()
             for one in played.values()
         ]

@@ -101,10 +101,10 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), t
        sum(r.decisions_1), total(r.nodes_1), total(r.nanoseconds_1)
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
-_GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.termination, r.seat, r.drew, r.play, r.adjusted
+_GAMES = f"""
+SELECT p.board, p.round, p.seats, r.returns, r.termination, r.seat, r.drew, {Store.MATCH_HASH}, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
-"""
+"""  # noqa: S608 - the hash is SQL of the store
 _VOID = """
 SELECT p.board, p.round, p.seats FROM place p JOIN record r ON r.number = p.record WHERE r.termination = 'void'
 """
@@ -147,9 +147,9 @@ SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message
 FROM record r JOIN place p ON p.record = r.number JOIN detail d ON d.record = r.number
 WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GROUP BY 1, 2, 3, 4
 """  # noqa: S608 - only question marks are inserted
-_DISTINCT = """
+_DISTINCT = f"""
 SELECT board, count(*) FROM (
-    SELECT DISTINCT p.board AS board, p.seats, r.play FROM place p JOIN record r ON r.number = p.record
+    SELECT DISTINCT p.board AS board, p.seats, {Store.MATCH_HASH} FROM place p JOIN record r ON r.number = p.record
     WHERE r.termination <> 'void'
 ) GROUP BY board
-"""
+"""  # noqa: S608 - the hash is SQL of the store

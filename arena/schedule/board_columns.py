@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from arena.columns import ROW_KEYS, Column, Shown, Style
 from arena.errors import Interrupted, describe
 from arena.hookspecs import Part
-from arena.match.record import Reason, Record
+from arena.match.record import Reason, Record, play_hash_of
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
@@ -87,7 +87,8 @@ class BoardColumn(Part):
 
 
 class RepeatedMatches:
-    """Finds the matches of a run that only repeat others: without random numbers, the same actions from the same position.
+    """Finds the matches of a run that only repeat others: without random numbers, the same actions from the same position with
+    the same result.
 
     >>> played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 2})
     >>> from arena.api.results import BoardInfo
@@ -108,7 +109,7 @@ class RepeatedMatches:
         seats, round_ = place.pairing.seats, place.pairing.round
         if self._boards[place.board].has_chance:
             return
-        play = None if any(record.drew) else hash((record.position, record.answer, tuple(record.actions)))
+        play = None if any(record.drew) else play_hash_of(record)
         if len(seats) == 1:
             self._lone[place.board].add_position(round_, hash(record.position))
             self._lone[place.board].add(seats[0], round_, play)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import StoreDamaged, StoreError, listing
 from arena.format import Pairing
-from arena.match.record import Record, find_loser
+from arena.match.record import Record, find_loser, hash_match
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
@@ -109,7 +109,7 @@ class StoreContents(Database):
         found: dict[str, Kept] = {}
         rows = self._with_ids("SELECT id, number, returns, termination, seat, drew, play, adjusted FROM record WHERE id", ids)
         for key, number, returns, termination, seat, used_rng, played, adjusted in rows:
-            play_hash = None if "1" in used_rng else played
+            play_hash = None if "1" in used_rng else hash_match(played, returns, termination, seat, key)
             corrected = None if adjusted is None else returns_of(adjusted)
             known = None if termination == "void" else returns_of(returns)
             found[key.hex()] = Kept(number, known, play_hash, corrected, find_loser(termination, seat))

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any
 
 from arena.errors import Interrupted, StoreDamaged, StoreError, StoreFull
+from arena.match.record import hash_match
 from arena.store.lock import lock_store
 from arena.store.schema import APPLICATION, TABLES, VERSION, Fit, checksum, fit_schema
 from arena.store.side_files import ENDINGS, check_database, check_side_file, path_beside, remove_database
@@ -41,6 +42,11 @@ class Connection(sqlite3.Connection):
 
     deadline = inf
     stopping = False
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.create_function("checksum", -1, checksum, deterministic=True)
+        self.create_function("hash_match", 5, hash_match, deterministic=True)
 
     def look(self) -> bool:
         """Return whether SQLite must end its query; the progress handler."""
@@ -92,7 +98,6 @@ def _refuse_empty(place: Path, *, new: bool = False) -> None:
 
 def _open(place: Path, mode: str, ready: Callable[[Path, Connection], None]) -> Connection:
     connection = Database.connect(place, mode)
-    connection.create_function("checksum", -1, checksum, deterministic=True)
     connection.deadline = monotonic() + OPENING_SECONDS
     with ExitStack() as ends:
         ends.callback(connection.close)

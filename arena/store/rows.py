@@ -8,13 +8,12 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from hashlib import blake2b
 from math import isfinite
 from typing import Any, NamedTuple
 
 from arena.format import put_last
 from arena.limits import Limits
-from arena.match.record import Decision, Record, find_loser, is_timing
+from arena.match.record import Decision, Record, find_loser, format_returns, hash_moves, is_timing
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.store.schema import checksum, digest
@@ -45,7 +44,7 @@ def rows_of(record: Record, seed: int, *, hashed: bool = True) -> Rows:
     actions = "\n".join(("", *record.actions))
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
-    key, returns, used_rng = bytes.fromhex(record.id), _returns(record.returns), _used_rng(record.drew)
+    key, returns, used_rng = bytes.fromhex(record.id), format_returns(record.returns), _used_rng(record.drew)
     solved = None if record.solved is None else int(record.solved)
     cost = None if record.cost is None else float(record.cost)  # the hash covers the value as the column stores it
     result = (solved, record.termination, record.seat)
@@ -53,9 +52,9 @@ def rows_of(record: Record, seed: int, *, hashed: bool = True) -> Rows:
     message, traceback = escape_surrogates(record.message), escape_surrogates(record.traceback)
     timing = None if record.timing is None else _write(record.timing)
     length = (record.moves, cost, record.fallbacks)
-    adjusted = None if record.adjusted is None else _returns(record.adjusted)
+    adjusted = None if record.adjusted is None else format_returns(record.adjusted)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
-    counts = (play_hash_of(record), *effort[0], *second)
+    counts = (hash_moves(record), *effort[0], *second)
     hash_ = b""
     if hashed:
         named = (key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback)
@@ -286,11 +285,6 @@ def seats_of(text: str) -> tuple[int, ...]:
 
 
 @lru_cache(4096)
-def _returns(returns: tuple[float, ...]) -> str:
-    return ",".join([repr(float(value)) for value in returns])
-
-
-@lru_cache(4096)
 def _labels(labels: tuple[str, ...]) -> str:
     return _write(labels)
 
@@ -333,13 +327,6 @@ def place_row(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
 def record_row(number: int, rows: Rows) -> tuple[Any, ...]:
     """Return the row of `record`."""
     return (number, *rows.record, rows.digest, rows.adjusted)
-
-
-def play_hash_of(record: Record) -> int:
-    """Return a hash of the moves. Unless the game has chance, two matches with the same hash are repeats."""
-    chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
-    whole = "\n".join([record.position, record.answer or "", *record.actions, *([record.id] if chance else [])])
-    return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 
 def escape_surrogates(text: str | None) -> str | None:

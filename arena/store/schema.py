@@ -133,6 +133,9 @@ def checksum(*cells: Any) -> int:
     return crc32(marshal.dumps(cells, 2))
 
 
+MATCH_HASH = "hash_match(r.play, r.returns, r.termination, r.seat, r.id)"
+"""The SQL for the hash of a match, from `record r`. Every connection to a store knows the function."""
+
 Object = tuple[Any, Any, Any, Any]
 """A row of `sqlite_master`: type, name, name of the table, and SQL. In a damaged file, each can be of any type."""
 MAX_DAMAGED_CHARACTERS = 2

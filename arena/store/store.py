@@ -70,6 +70,7 @@ class Store(StoreContents):
     APPLICATION = APPLICATION
     NANOSECONDS = NANOSECONDS
     SPENDING = schema.SPENDING
+    MATCH_HASH = schema.MATCH_HASH
     returns_of, results_of, seats_of = staticmethod(returns_of), staticmethod(results_of), staticmethod(seats_of)
     lock, is_held, settle = staticmethod(lock_store), staticmethod(is_held), staticmethod(settle)
     remove = staticmethod(remove_database)

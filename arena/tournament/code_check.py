@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import StoreError, UnknownName
 from arena.format import Outcomes
 from arena.match.match import Seat
-from arena.match.record import Record
+from arena.match.record import UNREPEATABLE_ENDINGS, Record
 from arena.plugins.registry import own_prefix
 from arena.processes.interrupts import user_interrupts
 from arena.results import figures
@@ -28,8 +28,6 @@ MAX_SAMPLE_SECONDS = 10.0
 """The longest time for these matches, in seconds."""
 MAX_MATCHES_AHEAD = 5000
 """The number of scheduled matches, over all boards, from which the sample is drawn."""
-UNREPEATABLE_ENDINGS = frozenset({"void", "timeout", "memory", "crash"})
-"""Terminations that may not occur again, because they depend on the machine."""
 IGNORED_KEYS = frozenset({"labels", "seed", "message", "traceback"})
 """Keys of a record with values that may differ although the moves are the same, such as names from the spec and line numbers."""
 

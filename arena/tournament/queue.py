@@ -5,13 +5,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from arena.match.record import Record, find_loser
+from arena.match.record import Record, find_loser, play_hash_of
 from arena.schedule.deals import Deals
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec
 from arena.store import Store
-from arena.store.rows import play_hash_of
 
 MATCHES_PER_LOOKUP = 500
 """The number of matches that are looked up in a store at a time."""

@@ -13,6 +13,7 @@ from typing import Any
 from arena import Record, load_plugins
 from arena.api.cli import LiveLine
 from arena.api.errors import Interrupted, IsolationError, abbreviate, describe
+from arena.api.match import UNREPEATABLE_ENDINGS
 from arena.api.results import figures
 from arena.api.spec import PythonFile
 from arena.api.store import Store
@@ -35,8 +36,6 @@ from arena_bundle.sandboxed import (
 MATCH_SECONDS, SECONDS_PER_RECORDED, MAX_MATCH_SECONDS = 120.0, 50.0, 7200.0
 """The timeout for one replay is the first number, plus the second number times the seconds that the recorded decisions took.
 The timeout is at most the third number, because the author of a bundle can record any seconds."""
-UNREPEATABLE = ("void", "timeout", "memory", "crash")
-"""Endings that depend on the machine. Matches with these endings are not replayed."""
 UNCOMPARED = ("labels", "seed", "message", "traceback")
 """Keys of a record that are not compared with the replay. Messages, for example, may contain the names of other files."""
 NO_SHEET_KEYS = ("ranking", "plugin_columns", "settings")
@@ -242,7 +241,7 @@ class SandboxChecks:
             )
             for board, seats, ending, key in store.query(question):
                 why = next((why for seat in seats.split(",") if (why := reasons[board][int(seat)]) is not None), None)
-                why = why or (f"ended by {ending}" if ending in UNREPEATABLE else None)
+                why = why or (f"ended by {ending}" if ending in UNREPEATABLE_ENDINGS else None)
                 if why is None:
                     candidates.append(key)
                 else:

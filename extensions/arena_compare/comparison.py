@@ -191,7 +191,7 @@ def find_optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:
     return optima
 
 
-_DISTINCT_OF = """
-SELECT p.board, p.seats, count(DISTINCT r.play) FROM place p JOIN record r ON r.number = p.record
+_DISTINCT_OF = f"""
+SELECT p.board, p.seats, count(DISTINCT {Store.MATCH_HASH}) FROM place p JOIN record r ON r.number = p.record
 WHERE r.termination <> 'void' GROUP BY 1, 2
-"""
+"""  # noqa: S608 - the hash is SQL of the store

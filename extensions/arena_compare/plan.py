@@ -134,9 +134,11 @@ def read_pilot(tally: Tally) -> Pilot:
         others = sum(map(sum, counted.values())) - pairs
         apart = f" ({figures.amount(others, 'pair')} of games between entries that differ more do not count)" if others else ""
         which = "the only pair" if pairs == 1 else f"all {pairs:,} pairs"
+        only_repeats = tally.matches.folded and pairs == len(close)
+        what = "They repeat it, so no number of rounds would show" if only_repeats else "This does not say how many rounds show"
         raise ArenaError(
             f"{tally.sheet.title}: {which} of games between entries of similar strength ended level{apart}: {'; '.join(met)}. "
-            "So no number of rounds would show a difference; try openings, or a longer pilot"
+            f"{what} a difference; try openings, or a longer pilot"
         )
     return Pilot(tuple([float(one + other) for one, other in zip(pooled, reversed(pooled), strict=True)]), tally.matches.folded)
 
@@ -160,7 +162,7 @@ def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: 
     """
     if counts[2] == sum(counts):
         raise ArenaError(
-            "all pairs of games ended level, so no number of rounds would show a difference; try openings, or a longer pilot"
+            "all pairs of games ended level, which does not say how many rounds show a difference; try openings, or a longer pilot"
         )
     level = SIGNIFICANCE_LEVEL / count_tests(entries)
 

@@ -92,7 +92,8 @@ def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
 
 def _games(store: Store, board: int) -> list[PlayedGame]:
     where = "p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
-    question = f"SELECT p.round, p.seats, r.returns, r.termination, r.seat, r.solved, r.play, r.drew {PLACED} WHERE {where}"
+    columns = f"p.round, p.seats, r.returns, r.termination, r.seat, r.solved, {Store.MATCH_HASH}, r.drew"
+    question = f"SELECT {columns} {PLACED} WHERE {where}"
     return [
         PlayedGame(
             round_,

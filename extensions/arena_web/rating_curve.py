@@ -37,7 +37,7 @@ class ScoredMatch(Protocol):
 
     @property
     def play_hash(self) -> int:
-        """A hash of its moves."""
+        """A hash of its moves and its result."""
 
     @property
     def used_rng(self) -> bool:

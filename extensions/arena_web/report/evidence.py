@@ -143,8 +143,8 @@ def read(path: str | Path) -> Findings:
         return findings(store)
 
 
-_MATCHES = """
+_MATCHES = f"""
 SELECT p.board, p.number, p.round, p.seats, r.returns, r.termination, r.seat, r.solved, r.moves, r.cost,
-       r.decisions_0, r.nodes_0, r.nanoseconds_0, r.play, r.drew
+       r.decisions_0, r.nodes_0, r.nanoseconds_0, {Store.MATCH_HASH}, r.drew
 FROM place p JOIN record r ON r.number = p.record ORDER BY r.number, p.number
-"""
+"""  # noqa: S608 - the hash is SQL of the store

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from arena.errors import Unavailable
 from arena.format import Pairing
-from arena.match.record import FAULTS, Record, find_loser
+from arena.match.record import FAULTS, Record, find_loser, play_hash_of
 from arena.results.tally import Facts, Tally
-from arena.store.rows import play_hash_of
 
 
 def count_one_by_one(tally: Tally, matches: Iterable[tuple[int, Pairing, Record]]) -> None:
