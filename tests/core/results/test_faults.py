@@ -15,6 +15,7 @@ from arena.format import Outcomes, Pairing, put_last
 from arena.results.leaderboard import Leaderboard
 from arena.results.pairs import PairedGames
 from arena.results.stored_tallies import tallies_of
+from arena.spec.resolve import load_spec
 from arena.stats.ratings import rate
 from arena.store import Store
 from arena_web.match_filter import PLACED, MatchFilter
@@ -157,3 +158,88 @@ def test_formats_take_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: Path) ->
     outcomes.add(Pairing(0, (0, 1)), (0.0, 0.0), loser=0)
     (_, (got, other)), *_ = outcomes.scored()
     assert got < other == 0.0
+
+
+LATE = '''
+from arena import Agent, hookimpl
+
+class Late(Agent):
+    """Is lost at the start of the matches that `losers` names: first, second, third, ..."""
+    name = "late"
+    losers = None
+    def __init__(self, *, k: int = 0) -> None:
+        if Late.losers and Late.losers[0] == k:
+            Late.losers.pop(0)
+            raise {error}("too late")
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Judge(Agent):
+    """Reports the first action, and then generates states until its budget ends the decision."""
+    name = "judge"
+    def choose(self, game, state, search):
+        action = game.actions(state)[0]
+        search.report(action)
+        while True:
+            game.result(state, action)
+
+@hookimpl
+def arena_agents():
+    return [Late, Judge]
+'''
+LOSERS = [0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1]
+"""The entry that lost each of 16 games: the first seat lost both games of a round, but in the fourth round entry 0 lost both."""
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> Callable[[str], tuple[arena.Spec, Any]]:
+    """Write the plugin, with the exception that ends its matches, and return a spec of 8 rounds and the class of the agent."""
+
+    def late(error: str) -> tuple[arena.Spec, Any]:
+        (tmp_path / "late.py").write_text(LATE.replace("{error}", error))
+        agents = [{"agent": "late", "label": f"late-{k}", "k": k} for k in (0, 1)]
+        spec = load_spec({"game": "tic-tac-toe", "rounds": 8, "agents": agents, "plugins": [str(tmp_path / "late.py")]})
+        return spec, spec.registry.value(("agent", "late"))
+
+    return late
+
+
+@pytest.mark.parametrize(("error", "distinct", "pairs"), [("MemoryError", 16, (1, 0, 7, 0, 0)), ("ValueError", 3, (1, 0, 1, 0, 0))])
+def test_games_with_other_results_are_no_repeats(
+    late: Callable[[str], tuple[arena.Spec, Any]],
+    tmp_path: Path,
+    say: Callable[..., str],
+    error: str,
+    distinct: int,
+    pairs: tuple[int, ...],
+) -> None:
+    """No game has an action. Memory that runs out once need not do so again; an exception with the same result is a repeat."""
+    path = tmp_path / "cup.db"
+    spec, agent = late(error)
+    agent.losers = list(LOSERS)
+    board = Leaderboard.of_results(arena.run(spec, store=path))[0]
+    assert agent.losers == []
+    assert results(board) == results(stored_board(path)) == {"late-0": (7, 0, 9, 7 / 16), "late-1": (9, 0, 7, 9 / 16)}
+    assert board.as_dict()["distinct_games"] == stored_board(path).distinct_games == distinct
+    with Store.open(path) as store:
+        (tally,) = tallies_of(store, store.last().boards)
+    assert [PairedGames.count_pairs(one) for one in tally.matches.pairings().values()] == [pairs]
+    assert tally.matches.count_decided_by_seat() == (pairs[2], sum(pairs))
+    told = say("compare", str(path), "late-0", "late-1")
+    assert "scores 43.8 %" in told
+    assert f"in {sum(pairs)} pairs of games" in told
+    assert f"0 ({pairs[0]}), 1/2 (0), 1 ({pairs[2]}), 1 1/2 (0), 2 (0)" in told
+
+
+@pytest.mark.parametrize(("limits", "distinct"), [({"seconds": 0.001}, 12), ({"nodes": 50}, 2)])
+def test_games_that_a_clock_decided_are_no_repeats(
+    late: Callable[[str], tuple[arena.Spec, Any]], tmp_path: Path, limits: dict[str, float], distinct: int
+) -> None:
+    """The moves of both agents are always the same. The clock could have ended a decision elsewhere, a number of nodes cannot."""
+    late("ValueError")
+    agents = [{"agent": "judge", "label": label} for label in "ab"]
+    keys = {"game": "tic-tac-toe", "rounds": 6, "agents": agents, "limits": limits, "isolation": "none"}
+    played = arena.run({**keys, "plugins": [str(tmp_path / "late.py")]}, store=tmp_path / "cup.db")
+    assert stored_board(tmp_path / "cup.db").distinct_games == distinct
+    late_decisions = {sum((record.timing or {}).get("out_of_time", [0])) == len(record.decisions) for record in played.records}
+    assert late_decisions == {"seconds" in limits}
