@@ -1,11 +1,9 @@
-"""An arena for game-playing agents. Games, agents and heuristics are plugins, and a YAML file (a spec) describes a tournament."""
+"""An arena for game-playing agents. Games, agents and heuristics are plugins, and a YAML file (a spec) describes a tournament.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+This module imports nothing until a name is needed, because `arena.__main__` must handle Ctrl-C before anything slow is imported.
+"""
 
-from arena.lazy import pass_on
-from arena.version import __version__ as __version__
-
+TYPE_CHECKING = False  # type checkers take it as true, as they do with the name in `typing`
 if TYPE_CHECKING:
     __all__: list[str]
 
@@ -47,37 +45,49 @@ if TYPE_CHECKING:
     from arena.tournament.results import Results as Results
     from arena.tournament.run import run as run
     from arena.tracking import tell_progress as tell_progress
+    from arena.version import __version__ as __version__
     from arena_records.analysis import open_store as open_store
     from arena_setup.single import play as play
 else:
-    _find, __dir__ = pass_on(
-        __name__,
-        {
-            "arena.agent": "Agent Answer Hints Path",
-            "arena.columns": "Column",
-            "arena.encodings": "encoding",
-            "arena.errors": "ArenaError BackendGone GameError OutOfBudget PluginError Refused SpecError SpecFault Unavailable "
-            "UnknownName",
-            "arena.format": "Field Format Outcomes Pairing Placing",
-            "arena.game": "CHANCE Action Disguise Game Puzzle State overrides uniform",
-            "arena.heuristics": "heuristic",
-            "arena.hookspecs": "hookimpl",
-            "arena.limits": "Limits",
-            "arena.match.record": "Decision Record",
-            "arena.plugins.registry": "Registry",
-            "arena.plugins.sources": "load_plugins",
-            "arena.search": "Search",
-            "arena.simultaneous": "Simultaneous",
-            "arena.spec": "Spec",
-            "arena.tournament.results": "Results",
-            "arena.tournament.run": "run",
-            "arena.tracking": "tell_progress",
-            "arena_records.analysis": "open_store",
-            "arena_setup.single": "play",
-        },
-        "__version__",
-        "testing",
-    )
+    _HOMES = {
+        "arena.agent": "Agent Answer Hints Path",
+        "arena.columns": "Column",
+        "arena.encodings": "encoding",
+        "arena.errors": "ArenaError BackendGone GameError OutOfBudget PluginError Refused SpecError SpecFault Unavailable "
+        "UnknownName",
+        "arena.format": "Field Format Outcomes Pairing Placing",
+        "arena.game": "CHANCE Action Disguise Game Puzzle State overrides uniform",
+        "arena.heuristics": "heuristic",
+        "arena.hookspecs": "hookimpl",
+        "arena.limits": "Limits",
+        "arena.match.record": "Decision Record",
+        "arena.plugins.registry": "Registry",
+        "arena.plugins.sources": "load_plugins",
+        "arena.search": "Search",
+        "arena.simultaneous": "Simultaneous",
+        "arena.spec": "Spec",
+        "arena.tournament.results": "Results",
+        "arena.tournament.run": "run",
+        "arena.tracking": "tell_progress",
+        "arena.version": "__version__",
+        "arena_records.analysis": "open_store",
+        "arena_setup.single": "play",
+    }
+    _functions = []
 
-    def __getattr__(name: str) -> Any:
-        return import_module("arena.testing") if name == "testing" else _find(name)
+    def __getattr__(name: str) -> object:
+        if name == "testing":
+            from importlib import import_module
+
+            return import_module("arena.testing")
+        return _pass_on()[0](name)
+
+    def __dir__() -> list[str]:
+        return _pass_on()[1]()
+
+    def _pass_on() -> list:
+        if not _functions:
+            from arena.lazy import pass_on
+
+            _functions.extend(pass_on(__name__, _HOMES, "testing"))
+        return _functions

@@ -1,11 +1,14 @@
 """The command line in real processes: stdout, stderr, exit codes, Ctrl-C."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from time import sleep
 from types import SimpleNamespace
 
 import click
@@ -112,6 +115,52 @@ def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "void" in done.stdout
     assert "no result" in done.stderr
+
+
+WATCHED = """
+import os, runpy, signal, sys
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.{number})
+
+sys.meta_path.insert(0, Watch())
+sys.argv = ["arena", "--version"]
+{start}
+"""
+INSTALLED = "from arena.__main__ import main; main()"
+
+
+@pytest.mark.parametrize("start", [INSTALLED, "runpy.run_module('arena', run_name='__main__')"])
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("module", ["arena.cli", "click", "arena.errors", "arena.commands"])
+def test_a_signal_ends_arena_while_it_imports_its_modules(module: str, number: str, start: str) -> None:
+    """The installed command and `python -m arena` print one line and no traceback."""
+    code = WATCHED.format(module=module, number=number, start=start)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("command", [[str(Path(sys.executable).with_name("arena"))], [sys.executable, "-m", "arena"]])
+def test_ctrl_c_prints_no_traceback_of_arena_at_any_time(tmp_path: Path, command: list[str]) -> None:
+    """As a terminal does, send SIGINT to the group of processes, 0 to 0.6 s after the start. At first, Python itself may complain.
+    """
+    if not Path(command[0]).exists():
+        pytest.skip("arena is not installed beside Python")
+    (tmp_path / "long.yaml").write_text("game: tic-tac-toe\nrounds: 100000\nagents: [random, greedy]\n")
+    for step in range(12):
+        words = [*command, "run", str(tmp_path / "long.yaml"), "--no-store"]
+        started = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        sleep(0.05 * step)
+        os.killpg(started.pid, signal.SIGINT)
+        _, complaints = started.communicate()
+        if "Traceback" in complaints:
+            own = re.findall(r'File ".*?arena/(?!__init__|__main__)\w+\.py"', complaints)
+            assert own == [], complaints
+        elif started.returncode != -signal.SIGINT:
+            assert started.returncode == 130
+            assert "interrupted" in complaints
 
 
 @pytest.mark.parametrize("place", ["load_spec", "MatchQueue", "Leaderboard"])
