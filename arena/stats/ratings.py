@@ -14,7 +14,7 @@ the side of the winner; if none did, it is unknown.
 is the sandwich clustered by round (K.-Y. Liang and S. L. Zeger, Longitudinal data analysis using generalized linear models,
 1986), with Student's t and one degree of freedom less than there are rounds. A tier of two has the interval of their score,
 transformed to Elo. Between tiers, the bound is the lead at which the better one would win everything with a probability of 1 in
-20. There are no intervals below three rounds.
+20, moved out by the interval of the ratings on which this lead depends. There are no intervals below three rounds.
 """
 
 from collections.abc import Iterable, Sequence

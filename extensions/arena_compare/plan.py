@@ -162,7 +162,7 @@ def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: 
     """
     if counts[2] == sum(counts):
         raise ArenaError(
-            "all pairs of games ended level, which does not say how many rounds show a difference; try openings, or a longer pilot"
+            "all pairs of games ended level, which does not say how many rounds are needed; try openings, or a longer pilot"
         )
     level = SIGNIFICANCE_LEVEL / count_tests(entries)
 

@@ -144,8 +144,7 @@ def test_a_signal_ends_arena_while_it_imports_its_modules(module: str, number: s
 
 @pytest.mark.parametrize("command", [[str(Path(sys.executable).with_name("arena"))], [sys.executable, "-m", "arena"]])
 def test_ctrl_c_prints_no_traceback_of_arena_at_any_time(tmp_path: Path, command: list[str]) -> None:
-    """As a terminal does, send SIGINT to the group of processes, 0 to 0.6 s after the start. At first, Python itself may complain.
-    """
+    """As a terminal does, send SIGINT to the group of processes, 0 to 0.6 s after the start. Python may complain at first."""
     if not Path(command[0]).exists():
         pytest.skip("arena is not installed beside Python")
     (tmp_path / "long.yaml").write_text("game: tic-tac-toe\nrounds: 100000\nagents: [random, greedy]\n")

@@ -204,7 +204,9 @@ def late(tmp_path: Path) -> Callable[[str], tuple[arena.Spec, Any]]:
     return late
 
 
-@pytest.mark.parametrize(("error", "distinct", "pairs"), [("MemoryError", 16, (1, 0, 7, 0, 0)), ("ValueError", 3, (1, 0, 1, 0, 0))])
+@pytest.mark.parametrize(
+    ("error", "distinct", "pairs"), [("MemoryError", 16, (1, 0, 7, 0, 0)), ("ValueError", 3, (1, 0, 1, 0, 0))]
+)
 def test_games_with_other_results_are_no_repeats(
     late: Callable[[str], tuple[arena.Spec, Any]],
     tmp_path: Path,

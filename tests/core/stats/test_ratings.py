@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import rustworkx
 from hypothesis import given, settings, strategies as st
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import optimize, stats  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
@@ -237,6 +237,47 @@ def test_a_third_agent_does_not_change_the_lead_of_a_sweep() -> None:
     assert ratings.difference("worst", "third").high == pytest.approx(duel.high - clean_sweep(12))
     [worst] = [row for row in ratings.rows if row.agent == "worst"]  # the zero is the mean of the other two
     assert worst.high == pytest.approx(duel.high / 2 - clean_sweep(12))
+
+
+def test_a_bound_can_be_computed_again_as_the_manual_says() -> None:
+    """The last agent lost 6, 5 and 1 pairs to the three agents of a tier, which met in 12 rounds (docs/explanation/ratings.md).
+
+    The bound is the root of the product of the expectations, plus the half-width for the mean of the three ratings with the
+    weights n (1 - E): Student's t, times the root of the sandwich estimate, here with the Moore-Penrose inverse of numpy.
+    """
+    rng = random.Random(3)
+    tier, lost, n = "abc", {"a": 6, "b": 5, "c": 1}, 12
+    rounds = [{both: rng.choice(POINTS) for both in combinations(tier, 2)} for _ in range(n)]
+    against = [one for one, count in lost.items() for _ in range(count)]
+    rated = rate(play([{**found, (other, "last"): 2} for found, other in zip(rounds, against, strict=True)])).rows
+    elo = {row.agent: row.elo for row in rated}
+    [bound] = [row.high for row in rated if row.agent == "last"]
+    assert bound is not None
+
+    def product_of_expectations(rating: float) -> float:
+        return float(np.prod([expected_score(elo[other] - rating) ** count for other, count in lost.items()]))
+
+    root = optimize.brentq(lambda rating: product_of_expectations(rating) - 0.05, -2000, 2000)
+    weights = np.array([count * (1 - expected_score(elo[other] - root)) for other, count in lost.items()])
+    weights /= weights.sum()
+    information, scores = np.zeros((3, 3)), np.zeros((n, 3))
+    for (one, two), number in product(combinations(range(3), 2), range(n)):
+        expected = expected_score(elo[tier[one]] - elo[tier[two]])
+        sides = np.eye(3)[one] - np.eye(3)[two]
+        information += 2 * expected * (1 - expected) * np.outer(sides, sides)
+        scores[number] += (rounds[number][tier[one], tier[two]] - 2 * expected) * sides
+    inverse = np.linalg.pinv(information)
+    variance = float(weights @ inverse @ scores.T @ scores @ inverse @ weights) * n / (n - 1)
+    half_width = stats.t.ppf(0.975, n - 1) * variance**0.5 * 400 / np.log(10)
+    assert half_width > 10
+    assert bound == pytest.approx(root + half_width, abs=1e-3)
+
+
+def test_the_product_of_expectations_in_the_manual() -> None:
+    """The example of docs/explanation/ratings.md: 12 pairs lost to three agents with known ratings."""
+    assert expected_score(93.97 + 214.7) ** 6 * expected_score(214.7 - 65.13) ** 5 * expected_score(
+        214.7 - 28.84
+    ) == pytest.approx(0.05, abs=1e-4)
 
 
 def test_the_uncertainty_within_a_tier_adds_to_its_lead() -> None:

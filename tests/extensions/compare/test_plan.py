@@ -114,7 +114,7 @@ def board_of(labels: str, results: dict[tuple[int, int], list[float]]) -> Tally:
         ({(0, 1): [1.0]}, r"game: the only pair of games between entries of similar strength ended level: a and b\. This does"),
         (
             {(0, 1): [1.0] * 7, (0, 2): [2.0] * 5, (1, 2): [2.0] * 4},
-            r"game: all 7 pairs .* ended level \(9 pairs of games between entries that differ more do not count\): a and b\. This does",
+            r"game: all 7 pairs .* level \(9 pairs of games between entries that differ more do not count\): a and b\. This",
         ),
         (
             {pair: [1.0] * 2 for pair in combinations(range(4), 2)},
