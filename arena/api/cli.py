@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from arena.commands.options import is_given as is_given, plugin_option as plugin_option, workers_for as workers_for
     from arena.console.notices import load as load, say as say, say_notes as say_notes, tracebacks_wanted as tracebacks_wanted
     from arena.console.output import LiveLine as LiveLine, Terminal as Terminal, results_alone as results_alone
+    from arena.console.output_files import (
+        LATEX_FILE as LATEX_FILE,
+        PAGE_FILE as PAGE_FILE,
+        PLOT_FILES as PLOT_FILES,
+        OutputKind as OutputKind,
+        check_place as check_place,
+        make_folder as make_folder,
+        write_output as write_output,
+    )
     from arena.console.progress import PercentLine as PercentLine
     from arena.console.project import read_own_file as read_own_file
     from arena.version import (
@@ -35,6 +44,7 @@ else:
             "arena.commands.options": "is_given plugin_option workers_for",
             "arena.console.notices": "load say say_notes tracebacks_wanted",
             "arena.console.output": "LiveLine Terminal results_alone",
+            "arena.console.output_files": "LATEX_FILE PAGE_FILE PLOT_FILES OutputKind check_place make_folder write_output",
             "arena.console.progress": "PercentLine",
             "arena.console.project": "read_own_file",
             "arena.version": "distribution hint_at_distribution install_command",

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from arena import ArenaError, PluginError, Record, Spec, SpecError, __version__
-from arena.api.cli import distribution, load, plugin_option, results_alone, say
+from arena.api.cli import OutputKind, check_place, distribution, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError, abbreviate
 from arena.api.results import figures
 from arena.api.run import Scheduled
@@ -91,6 +91,7 @@ def bundle(
     The file has the spec, the code, the records, the leaderboards, and a list of hashes. It has no host names, e-mail addresses
     or keys. A store only names code: arena packs code if it is installed, or if you name it with --plugin or --spec.
     """
+    check_place(out, OutputKind(".arena", "a bundle", MANIFEST.encode()))
     with results_alone() as shown, tempfile.TemporaryDirectory() as folder, Store.open(store) as opened, opened.snapshot():
         runs = opened.runs()
         if not runs:

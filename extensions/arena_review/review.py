@@ -14,7 +14,19 @@ from typing import IO, Any
 import click
 
 from arena import ArenaError, Record, UnknownName
-from arena.api.cli import LiveLine, PercentLine, Terminal, format_option, load, plugin_option, results_alone, say, workers_for
+from arena.api.cli import (
+    LiveLine,
+    OutputKind,
+    PercentLine,
+    Terminal,
+    check_place,
+    format_option,
+    load,
+    plugin_option,
+    results_alone,
+    say,
+    workers_for,
+)
 from arena.api.errors import Interrupted, StoreError
 from arena.api.results import TextTable, figures
 from arena.api.run import Scheduled
@@ -46,8 +58,11 @@ MAX_MATCHES_SHOWN = 5
 SECONDS_FOR_HINT = 120.0
 """If a review takes longer than this, the forecast names the option that limits the time."""
 WORST_SHOWN = 5
-SPEC_SUFFIXES = (".yaml", ".yml")
 WORST_WRITTEN = 10
+POSITIONS = tuple(
+    OutputKind(suffix, "a file of positions that arena has written", b"# Positions in which ") for suffix in (".yaml", ".yml")
+)
+TESTS = (OutputKind(".py", "a file of tests that arena has written", b"as `arena review` has found them"),)
 MAX_EXERCISE_ACTIONS = 200
 """The maximum number of actions that are judged in the costliest positions of an entry, in addition to the ones that were played.
 """
@@ -108,13 +123,9 @@ def review(**asked: Any) -> int:
     options = ReviewOptions(**asked)
     if options.agent is None and (options.output or options.tests):
         raise click.UsageError("-o and --tests write the positions of one agent; name it with --agent")
-    for option, place, suffixes in (("-o", options.output, SPEC_SUFFIXES), ("--tests", options.tests, (".py",))):
-        if place is not None and not place.endswith(suffixes):
-            raise click.UsageError(
-                f"{option} {place}: expected the name of a file that ends with {figures.listing(suffixes, 'or')}"
-            )
-        if place is not None and not (folder := Path(place).absolute().parent).is_dir():
-            raise click.UsageError(f"{option} {place}: the folder {folder} does not exist; make it, or name another place")
+    for option, place, kinds in (("-o", options.output, POSITIONS), ("--tests", options.tests, TESTS)):
+        if place is not None:
+            check_place(Path(place), *kinds, option=option)
     with results_alone() as out:
         return _review(options, out)
 

@@ -8,13 +8,12 @@ from typing import Any
 import click
 
 from arena import Record, __version__
-from arena.api.cli import distribution, results_alone, say
+from arena.api.cli import OutputKind, distribution, make_folder, results_alone, say
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Store, write_whole
 from arena_records.lines import lines
 from arena_records.transcripts import find_decision, hide_secrets
 from arena_web.report.evidence import Findings, findings
-from arena_web.report.output_files import folder_for
 from arena_web.transcripts import read_exchanges
 
 ABOUT = {
@@ -27,6 +26,12 @@ ABOUT = {
     "entries": "one row for each entry of each board, with the agent and its `options`, as JSON",
 }
 """The files of a data set, each with its description in the card."""
+FILES = (
+    OutputKind("README.md", "the card of a data set of arena", b"\ntags: [games, evaluation, arena]\n"),
+    OutputKind("spec.json", "the spec of a data set of arena", b'{\n  "seed": '),
+    *[OutputKind(f"{name}.jsonl", "a file of JSON lines", b'{"') for name in ABOUT],
+)
+"""The files of a data set."""
 LEFT_OUT = ("decisions", "timing", "traceback", "message")
 """Keys of records that are left out of the table of matches, because their values are nested or may contain paths of this
 machine.
@@ -50,7 +55,7 @@ def dataset(store: str, out: str) -> int:
     folder = Path(out)
     with results_alone(), Store.open(store) as opened, opened.snapshot():
         found = findings(opened)
-        folder_for(folder)
+        make_folder(folder, [(one.suffix, one) for one in FILES])
         records = map(json.loads, lines(opened, "jsonl"))
         matches = ({**row, "parameters": json.dumps(row["parameters"])} for row in records)
         kept = ({name: value for name, value in row.items() if name not in LEFT_OUT} for row in matches)

@@ -28,25 +28,25 @@ def arena_exports() -> list[Export]:
     """
 
     def check(place: Path) -> None:
+        from arena.api.cli import PAGE_FILE, check_place
         from arena_web.report.drawing import require
-        from arena_web.report.output_files import check_place
 
         require()
-        check_place(place)
+        check_place(place, PAGE_FILE)
 
     def write(place: Path, store: "Store", boards: Mapping[int, Mapping[str, Any]]) -> int:
+        from arena.api.cli import write_output
         from arena_web.report.comparison_page import ComparedBoard, comparison_page
         from arena_web.report.evidence import findings
-        from arena_web.report.output_files import write_output
 
         content = comparison_page(findings(store), [ComparedBoard(number, **board) for number, board in boards.items()])
         write_output(place, content)
         return len(content)
 
     def write_domains(place: Path, store: "Store", content: Mapping[str, Any]) -> int:
+        from arena.api.cli import write_output
         from arena_web.report.domains_page import domains_page
         from arena_web.report.evidence import findings
-        from arena_web.report.output_files import write_output
 
         page = domains_page(findings(store), **content)
         write_output(place, page)

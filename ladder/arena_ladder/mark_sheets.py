@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from arena.api.cli import OutputKind, check_place, write_output
 from arena_ladder.mark_book import Graded, MarkRow
 from arena_ladder.roster import Person
 
@@ -76,12 +77,17 @@ def gradescope_results(row: MarkRow) -> dict[str, Any]:
     return {"score": row.points, "output": output, "visibility": "visible", "tests": tests}
 
 
+RESULTS = OutputKind("results.json", "a file of results for Gradescope", b'{\n  "score": ')
+"""The file for an author."""
+
+
 def write_gradescope(rows: Sequence[Graded], folder: Path) -> None:
     """Write `ID/results.json` for every author into a folder."""
     for person, row in rows:
         place = folder / person.id
         place.mkdir(parents=True, exist_ok=True)
-        (place / "results.json").write_text(json.dumps(gradescope_results(row), indent=2) + "\n", encoding="utf-8")
+        check_place(place / RESULTS.suffix, RESULTS, option="--gradescope")
+        write_output(place / RESULTS.suffix, (json.dumps(gradescope_results(row), indent=2) + "\n").encode())
 
 
 def describe_open(rows: Sequence[MarkRow], games_per_hour: float | None, hours: float, *, solve: bool = False) -> str:

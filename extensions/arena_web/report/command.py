@@ -8,7 +8,18 @@ from typing import Any
 import click
 
 from arena import UnknownName
-from arena.api.cli import load, plugin_option, results_alone, say
+from arena.api.cli import (
+    LATEX_FILE,
+    PAGE_FILE,
+    PLOT_FILES,
+    check_place,
+    load,
+    make_folder,
+    plugin_option,
+    results_alone,
+    say,
+    write_output,
+)
 from arena.api.errors import escape_line
 from arena.api.results import figures
 from arena.api.store import Store
@@ -17,7 +28,6 @@ from arena_web.report.carried import carry_matches
 from arena_web.report.drawing import USUAL, Layout, plots_of, require, whole
 from arena_web.report.evidence import Evidence, choose, findings
 from arena_web.report.latex_report import FILE, latex_report
-from arena_web.report.output_files import check_place, folder_for, write_output
 from arena_web.report.page import key_of, page
 from arena_web.report.plot import Plot
 
@@ -97,8 +107,7 @@ def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], l
     for label in agents:
         if label not in labels:
             raise UnknownName(f"entry of {store}", label, labels)
-    folder_for(folder)
-    suffix = "pdf" if style == "tex" else style
+    suffix, plots = "pdf" if style == "tex" else style, {kind.suffix[1:]: kind for kind in PLOT_FILES}
     files: dict[str, bytes] = {}
     boards: list[tuple[Evidence, list[tuple[str, Plot]]]] = []
     for board in found.boards:
@@ -112,6 +121,8 @@ def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], l
             if plot.left_out:
                 out = figures.amount(plot.left_out, "agent")
                 say(f"note: {name} leaves out {out} because there is no room; --agents LABEL chooses others")
+    latex = [(FILE, LATEX_FILE)] if style == "tex" else []
+    make_folder(folder, [*latex, *[(name, plots[suffix]) for name in files]])
     for name, content in files.items():
         write_output(folder / name, content)
     if style == "tex":
@@ -120,7 +131,7 @@ def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], l
 
 
 def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) -> None:
-    check_place(out)
+    check_place(out, PAGE_FILE)
     registry = load(plugins)
     with Store.open(store) as opened, opened.snapshot():
         found = findings(opened)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena.api.cli import LATEX_FILE
 from arena.api.results import Leaderboard, TextTable
 from arena_records.latex import figure, table
 from arena_web.report.evidence import Evidence, Findings
@@ -27,7 +28,7 @@ def latex_report(
     """
     run = found.run
     parts = [
-        f"% {' '.join(printable(run.name).split())}, written by arena report. In the document, before \\begin{{document}}:",
+        f"{LATEX_FILE.mark.decode()} In the document, before \\begin{{document}}:",
         "% \\usepackage{booktabs,graphicx}",
         f"% \\graphicspath{{{{{' '.join(folder.split())}/}}}}",
         "",

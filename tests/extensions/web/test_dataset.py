@@ -78,14 +78,16 @@ def test_a_data_set_without_models_has_no_transcripts_and_overwrites_no_file(tmp
 
 
 def test_links_in_the_folder_are_not_followed(tmp_path: Path) -> None:
-    """A foreign folder may have links at the names of all files of a data set."""
+    """A foreign folder may have links at the names of the files of a data set. The card replaces no other file, see
+    `tests/core/console/test_output_files.py`.
+    """
     arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["greedy", "random"]}, store=tmp_path / "cup.db")
     folder, victim = tmp_path / "set", tmp_path / "thesis.txt"
     folder.mkdir()
-    victim.write_text("my thesis")
+    victim.write_text('{"my": "thesis"}')
     names = ["README.md", "decisions.jsonl", "entries.jsonl", "matches.jsonl", "spec.json"]
-    for name in [*names, "decisions.part", "entries.part", "matches.part", "transcripts.part"]:
+    for name in ["decisions.jsonl", "entries.jsonl", "decisions.part", "entries.part", "matches.part", "transcripts.part"]:
         (folder / name).symlink_to(victim)
     cli(["dataset", str(tmp_path / "cup.db"), "-o", str(folder)], standalone_mode=False)
-    assert victim.read_text() == "my thesis"
+    assert victim.read_text() == '{"my": "thesis"}'
     assert sorted(file.name for file in folder.iterdir() if not file.is_symlink()) == names
