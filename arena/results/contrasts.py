@@ -94,6 +94,10 @@ class RoundLeads(NamedTuple):
     """The degrees of freedom of Student's t if games were repeated, so that both tests must agree; otherwise None."""
     sizes: list[int] | None = None
     """For each value, the number of rounds of which it is the mean; None unless entries that play alone repeated attempts."""
+    paired: bool = True
+    """Whether only rounds count in which both have a value. Otherwise the means are over all rounds of each, because the two
+    share too few, and `rounds` are the rounds in which at least one has a value.
+    """
 
     def untested(self) -> "RoundLeads":
         """Return the same lead without a test and an interval."""
@@ -168,7 +172,7 @@ def compare_rounds(
     scale = len(groups) / size  # the mean is a ratio of two sums over groups, so its variance is linearised
     values = [lead + scale * (sum(group) - lead * len(group)) for group in groups] if alike else list(leads.values())
     test = PairedTest(student_p_value(values), STUDENT)
-    return _lead_of_groups([[value] for value in values], RoundLeads(size, mine, theirs, lead, test, values))
+    return _lead_of_groups([[value] for value in values], RoundLeads(size, mine, theirs, lead, test, values, paired=False))
 
 
 def _lead_of_groups(groups: Sequence[Sequence[float]], found: RoundLeads) -> RoundLeads:
@@ -201,7 +205,7 @@ def _compare_strata(found: RoundLeads | None, strata: tuple[StratifiedMean, Stra
     mine, theirs = strata
     rounds, lead = sorted(mine.sizes.keys() | theirs.sizes.keys()), mine.mean - theirs.mean
     if len(rounds) < 2:
-        return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, PairedTest(1.0, ""), [])
+        return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, PairedTest(1.0, ""), [], paired=found.paired)
     scale = sqrt(len(rounds) * (len(rounds) - 1))
     leads = [mine.deviations.get(round_, 0.0) - theirs.deviations.get(round_, 0.0) for round_ in rounds]
     values = [round_off(lead + scale * one) for one in leads]
@@ -209,7 +213,7 @@ def _compare_strata(found: RoundLeads | None, strata: tuple[StratifiedMean, Stra
     test = test_differences(values)
     if len(set(values)) > 1:  # sign flips do not know that some of the values count for few or many games
         test = max(test, PairedTest(student_p_value(values, freedom), STUDENT))
-    return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, test, values, freedom)
+    return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, test, values, freedom, paired=found.paired)
 
 
 class Contrasts:

@@ -11,7 +11,19 @@ from unicodedata import normalize
 import click
 
 from arena import ArenaError, UnknownName, load_plugins
-from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say
+from arena.api.cli import (
+    LATEX_FILE,
+    PAGE_FILE,
+    Terminal,
+    check_place,
+    format_option,
+    is_given,
+    load,
+    plugin_option,
+    results_alone,
+    say,
+    write_output,
+)
 from arena.api.errors import StoreError
 from arena.api.results import Comparison as Measure, Export, Leaderboard, Tally, TextTable, figures, tallies_of
 from arena.api.store import Run, Store
@@ -35,7 +47,11 @@ OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
 @click.argument("agents", nargs=-1, metavar="AGENT AGENT...")
 @format_option
 @click.option("-o", "--output", "page", metavar="FILE", help="Write a page with plots instead of text.")
-@click.option("--by", metavar="NAME", help="Compare by one measure, such as nodes: the mean difference over all rounds.")
+@click.option(
+    "--by",
+    metavar="NAME",
+    help="Compare by one measure, such as nodes: the mean difference over the rounds in which both have a value.",
+)
 @click.option("--across", is_flag=True, help="Compare over all boards at once, as a random sample of games or settings.")
 @click.option("--methods", is_flag=True, help="Print the paragraph on methods for a paper instead.")
 @plugin_option
@@ -58,7 +74,7 @@ def compare(
         raise click.UsageError(
             f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {page}"
         )
-    latex = page is not None and Path(page).suffix == ".tex"
+    latex = page is not None and check_place(Path(page), PAGE_FILE, LATEX_FILE) is LATEX_FILE
     writer = None if page is None or latex else _writer(Path(page), "domains-page" if across else "comparison-page")
     measures: dict[str, Measure] | None = None if by is None else load(plugins).parts["comparison"]
     with results_alone() as out:
@@ -196,12 +212,12 @@ def _compare_across(
 
 def _write_latex(page: str, text: str) -> int:
     """Write text with tables in LaTeX to a file that a LaTeX document can include."""
-    lines, inside = ["% needs \\usepackage{booktabs}"], False
+    lines, inside = [f"{LATEX_FILE.mark.decode()} It needs \\usepackage{{booktabs}}."], False
     for line in text.split("\n"):
         inside = inside or line.startswith("\\begin{tabular}")
         lines.append(line if inside else escape(line))
         inside = inside and not line.startswith("\\end{tabular}")
-    Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_output(Path(page), ("\n".join(lines) + "\n").encode())
     say(f"{page}: LaTeX with {text.count(chr(92) + 'begin{tabular}'):,} tables")
     return 0
 

@@ -95,7 +95,7 @@ def compare_entries(
         return Compared(sheet, tuple(choose(means, names)), count_tests(means))
     if sheet.kind == "puzzle":
         optima = find_optima(sheet, attempts)
-        contrasts, limits = contrast(tally), par2_limits(sheet, attempts)
+        contrasts, limits, depths = contrast(tally), par2_limits(sheet, attempts), find_depths(attempts)
         pairs: list[Comparison] = [
             compare_attempts(
                 pair,
@@ -103,6 +103,7 @@ def compare_entries(
                 contrasts,
                 optima,
                 limits,
+                depths,
                 tally.lone,
                 path_matters=sheet.path_matters,
             )
@@ -170,6 +171,15 @@ def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
     for board, seats, distinct in store.query(_DISTINCT_OF):
         found[board][frozenset(Store.seats_of(seats))] += distinct
     return found
+
+
+def find_depths(attempts: Attempts) -> dict[int, int]:
+    """Return the number of moves of the shortest solution of each round that any entry has solved."""
+    depths: dict[int, int] = {}
+    for round_, one in [one for tried in attempts.values() for one in tried.items()]:
+        if one.solved and one.moves is not None:
+            depths[round_] = min(one.moves, depths.get(round_, one.moves))
+    return depths
 
 
 def find_optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:

@@ -27,7 +27,7 @@ class MeanComparison:
     one: str
     other: str
     rounds: int
-    """The number of rounds that both have played."""
+    """The number of rounds in which both have a value; without `paired`, in which at least one of them has a value."""
     mean_one: float
     mean_other: float
     difference: float
@@ -45,6 +45,10 @@ class MeanComparison:
     """The name of the test. It is empty if the two differ in no round, or if all rounds are repetitions of one."""
     observations: int = 0
     """The number of independent observations of the test: rounds that do not repeat others, or positions; 0 without a test."""
+    paired: bool = True
+    """Whether the means are over the rounds in which both have a value. Otherwise the two share too few rounds, and each mean is
+    over all rounds of the entry.
+    """
     remarks: tuple[str, ...] = ()
     """Sentences that the measure adds."""
     withheld: str | None = None
@@ -142,6 +146,7 @@ def correct_means(found: Sequence[tuple[str, str, RoundLeads]]) -> list[MeanComp
             p_value_holm,
             leads.test.name if known else "",
             len(leads.values) if known else 0,
+            leads.paired,
         )
         for (one, other, leads), known in zip(found, tested, strict=True)
         for p_value, p_value_holm, chance in [next(corrected) if known else untested]
@@ -192,13 +197,19 @@ def read_costs(store: Store) -> Iterator[Measured]:
 
 
 def read_branching(store: Store) -> Iterator[Measured]:
-    """Yield the effective branching factor of each solution that is a path with nodes and moves."""
+    """Yield the effective branching factor of each search that found a path. Its depth is that of the shortest path that any
+    entry found in this round.
+    """
     return _read_paths(store, _read_factors(store))
 
 
 def _read_factors(store: Store) -> Iterator[Measured]:
-    for board, round_, seats, nodes, moves in store.query(_COLUMNS.format("r.nodes_0, r.moves", "r.solved AND r.moves > 0")):
-        factor = effective_branching_factor(nodes, moves)
+    found = list(store.query(_COLUMNS.format("r.nodes_0, r.moves", "r.solved AND r.moves > 0")))
+    depths: dict[tuple[int, int], int] = {}
+    for board, round_, _, _, moves in found:
+        depths[board, round_] = min(moves, depths.get((board, round_), moves))
+    for board, round_, seats, nodes, _ in found:
+        factor = effective_branching_factor(nodes, depths[board, round_])
         if factor is not None:
             yield Measured(board, round_, Store.seats_of(seats)[0], factor)
 

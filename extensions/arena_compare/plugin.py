@@ -37,7 +37,7 @@ def arena_comparisons() -> list[Comparison]:
                 ("cost", "The cost of a solution.", "read_costs"),
                 (
                     "branching-factor",
-                    "The effective branching factor b* of a solution, from its nodes and moves.",
+                    "The effective branching factor b* of a search, at the depth of the shortest solution.",
                     "read_branching",
                 ),
                 ("nodes", "The nodes of all decisions of an entry in a match.", "read_nodes"),

@@ -129,7 +129,9 @@ class PuzzleComparison:
     known.
     """
     branching: tuple[float, float] | None
-    """The mean effective branching factor of both entries, over the positions that both solved with nodes and moves."""
+    """The mean effective branching factor of both entries, over the positions that both solved with nodes and moves. Its depth is
+    that of the shortest solution in the round, so the factor of an entry does not fall because its solutions are long.
+    """
     branching_positions: int
     """The number of these positions."""
     optima: int
@@ -179,15 +181,17 @@ def compare_attempts(
     contrasts: Contrasts,
     optima: Mapping[int, float],
     limits: Mapping[str, float],
+    depths: Mapping[int, int],
     lone: LoneMatches | None = None,
     *,
     path_matters: bool = True,
 ) -> PuzzleComparison:
     """Compare two entries, given by their labels and numbers, by their attempts in each round.
 
-    `contrasts` are those of the board. `optima` has the known lowest costs. `limits` are the limits for PAR2, with the keys
-    `nodes` and `seconds`, if there are any. `lone` knows which rounds share a position and which attempts are repeats; None
-    if no two rounds do. Without `path_matters`, costs and moves of solutions are not compared.
+    `contrasts` are those of the board. `optima` has the known lowest costs, and `depths` the lengths of the shortest solutions in
+    each round. `limits` are the limits for PAR2, with the keys `nodes` and `seconds`, if there are any. `lone` knows which rounds
+    share a position and which attempts are repeats; None if no two rounds do. Without `path_matters`, costs and moves of
+    solutions are not compared.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     by_round = {round_: (attempts[0][round_], attempts[1][round_]) for round_ in shared}
@@ -234,7 +238,9 @@ def compare_attempts(
     idle = [name for name, mine in zip(names, attempts, strict=True) if not any(one.nodes for one in mine.values())]
     unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
     known = [round_ for round_ in shared if round_ in optima] if path_matters else []
-    factors = {round_: [effective_branching_factor(one.nodes, one.moves or 0) for one in pair] for round_, pair in paths.items()}
+    factors = {
+        round_: [effective_branching_factor(one.nodes, depths.get(round_, 0)) for one in pair] for round_, pair in paths.items()
+    }
     branching = {round_: (one, other) for round_, (one, other) in factors.items() if one is not None and other is not None}
 
     def count_positions(rounds: Iterable[int]) -> int:

@@ -124,7 +124,7 @@ def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path,
         for agent, result, count in [("never", "loss", 16), ("never", "draw", 0), ("modest", "win", 8), ("", "draw", 0)]:
             where, values = MatchFilter(agent=agent, result=result).where(store, store.last().boards)
             assert next(iter(store.query(f"SELECT count(*) {PLACED} {where}", values))) == (count,)
-    assert "never has 0 on average, modest 0.5: -0.5" in say("compare", path, "--by", "score")
+    assert "never has 0 on average, modest 0.5, over the " in say("compare", path, "--by", "score")
 
 
 def test_a_fault_in_a_game_for_three_is_the_last_place(spec: dict[str, Any], tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None
     """By hand: limits of 0.08 s accept answers for a while longer, so 0.1 s solved counts 0.1 s, and unsolved counts 0.16 s."""
     one = {0: solver(10), 1: solver(4)}
     other = {0: solver(8, solved=False), 1: solver(2)}
-    found = compare_attempts((("one", 0), ("other", 1)), (one, other), Contrasts({}, {}), {}, {"seconds": 0.08})
+    found = compare_attempts((("one", 0), ("other", 1)), (one, other), Contrasts({}, {}), {}, {"seconds": 0.08}, {})
     assert found.par2_seconds == pytest.approx(((0.1 + 0.04) / 2, (0.16 + 0.02) / 2))
 
 
@@ -113,7 +113,7 @@ def test_solutions_that_are_states_have_no_length() -> None:
     """Their moves are steps of the search, so only what was solved and the effort are compared."""
     one, other = [{place: solver(place + more) for place in range(8)} for more in (1, 3)]
     found = [
-        compare_attempts((("one", 0), ("two", 1)), (one, other), Contrasts({}, {}), {}, {}, path_matters=path_matters)
+        compare_attempts((("one", 0), ("two", 1)), (one, other), Contrasts({}, {}), {}, {}, {3: 2}, path_matters=path_matters)
         for path_matters in (True, False)
     ]
     assert [pair.moves is None for pair in found] == [False, True]
@@ -129,7 +129,7 @@ def test_solutions_that_are_states_have_no_length() -> None:
 def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, Way], named: str | None) -> None:
     met = tuple([{place: solver(place + 1, way=way) for place in range(8)} for way in ways])
     limits = {"nodes": 100, "seconds": 1.0}
-    found = compare_attempts((("one", 0), ("two", 1)), (met[0], met[1]), Contrasts({}, {}), {}, limits)
+    found = compare_attempts((("one", 0), ("two", 1)), (met[0], met[1]), Contrasts({}, {}), {}, limits, {})
     figures = [found.seconds, found.par2_seconds, found.limit_seconds, found.by_seconds or None]
     assert all(figure is None for figure in figures) == (named is not None)
     assert found.nodes is not None
@@ -211,14 +211,19 @@ def test_only_a_decided_test_has_ended_the_games(tmp_path: Path, rounds: int, el
 
 
 def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, list[Record]]) -> None:
-    """Found by the roots of a polynomial, and the same in the details of a pair and by the measure."""
+    """Found by the roots of a polynomial, and the same in the details of a pair and by the measure. The depth is that of the
+    shortest solution, and not that of the longer solutions of a search with a weight.
+    """
     path, records = puzzle
     labels = ("a-star(weight=1.0)", "a-star(weight=3.0)")
     (board,) = json.loads(called("compare", str(path), *labels, "--format", "json").output)
     attempts = [[record for record in records if record.labels == (label,)] for label in labels]
     both = [pair for pair in zip(*attempts, strict=True) if all(record.solved and record.moves for record in pair)]
-    factors = [[max(root.real for root in np.roots([1.0] * (record.moves or 0) + [-nodes(record)]) if abs(root.imag) < 1e-9)
-                for record in pair] for pair in both]  # fmt: skip
+    lengths = [min(one.moves or 0 for one in records if one.solved and one.position == pair[0].position) for pair in both]
+    assert any((other.moves or 0) > length for (_, other), length in zip(both, lengths, strict=True))
+    factors = [[max(root.real for root in np.roots([1.0] * length + [-nodes(record)]) if abs(root.imag) < 1e-9)
+                for record in pair] for pair, length in zip(both, lengths, strict=True)]  # fmt: skip
+    assert all((nodes(one) < nodes(other)) == (mine < theirs) for (one, other), (mine, theirs) in zip(both, factors, strict=True))
     assert board["pairs"][0]["branching"] == pytest.approx(list(map(fmean, zip(*factors, strict=True))))
     text = called("compare", str(path), *labels).output
     shown = [f"{fmean(column):.3g}" for column in zip(*factors, strict=True)]

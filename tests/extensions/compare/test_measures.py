@@ -121,7 +121,10 @@ def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Pa
     mean = fmean([len(record.actions) for record in results.records])
     text = called("compare", store, "greedy", "random", "--by", "length", *plugin).output
     assert text.startswith("tic-tac-toe: greedy and random by length in 15 rounds\n\n")
-    assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0 in every round." in text
+    assert (
+        f"greedy has {mean:.3g} on average, random {mean:.3g}, over the 15 rounds in which both have a value: +0 in every round."
+        in text
+    )
     refused = str(called("compare", store, "--by", "nonsense", *plugin).exception)
     got = "Measured(board=0, round=0, entry=7, value=1.0, seats=None)"
     assert refused == f"measure nonsense: expected a number for an entry of the store, got {got}"
