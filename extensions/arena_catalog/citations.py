@@ -1,9 +1,14 @@
-"""Finds the sources that docstrings name, and writes them in BibTeX, for `arena show --cite`."""
+"""Finds the sources that docstrings name, and writes them in BibTeX, for `arena show --cite`.
+
+Docstrings of arena name a source in a few words. `sources.bib` beside this file has its complete entry.
+"""
 
 import inspect
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from inspect import isclass
 from typing import Any, NamedTuple
 from unicodedata import combining, normalize
@@ -30,23 +35,38 @@ class Source(NamedTuple):
     booktitle: str = ""
 
     def bibtex(self) -> str:
-        """Return the source as an entry of BibTeX.
+        """Return the source in BibTeX: its complete entry if arena knows the publication, otherwise what the docstring says.
 
-        >>> print(Source(("E. F. Moore",), "The Shortest Path Through a Maze", "1959").bibtex())
-        @misc{moore1959shortest,
-          author = {E. F. Moore},
-          title = {{The Shortest Path Through a Maze}},
-          year = {1959},
+        >>> print(Source(("A. Author", "B. Author"), "A New Idea", "1999").bibtex())
+        @misc{author1999new,
+          author = {A. Author and B. Author},
+          title = {{A New Idea}},
+          year = {1999},
         }
+        >>> print(Source(("R. Tarjan",), "Depth-First Search", "1972").bibtex().splitlines()[3])
+          journal = {SIAM Journal on Computing},
         """
         surname = self.authors[0].rpartition(" ")[2]
         word = next((word for word in re.findall(r"\w+", self.title) if word.lower() not in ("a", "an", "the", "on", "some")), "")
         letters = [letter for letter in normalize("NFKD", f"{surname}{self.year}{word}") if not combining(letter)]
+        key = "".join(filter(str.isalnum, letters)).lower()
+        entry = _read_entries().get(key, "")
+        if title := re.search(r" title = \{\{(.*)\}\}", entry):
+            mine, full = [re.sub(r"[^a-z0-9]", "", normalize("NFKD", text).lower()) for text in (self.title, title[1])]
+            if full.startswith(mine) or mine.startswith(full):
+                return entry
         fields = {"author": " and ".join(self.authors), **self._asdict(), "title": f"{{{self.title}}}"}
         kind = "article" if self.journal else "inproceedings" if self.booktitle else "misc"
         escaped = {name: re.sub(r"([&%$#_])", r"\\\1", text) for name, text in fields.items() if name != "authors"}
         rows = [f"  {name} = {{{text}}}," for name, text in escaped.items() if text]
-        return "\n".join([f"@{kind}{{{''.join(filter(str.isalnum, letters)).lower()},", *rows, "}"])
+        return "\n".join([f"@{kind}{{{key},", *rows, "}"])
+
+
+@cache
+def _read_entries() -> dict[str, str]:
+    """Return the entries of `sources.bib` by their keys."""
+    text = (files("arena_catalog") / "sources.bib").read_text("utf-8")
+    return {match["key"]: match[0] for match in re.finditer(r"^@\w+\{(?P<key>\w+),\n.*?^\}", text, re.DOTALL | re.MULTILINE)}
 
 
 def sources_of(value: Any) -> list[Source]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from arena import Agent, ArenaError, Format, Game, Hints, Registry
+from arena import Agent, ArenaError, Format, Game, Hints, Registry, stats
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import call_foreign
 from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, gives, make_default, own_columns, ranks
@@ -29,7 +29,7 @@ from arena_catalog.grids import read_colors
 @click.command()
 @click.argument("name", required=False)
 @click.option("--traits", is_flag=True, help="Show all traits instead: how a game gets each one, and which agents need it.")
-@click.option("--cite", is_flag=True, help="Print the publications that NAME comes from, in BibTeX.")
+@click.option("--cite", is_flag=True, help="Print the publications that NAME comes from, in BibTeX; also of a statistic.")
 @plugin_option
 def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool) -> int:
     """Show the parameters, traits and source of a game, an agent, a heuristic, an encoding or a format."""
@@ -47,7 +47,9 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool
                 print(trait, paragraph(f"condition: {condition}", width), needed_by, sep="\n", file=out)
             return 0
         if cite:
-            entries = dict.fromkeys([source.bibtex() for _, value in registry.named(name) for source in sources_of(value)])
+            statistic = getattr(stats, name, None) if name in dir(stats) else None
+            values = [value for _, value in registry.named(name)] if statistic is None else [statistic]
+            entries = dict.fromkeys([source.bibtex() for value in values for source in sources_of(value)])
             if not entries:
                 raise ArenaError(f"the docstring of {name} names no publication; expected one such as {EXAMPLE!r}")
             print("\n\n".join(entries), file=out)

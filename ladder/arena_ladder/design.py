@@ -9,7 +9,7 @@ w |C_U (e_i - e_j)|^2 / (1 + w (e_i - e_j)' C (e_i - e_j)),
 
 where C_U has the rows of C that belong to U (J. Sherman and W. J. Morrison, 1950). The pair with the largest reduction comes
 first. This is A-optimality, one pair at a time under the current fit (V. V. Fedorov, Theory of Optimal Experiments, 1972; for
-paired comparisons U. Grasshoff, H. Grossmann, H. Holling and R. Schwabe, Optimal design for Bradley-Terry models, 2008). It is
+paired comparisons U. Grasshoff and R. Schwabe, Optimal design for the Bradley-Terry paired comparison model, 2008). It is
 A-optimal instead of D-optimal because the goal is a small width of every interval about the anchor, and not a small volume of the
 region that contains all leads together.
 """

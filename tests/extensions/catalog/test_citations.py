@@ -1,5 +1,6 @@
 """`arena show --cite` prints the publications in docstrings as BibTeX."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from arena import load_plugins
-from arena_catalog.citations import find_sources, sources_of
+from arena_catalog.citations import Source, find_sources, sources_of
 from arena_catalog.show import show
 
+ROOT = Path(__file__).resolve().parents[3]
 PLUGIN = """
 from arena import Agent, hookimpl
 
@@ -35,15 +37,20 @@ def arena_agents(): return [Mine, Silent]
     [
         (
             "a-star",
-            "P. Hart and N. Nilsson and B. Raphael",
+            "P. E. Hart and N. J. Nilsson and B. Raphael",
             "A Formal Basis for the Heuristic Determination of Minimum Cost Paths",
             "1968",
         ),
-        ("ida-star", "R. Korf", "Depth-First Iterative-Deepening", "1985"),
+        ("ida-star", "R. E. Korf", "Depth-First Iterative-Deepening: An Optimal Admissible Tree Search", "1985"),
         ("alpha-beta", "D. E. Knuth and R. W. Moore", "An Analysis of Alpha-Beta Pruning", "1975"),
-        ("linear-conflict", "O. Hansson and A. Mayer and M. Yung", "Criticizing solutions to relaxed models", "1992"),
-        ("corners-mobility", "P. Rosenbloom", "A World-Championship-Level Othello Program", "1982"),
-        ("openspiel", "M. Lanctot and others", "OpenSpiel: A Framework for Reinforcement Learning in Games", "2019"),
+        ("linear-conflict", "O. Hansson and A. Mayer and M. Yung", "Criticizing Solutions to Relaxed Models", "1992"),
+        ("corners-mobility", "P. S. Rosenbloom", "A World-Championship-Level Othello Program", "1982"),
+        (
+            "openspiel",
+            "M. Lanctot and E. Lockhart and J.-B. Lespiau and V. Zambaldi and others",
+            "OpenSpiel: A Framework for Reinforcement Learning in Games",
+            "2019",
+        ),
     ],
 )
 def test_citations_of_known_publications_are_right(name: str, authors: str, title: str, year: str) -> None:
@@ -65,6 +72,56 @@ def test_each_year_in_a_built_in_docstring_belongs_to_a_publication() -> None:
         assert years <= {source.year for source in sources_of(part)}, part
         named += bool(years)
     assert named > 50
+
+
+REQUIRED = {
+    "article": {"journal"},
+    "book": {"publisher"},
+    "incollection": {"booktitle", "publisher", "pages"},
+    "inproceedings": {"booktitle"},
+    "misc": {"howpublished"},
+    "phdthesis": {"school"},
+    "techreport": {"institution"},
+}
+"""The fields of each kind of entry in BibTeX, beside the author, the title and the year."""
+WITHOUT_PUBLISHER = {"kleinman1980vision"}
+"""Books that their author has published."""
+
+
+def test_each_source_of_arena_has_a_complete_entry() -> None:
+    """This includes statistics and comments in modules. A journal has a volume and pages."""
+    found: dict[Source, Path] = {}
+    for top in ("agents", "arena", "bridges", "extensions", "games"):
+        for file in (ROOT / top).rglob("*.py"):
+            texts = [
+                ast.get_docstring(node) or ""
+                for node in ast.walk(ast.parse(file.read_text("utf-8")))
+                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+            ]
+            found |= {source: file for text in texts for source in find_sources(text) if source.title != "Title"}
+    assert len(found) > 100
+    used = set()
+    for source, file in found.items():
+        lines = source.bibtex().splitlines()
+        [(kind, key)] = re.findall(r"^@(\w+)\{(\w+),$", lines[0])
+        fields = dict(re.findall(r"^  (\w+) = \{(.*)\},$", "\n".join(lines[1:-1]), re.MULTILINE))
+        used.add(key)
+        needed = {"author", "title", "year", *REQUIRED[kind]} - ({"publisher"} if key in WITHOUT_PUBLISHER else set())
+        if kind == "article" and "arXiv" not in fields.get("journal", ""):
+            needed |= {"volume"}
+        assert needed <= fields.keys(), (file, source)
+        assert fields["year"] == source.year
+        assert len(fields["author"].split(" and ")) >= len(source.authors)
+    text = (ROOT / "extensions/arena_catalog/sources.bib").read_text("utf-8")
+    assert {*re.findall(r"^@\w+\{(\w+),", text, re.MULTILINE)} == used
+
+
+def test_an_entry_belongs_to_the_title_and_not_only_to_its_first_word() -> None:
+    """By the title page: volume 27 of Artificial Intelligence, pages 97 to 109."""
+    (whole,) = find_sources("R. Korf, Depth-First Iterative-Deepening, 1985.")
+    (other,) = find_sources("R. Korf, Depth of Trees, 1985.")
+    assert "  volume = {27},\n  number = {1},\n  pages = {97--109},\n" in whole.bibtex()
+    assert other.bibtex().startswith("@misc{korf1985depth,\n")
 
 
 def test_a_publication_has_a_title_and_a_year() -> None:
