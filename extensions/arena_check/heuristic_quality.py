@@ -7,6 +7,7 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from math import isfinite, isnan, sqrt
 from statistics import fmean
@@ -16,8 +17,8 @@ from typing import Any
 import click
 
 from arena import ArenaError, Puzzle, State, tell_progress
-from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_option, results_alone
-from arena.api.errors import call_foreign, describe
+from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_option, results_alone, say
+from arena.api.errors import call_foreign, describe, escape_line
 from arena.api.games import Evaluation, bind
 from arena.api.results import TextTable, figures
 from arena.api.spec import Parameters
@@ -149,32 +150,47 @@ def heuristic(
         if isinstance(made, ArenaError):
             raise made
         game: Puzzle = made
-        evaluations = {}
+        evaluations: dict[str, Evaluation] = {}
+        failed: dict[str, str] = {}
         for word in heuristics:
             entry = entry_of(word)
             target = registry.heuristic(puzzle, entry.pop("agent"))
-            evaluations[word] = bind(target, game, entry)
-        sample = find_sample(game, states, random.Random(seed), next(iter(evaluations.values())))
-        qualities = [
-            measure_quality(game, word, evaluate, sample, rng=random.Random(seed)) for word, evaluate in evaluations.items()
-        ]
+            bound: Any = call_foreign(partial(bind, target, game, entry), describe)
+            if isinstance(bound, str):
+                failed[word] = f"heuristic {word}: {bound}"
+            else:
+                evaluations[word] = bound
+        sample = find_sample(game, states, random.Random(seed), evaluations)
+        qualities = []
+        for word, evaluate in evaluations.items():
+            try:
+                qualities.append(measure_quality(game, word, evaluate, sample, rng=random.Random(seed)))
+            except HeuristicFault as fault:
+                failed[word] = str(fault)
         if style == "json":
             document = {
                 "puzzle": puzzle,
                 "states": len(sample.known) + len(sample.dead_ends),
-                "goals": len(sample.known) - qualities[0].states,
+                "goals": sum(map(game.is_goal, sample.known)),
                 "dead_ends": len(sample.dead_ends),
                 "whole": sample.whole,
                 "positions": sample.positions,
                 "heuristics": [one.as_dict() for one in qualities],
+                "failed": failed,
             }
             print(json.dumps(document, indent=2, allow_nan=False), file=out)
         elif style == "csv":
             print(quality_csv(qualities), file=out)
-        else:
+        elif qualities:
             width = Terminal(out).room if style == TextTable.DEFAULT else None
             print(TextTable.fold(quality_text(puzzle, sample, qualities, evaluations, style, width), width), file=out)
-    return 0
+        for text in failed.values():
+            say(f"error: {escape_line(text)}")
+    return 1 if failed else 0
+
+
+class HeuristicFault(ArenaError):
+    """A heuristic fails at a state, or returns no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +209,11 @@ class Sample:
     """Whether every position that was drawn leads to the same states, so that one position is enough."""
 
 
-def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guide: Evaluation) -> Sample:
+def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[str, Evaluation]) -> Sample:
     """Return all states to which MAX_POSITIONS random positions lead.
 
     If there are more than `most` states, use fewer positions. If the first position alone leads to more than `most` states,
-    a search with the heuristic `guide` finds a goal, and the result has the states nearest to this goal.
+    a search with the first of `guides` that does not fail finds a goal, and the result has the states nearest to this goal.
     """
     positions = sorted([puzzle.initial(rng) for _ in range(MAX_POSITIONS)], key=puzzle.is_goal)  # a goal leads nowhere
     found = distances(puzzle, positions, most)
@@ -205,7 +221,14 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guide: Evaluation
         states = {state for state, _ in found.known}.union(found.dead_ends)
         same_states = found.positions == 1 and states.issuperset(positions)
         return Sample(dict(found.known), found.dead_ends, whole=True, positions=found.positions, same_states=same_states)
-    way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, guide)
+    for name, evaluate in guides.items():
+        try:
+            way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, partial(_estimate, puzzle, name, evaluate))
+            break
+        except HeuristicFault:
+            continue  # it fails again when it is measured
+    else:
+        way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES)
     if not way:
         raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; use a smaller puzzle, with --set")
     return Sample(dict(near_goal(puzzle, way[:1], most)), (), whole=False, positions=1, same_states=False)
@@ -275,13 +298,13 @@ def _show_progress(what: str, states: Sequence[State]) -> Iterator[State]:
 
 
 def _estimate(puzzle: Puzzle, name: str, evaluate: Evaluation, state: State) -> float:
-    """Return an estimate, which may be infinite or negative. Raises ArenaError if the heuristic fails or returns no number."""
+    """Return an estimate, which may be infinite or negative. Raises HeuristicFault."""
 
-    def fault(reason: str) -> ArenaError:
-        return ArenaError(f"heuristic {name} at {puzzle.format_state(state)}: {reason}")
+    def fault(reason: str) -> HeuristicFault:
+        return HeuristicFault(f"heuristic {name} at {puzzle.format_state(state)}: {reason}")
 
     value: Any = call_foreign(lambda: evaluate(state), lambda error: fault(describe(error)))
-    if isinstance(value, ArenaError):
+    if isinstance(value, HeuristicFault):
         raise value
     if not isinstance(value, (int, float)) or isnan(value):
         raise fault(f"expected a number of at least 0, or infinity for a dead end, got {value!r:.100}")
@@ -474,7 +497,7 @@ def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
 def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluations: Mapping[str, Evaluation]) -> list[str]:
     """Return a sentence for every two heuristics on which of them has the larger estimates."""
     said = []
-    values = {name: [max(0.0, evaluate(state)) for state in states] for name, evaluate in evaluations.items()}
+    values = {one.heuristic: [max(0.0, evaluations[one.heuristic](state)) for state in states] for one in qualities}
     for (one, first), (other, second) in combinations(values.items(), 2):
         more = sum(mine > theirs + TOLERANCE for mine, theirs in zip(first, second, strict=True))
         less = sum(theirs > mine + TOLERANCE for mine, theirs in zip(first, second, strict=True))

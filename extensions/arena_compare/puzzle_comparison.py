@@ -134,6 +134,8 @@ class PuzzleComparison:
     """
     branching_positions: int
     """The number of these positions."""
+    branching_rounds: int
+    """The number of rounds from these positions, over which the mean is."""
     optima: int
     """The number of positions for which the optimum is known."""
     by_nodes: tuple[Budget, ...]
@@ -159,9 +161,11 @@ class PuzzleComparison:
             f"one position ({rounds:,} rounds, {'which repeat each other' if self.observations == 1 else f'{differ} different'})"
         )
 
-    def count(self, number: int) -> str:
-        """Return a number of observations in words."""
-        return figures.amount(number, "round" if self.positions == 1 and self.observations > 1 else "position")
+    def count(self, number: int, rounds: int) -> str:
+        """Return a number of observations in words and, if they come from more rounds, the number of these rounds."""
+        if self.positions == 1 and self.observations > 1:
+            return figures.amount(rounds, "round") + (f" ({number:,} different)" if number < rounds else "")
+        return figures.amount(number, "position") + (f" ({rounds:,} rounds)" if number < rounds else "")
 
 
 def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
@@ -268,6 +272,7 @@ def compare_attempts(
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         (fmean([one for one, _ in branching.values()]), fmean([other for _, other in branching.values()])) if branching else None,
         count_positions(branching),
+        len(branching),
         count_positions(known),
         () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),

@@ -81,12 +81,13 @@ def _means_text(found: MeanComparison) -> str:
 
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     """Return the table of all figures of both entries."""
-    solved, both = found.solved, f"{found.count(found.observations_both)} that both solved"
+    solved, both = found.solved, f"{found.count(found.observations_both, found.solved.both)} that both solved"
     shares = [figures.share((solved.both + alone) / solved.rounds) for alone in (solved.only_one, solved.only_other)]
     known = found.low is not None and found.high is not None
     bounds = figures.between(*[signed_points(bound or 0.0, 1) if known else None for bound in (found.low, found.high)])
     typical = f"{both}, geometric mean"
-    counted = f"{figures.amount(found.branching_positions, 'position')} that both solved with nodes and moves"
+    counted = f"{found.count(found.branching_positions, found.branching_rounds)} that both solved with nodes and moves"
+    unit = "positions" if found.positions == solved.rounds else "rounds"
     rows = [
         [
             "Solved",
@@ -95,7 +96,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
             bounds,
             _tested(found.p_value_holm, found.test),
         ],
-        ["Solved by this one only", f"{solved.only_one:,}", f"{solved.only_other:,}", "", "", ""],
+        [f"Solved by this one only, {unit}", f"{solved.only_one:,}", f"{solved.only_other:,}", "", "", ""],
         *_means(f"Moves, {both}", found.moves, figures.signed),
         *_means(f"Cost, {both}", found.cost, figures.signed),
         *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
@@ -111,7 +112,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     if found.gaps is not None:
         rows.append(
             [
-                f"Cost above the optimum, own solutions ({found.optima:,} optima known)",
+                f"Cost above the optimum, own solutions (optima of {figures.amount(found.optima, 'position')} known)",
                 *map(figures.share, found.gaps),
                 "",
                 "",

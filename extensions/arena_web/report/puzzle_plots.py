@@ -207,12 +207,12 @@ def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter"
         return None
     labels = evidence.sheet.labels[one], evidence.sheet.labels[other]
     kept = points[:: -(-len(points) // MAX_SCATTER_POINTS)]
-    note = f" The plot and its numbers have {len(kept):,} of {len(points):,} positions." if len(kept) < len(points) else ""
+    note = f" The plot and its numbers have {len(kept):,} of {len(points):,} rounds." if len(kept) < len(points) else ""
     return Plot(
         name,
         f"{labels[0]} and {labels[1]}, position by position",
         f"{_describe_points(points, labels)}{note}",
-        ("Position", f"Generated nodes of {labels[0]}", f"Generated nodes of {labels[1]}"),
+        ("Round", f"Generated nodes of {labels[0]}", f"Generated nodes of {labels[1]}"),
         tuple([(point.round + 1, point.one, point.other) for point in kept]),
         4.0,
         lambda axes, palette: _draw_scatter(axes, palette, labels, kept),
@@ -226,14 +226,14 @@ def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) ->
     fewer = [sum(a < b for a, b in pairs), sum(b < a for a, b in pairs)]
     alone = [sum(point.other is None for point in points), sum(point.one is None for point in points)]
     text = (
-        f"Each point is a position: the horizontal axis has the nodes of {one}, the vertical axis the nodes of {other}. "
-        f"Of the {figures.amount(len(pairs), 'position')} that both solved, {one} took fewer nodes on {fewer[0]:,} "
+        f"Each point is a round: the horizontal axis has the nodes of {one}, the vertical axis the nodes of {other}. "
+        f"Of the {figures.amount(len(pairs), 'round')} that both solved, {one} took fewer nodes on {fewer[0]:,} "
         f"(above the line) and {other} on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many "
         "(on the line)."
     )
     if any(alone):
         text += (
-            f" Triangles at the edge are positions that only one of them solved: {alone[0]:,} by {one} (top), {alone[1]:,} by "
+            f" Triangles at the edge are rounds that only one of them solved: {alone[0]:,} by {one} (top), {alone[1]:,} by "
             f"{other} (right)."
         )
     return text

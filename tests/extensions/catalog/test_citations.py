@@ -45,6 +45,7 @@ def arena_agents(): return [Mine, Silent]
         ("alpha-beta", "D. E. Knuth and R. W. Moore", "An Analysis of Alpha-Beta Pruning", "1975"),
         ("linear-conflict", "O. Hansson and A. Mayer and M. Yung", "Criticizing Solutions to Relaxed Models", "1992"),
         ("corners-mobility", "P. S. Rosenbloom", "A World-Championship-Level Othello Program", "1982"),
+        ("holm", "S. Holm", "A Simple Sequentially Rejective Multiple Test Procedure", "1979"),
         (
             "openspiel",
             "M. Lanctot and E. Lockhart and J.-B. Lespiau and V. Zambaldi and others",

@@ -379,8 +379,10 @@ def test_infinity_is_an_estimate_for_dead_ends(tmp_path: Path) -> None:
     assert "gloomy is not admissible, for example at 3" in text
     assert "exact dominates half: it is never smaller, and larger at 5 states." in text
     assert "gloomy is never smaller than exact, and larger at 1 state, but it overestimates." in text
-    refused = str(called("broken", *shared).exception)
-    assert re.fullmatch(r"heuristic broken at \d: expected a number of at least 0, or infinity for a dead end, got nan", refused)
+    refused = called("broken", *shared).stderr
+    assert re.fullmatch(
+        r"error: heuristic broken at \d: expected a number of at least 0, or infinity for a dead end, got nan\n", refused
+    )
 
 
 BELOW = """
@@ -435,6 +437,55 @@ def test_a_negative_estimate_counts_as_0(tmp_path: Path) -> None:
     assert "a search counts a negative estimate as 0" in text
     assert "below and zero agree at all 720 states with a solution." in text
     assert "negative" not in called("gap", "top", "--on", "pancake", "--set", "n=5").output
+
+
+FAULTY = """
+from arena import heuristic, hookimpl
+
+@heuristic("raises", game="pancake")
+def raises(game, state, player=0):
+    if state[0] == 3:
+        raise ValueError("boom")
+    return 0.0
+
+@heuristic("nan", game="pancake")
+def nan(game, state, player=0):
+    return float("nan")
+
+@heuristic("broken", game="pancake")
+class Broken:
+    def __init__(self, game):
+        raise OSError("no table")
+
+    def __call__(self, state, player=0):
+        return 0.0
+
+@hookimpl
+def arena_heuristics():
+    return [raises, nan, Broken]
+"""
+
+
+@pytest.mark.parametrize("states", ["50000", "100"])
+def test_a_heuristic_that_fails_does_not_stop_the_others(tmp_path: Path, states: str) -> None:
+    """Also if it is the first one, which leads the search for a goal if there are too many states."""
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    shared = ("--on", "pancake", "--set", "n=5", "--states", states, "--plugin", str(tmp_path / "faulty.py"))
+    alone = json.loads(called("gap", *shared, "--format", "json").output)
+    done = called("raises", "nan", "gap", "broken", *shared, "--format", "json")
+    document = json.loads(done.stdout)
+    assert done.return_value == 1
+    assert alone["failed"] == {}
+    assert list(document["failed"]) == ["broken", "raises", "nan"]
+    assert re.match(r"heuristic raises at [1-5 ]*3[1-5 ]*: ValueError: boom", document["failed"]["raises"])
+    assert [one["heuristic"] for one in document["heuristics"]] == ["gap"]
+    same = {key: value for key, value in document["heuristics"][0].items() if key != "seconds_per_call"}
+    assert same.items() <= alone["heuristics"][0].items()
+    assert [line.split(":")[:2] for line in done.stderr.splitlines()] == [
+        ["error", f" {text.split(':')[0]}"] for text in document["failed"].values()
+    ]
+    only = called("nan", *shared)
+    assert (only.return_value, only.stdout) == (1, "")
 
 
 def test_progress_is_reported() -> None:

@@ -170,9 +170,13 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert found["nodes"]["estimate"]["value"] == pytest.approx(geometric_mean([nodes(a) / nodes(b) for a, b in both]))
     assert found["nodes"]["one"] == pytest.approx(typical := geometric_mean([nodes(a) for a, _ in both]))
     assert found["nodes"]["one"] / found["nodes"]["other"] == pytest.approx(found["nodes"]["estimate"]["value"])
-    line = f"Nodes, {len({a.position for a, _ in both})} positions that both solved, geometric mean "
+    known = len({a.position for a, _ in both})
+    more = rf" \({len(both)} rounds\)" if len(both) > known else ""
+    line = f"Nodes, {known} positions{more} that both solved, geometric mean "
+    unit = "positions" if found["positions"] == len(met) else "rounds"
     text = called("compare", str(path), "by distance", "by place").output
     assert re.search(rf"^{line} +{typical:.3g} ", text, re.MULTILINE)
+    assert re.search(rf"^Solved by this one only, {unit} +{alone} +{theirs}$", text, re.MULTILINE)
     assert found["nodes"]["estimate"]["low"] < 1 <= found["nodes"]["estimate"]["high"]
     assert " times fewer nodes" not in text  # as far as this goes, the other may take as few
     told = r"told apart by solution length \([^)]*\)(,| or) nodes \(x 0\.\d+ to 1\S*\)"  # and time, as the machine has it
@@ -193,10 +197,11 @@ def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path)
     """A puzzle that is solved at its start has no factor. With two random moves, about half of the positions are such."""
     spec = {"game": {"name": "sliding-tiles", "shuffle": 2}, "rounds": 12, "agents": ["a-star", "bfs"]}
     played = arena.run(spec, store=tmp_path / "cup.db")
-    moved = len({record.position for *_, record in played.played if record.moves})
-    assert 0 < moved < 12
+    moved = [record.position for *_, record in played.played if record.moves and record.labels == ("bfs",)]
+    places, rounds = len({*moved}), len(moved)
+    assert 0 < places < rounds < 12
     text = called("compare", str(tmp_path / "cup.db"), "a-star", "bfs").output
-    assert f"Effective branching factor, {moved} positions that both solved with nodes and moves" in text
+    assert f"Effective branching factor, {places} positions ({rounds} rounds) that both solved with nodes and moves" in text
 
 
 @pytest.mark.parametrize(("rounds", "elo1", "decided"), [(4, 20, False), (60, 200, True)])
@@ -228,8 +233,10 @@ def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, 
     text = called("compare", str(path), *labels).output
     shown = [f"{fmean(column):.3g}" for column in zip(*factors, strict=True)]
     places = len({one.position for one, _ in both})
+    more = rf" \({len(both)} rounds\)" if len(both) > places else ""
     assert re.search(
-        rf"Effective branching factor, {places} positions that both solved with nodes and moves +{shown[0]} +{shown[1]}", text
+        rf"Effective branching factor, {places} positions{more} that both solved with nodes and moves +{shown[0]} +{shown[1]}",
+        text,
     )
     (means,) = json.loads(called("compare", str(path), *labels, "--by", "branching-factor", "--format", "json").output)[0][
         "pairs"

@@ -93,9 +93,7 @@ def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: 
     assert len(top) == len(met) - len(both)
     assert right == []
     fewer = sum(a < b for a, b in both)
-    assert (
-        f"Of the {len(both):,} positions that both solved, {A_STAR} took fewer nodes on {fewer:,} (above the line)" in plot.text
-    )
+    assert f"Of the {len(both):,} rounds that both solved, {A_STAR} took fewer nodes on {fewer:,} (above the line)" in plot.text
 
 
 @pytest.mark.unit
@@ -104,7 +102,7 @@ def test_the_requested_pair_is_drawn(puzzle: Evidence) -> None:
     ranked = [puzzle.sheet.labels[entry] for entry in puzzle.ranked]
     for names in ((ranked[2], ranked[0]), (ranked[0], ranked[2])):
         first = comparison_plots(among(puzzle, names), names)[0]
-        assert first.headings == ("Position", f"Generated nodes of {names[0]}", f"Generated nodes of {names[1]}")
+        assert first.headings == ("Round", f"Generated nodes of {names[0]}", f"Generated nodes of {names[1]}")
 
 
 @pytest.mark.unit
