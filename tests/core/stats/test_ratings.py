@@ -250,7 +250,7 @@ def test_a_bound_can_be_computed_again_as_the_manual_says() -> None:
     rounds = [{both: rng.choice(POINTS) for both in combinations(tier, 2)} for _ in range(n)]
     against = [one for one, count in lost.items() for _ in range(count)]
     rated = rate(play([{**found, (other, "last"): 2} for found, other in zip(rounds, against, strict=True)])).rows
-    elo = {row.agent: row.elo for row in rated}
+    elo = {row.agent: row.elo or 0.0 for row in rated}
     [bound] = [row.high for row in rated if row.agent == "last"]
     assert bound is not None
 
