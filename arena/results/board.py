@@ -30,7 +30,7 @@ class ShownBoard:
     """For a versus board: the score of each agent against every other agent, in rank order."""
     games: int
     distinct_games: int
-    """The number of matches that differ in seats, position or actions."""
+    """The number of matches that differ in seats, position, actions or result."""
     void: int
     """The number of void matches. They have no score, because the game or arena itself was at fault."""
     store: str | None

@@ -451,7 +451,7 @@ class Tally:
         self.adjudicated = 0
         self.fallbacks = 0
         self.distinct = 0
-        """The number of matches that differ in seats, position or actions."""
+        """The number of matches that differ in seats, position, actions or result."""
         self.matches = PairedGames()
         self.lone = LoneMatches()
         """The matches with one seat, to find those that are repeats."""
@@ -463,8 +463,8 @@ class Tally:
 
     @property
     def distinct_games(self) -> int:
-        """The number of matches that differ in seats, position or actions; all matches in games with chance, where none counts as
-        a repeat.
+        """The number of matches that differ in seats, position, actions or result; all matches in games with chance, where none
+        counts as a repeat.
         """
         return self.games if self.sheet.has_chance else self.distinct
 
