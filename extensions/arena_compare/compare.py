@@ -218,7 +218,7 @@ def _write_latex(page: str, text: str) -> int:
         lines.append(line if inside else escape(line))
         inside = inside and not line.startswith("\\end{tabular}")
     write_output(Path(page), ("\n".join(lines) + "\n").encode())
-    say(f"{page}: LaTeX with {text.count(chr(92) + 'begin{tabular}'):,} tables")
+    say(f"{page}: LaTeX with {figures.amount(text.count(chr(92) + 'begin{tabular}'), 'table')}")
     return 0
 
 

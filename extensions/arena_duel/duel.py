@@ -364,6 +364,7 @@ def _report(found: PastDuel, agent: str, played: int, *, by_wins: bool) -> Seque
         *(["The test counts only wins and draws, not the size of the returns."] if by_wins else []),
         f"{new} against {old}: {elo} in {pairs}; {describe_plies(found.plies)} (--openings).",
         f"{ratio}.",
+        *([state.repeats] if state.repeats else []),
         *([by_chance] if by_chance else []),
         *failed,
         *again,

@@ -79,6 +79,14 @@ class SprtState:
         )
         return words if self.adjusted is None else f"{words}, adjusted for luck"
 
+    @property
+    def repeats(self) -> str:
+        """A sentence on the games that only the Elo counts, because they repeat earlier pairs; empty without such games."""
+        games, pairs = round(self.worth.games), sum(self.counts)
+        if self.adjusted is not None or games <= 2 * pairs:
+            return ""
+        return f"The Elo counts all {games:,} games; the test uses the {figures.amount(pairs, 'pair')} that differ."
+
     def describe(self, *, finished: bool) -> str:
         """Return the state as a remark below the board. While the run is not `finished`, it includes a forecast."""
         said = "not decided"
@@ -97,6 +105,7 @@ class SprtState:
             times = figures.fixed(self.saving, 1)
             more = "" if times == "1.0" else f"; without this, the test would need {times} times as many pairs"
             bias += f" The scores are corrected for luck{more}."
+        bias += f" {self.repeats}" if self.repeats else ""
         bounds = f"the test ends at {self.test.lower:.2f} or {self.test.upper:.2f}"
         llr = f"The log-likelihood ratio is {figures.fixed(self.llr, 2)} ({bounds})."
         head = f"Sequential test of {self.one} against {self.other} ({self.test.describe()}): {said}."

@@ -258,3 +258,12 @@ def test_the_ratio_is_finite_for_all_counts(counts: list[int], elo0: float, widt
     mirrored = Sprt(-test.elo1, -test.elo0, model=model)
     assert log_likelihood_ratio(counts[::-1], mirrored) == pytest.approx(-llr, abs=1e-5 * (1 + abs(llr)))
     assert isfinite(expected_pairs(test, random.Random(1).uniform(-300, 300)))
+
+
+def test_the_board_says_which_games_only_the_elo_counts() -> None:
+    """Ten pairs have twenty games, of which three pairs differ. Without repeats, there is no such sentence."""
+    whole = EloEstimate.of_pairs((1, 0, 9, 0, 0))
+    counted = [SprtState("a", "b", Sprt(0, 10), 0.0, None, counts, whole, None) for counts in ((1, 0, 2, 0, 0), (1, 0, 9, 0, 0))]
+    sentence = "The Elo counts all 20 games; the test uses the 3 pairs that differ."
+    assert [sentence in state.describe(finished=True) for state in counted] == [True, False]
+    assert [state.repeats for state in counted] == [sentence, ""]
