@@ -34,12 +34,15 @@ class OutputKind(NamedTuple):
 
 
 PAGE_FILE = OutputKind(".html", "a page of arena", b'<meta name="generator" content="arena">')
+"""A page that a command of arena writes."""
 LATEX_FILE = OutputKind(".tex", "a file of LaTeX that arena has written", b"% Written by arena.")
+"""Text with tables for a LaTeX document."""
 PLOT_FILES = (
     OutputKind(".png", "a picture", b"\x89PNG"),
     OutputKind(".svg", "a picture", b"<svg"),
     OutputKind(".pdf", "a PDF", b"%PDF-"),
 )
+"""Plots. A file is replaced by a plot if it is of the same format."""
 
 
 def write_output(place: Path, content: bytes) -> None:
