@@ -524,8 +524,8 @@ def test_a_review_of_one_agent_keeps_the_decisions_of_others(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-o", "cup.db"), "-o cup.db: expected the name of a file that ends with .yaml or .yml"),
-        (("--tests", "worst.yaml"), "--tests worst.yaml: expected the name of a file that ends with .py"),
+        (("-o", "cup.db"), "-o cup.db is a database, or part of one, which would be overwritten"),
+        (("--tests", "worst.yaml"), "--tests worst.yaml: expected a name that ends in .py"),
         (("-o", "nowhere/worst.yaml"), "nowhere/worst.yaml: the folder "),
     ],
 )
@@ -535,7 +535,7 @@ def test_files_that_cannot_be_written_are_refused_first(
     """Before anything is judged."""
     monkeypatch.chdir(tmp_path)
     copy(cup / "cup.db", "cup.db")
-    with pytest.raises(click.UsageError) as caught:
+    with pytest.raises(arena.ArenaError) as caught:
         cli.main(["review", "cup.db", "--agent", "planted", *words], standalone_mode=False)
     assert message in str(caught.value)
     assert not Path("cup.review").exists()
