@@ -87,7 +87,8 @@ class Game(Configured, ABC):
     perfect_recall: bool = True
     """Whether an observation contains all that its seat has seen and done so far. If so, it identifies the information set."""
     min_return: float = -1.0
-    """The lowest result of a seat at the end of a game; a seat that commits a fault gets it, too. It must be finite."""
+    """The lowest result of a seat at the end of a game; a seat that commits a fault gets it, too. It must be finite: if results
+    have no lower bound, choose one, and let `returns` raise lower results to it."""
     max_return: float = 1.0
     """The highest result of a seat at the end of a game; inf without a bound."""
     default_moves: int | None = None

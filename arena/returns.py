@@ -3,7 +3,8 @@ depend on how players choose among equal actions; and the costs of steps in a pu
 """
 
 from collections.abc import Sequence
-from math import inf, isfinite, isnan
+from math import inf, isfinite
+from numbers import Real
 from typing import Any, NamedTuple
 
 from arena.configured import name_of
@@ -11,11 +12,6 @@ from arena.errors import GameError, abbreviate, cut
 from arena.game import Action, Game, Puzzle, State, gives
 
 MUST_ADD_UP = "zero_sum is True (the default), so they must add up to 0; if they need not, write zero_sum = False in the class"
-
-
-def is_number(given: Any) -> bool:
-    """Return whether a value is a number. Infinity is a number; nan is not."""
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
 
 
 def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -> float:
@@ -32,9 +28,13 @@ def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -
 
 
 class Returns:
-    """The returns of a game: their range, the scale on which states are valued, and the result of a match."""
+    """The returns of a game: their range, the scale on which states are valued, and the result of a match.
+
+    Raises GameError if no match can be played with the range: if `min_return` is infinite or above `max_return`.
+    """
 
     __slots__ = ("game", "range")
+    FLOOR = "a finite number, because a seat that commits a fault gets it"
     ZERO_SUM_TOLERANCE = 1e-9
     """The largest absolute sum of the returns of a zero-sum game that still counts as 0."""
     VALUE_TOLERANCE = 1e-9
@@ -43,12 +43,21 @@ class Returns:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        low, high = game.min_return, game.max_return
-        if not (type(low) is type(high) is float and isfinite(low) and not isnan(high)):  # a quick check, rarely true
-            low = low if is_number(low) and isfinite(low) else Game.min_return
-            high = high if is_number(high) else Game.max_return
-        self.range = (low, high)
+        self.range = (low, high) = self.find_range(game)
+        if not isfinite(low):
+            raise GameError(f"{name_of(game)}: min_return must be finite: expected {self.FLOOR}, got {low}")
+        if not low <= high:
+            raise GameError(f"{name_of(game)}: max_return is below min_return: expected {low:g} or more, got {high}")
         """`min_return` and `max_return` of the game, or their defaults if the author uses the names for something else."""
+
+    @staticmethod
+    def find_range(game: Game) -> tuple[float, float]:
+        """Return `min_return` and `max_return` of a game, even if no match can be played with them."""
+        low, high = game.min_return, game.max_return
+        if not (type(low) is type(high) is float):  # a quick check, rarely true
+            low = float(low) if isinstance(low, Real) and not isinstance(low, bool) else Game.min_return
+            high = float(high) if isinstance(high, Real) and not isinstance(high, bool) else Game.max_return
+        return low, high
 
     def scale(self, value: float) -> float:
         """Map a return to the scale from -1 to 1. If the range is infinite or empty, the return is not changed.

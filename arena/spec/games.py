@@ -88,7 +88,7 @@ def _read_rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Itera
         if parameters is not None:
             files = Parameters(kind).find_files(parameters, reading.document.folder)
             game = reading.made(kind, locate_options(parameters, files, FilePath.cwd()), path)
-            if game is not None:
+            if game is not None and reading.made(Returns, {"game": game}, path) is not None:
                 yield Rules(value["name"], make_plain(parameters), game, files)
         else:
             stand_in = make_default(kind)

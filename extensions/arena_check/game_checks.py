@@ -328,10 +328,9 @@ def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
     before, trial.check = trial.check, "returns"
     returns = trial.list_values("returns", game.returns, state)
     trial.expect(len(returns) == game.players, "returns must have a value for every seat", f"{game.players} values", returns)
-    least = game.min_return
-    finite = not isinstance(least, float) or isfinite(least)
-    trial.expect(finite, "min_return must be finite", "a finite number, because a seat that commits a fault gets it", least)
-    low, high = Returns(game).range
+    low, high = Returns.find_range(game)
+    trial.expect(isfinite(low), "min_return must be finite", Returns.FLOOR, low)
+    trial.expect(low <= high, "max_return is below min_return", f"{low:g} or more", high)
     for value in returns:
         fine = isinstance(value, (int, float)) and abs(value) < inf and low <= value <= high
         trial.expect(fine, "returns must be in range", f"finite numbers in [{low:g}, {high:g}]", returns)

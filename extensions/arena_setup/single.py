@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
-from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, count_given, gives, move_limit, name_of, settings
+from arena.api.games import (
+    Abilities,
+    Evaluation,
+    HeuristicInfo,
+    Returns,
+    bind,
+    count_given,
+    gives,
+    move_limit,
+    name_of,
+    settings,
+)
 from arena.api.match import Match, Positions, Seat, play_match
 from arena.api.processes import user_interrupts
 from arena.api.spec import Parameters, format_path, make_seat
@@ -30,7 +41,7 @@ def play(
     `limits` are Limits, or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is a name, or a
     function or class with the decorator `arena.heuristic`, which all seats get; a sequence has one for each seat. By default,
     seats get the default heuristic of the game. `plugins` are further files and modules that define names. Raises ValueError if
-    an argument does not fit, and Refused if an agent cannot play the game.
+    an argument does not fit, Refused if an agent cannot play the game, and GameError if the bounds of its returns are impossible.
 
     >>> play("tic-tac-toe", ["minimax", "minimax"], position="xx./oo./...").actions
     ('3',)
@@ -105,10 +116,13 @@ class _Lookup:
 
     def game(self, given: Game | str | Mapping[str, Any]) -> Game:
         if isinstance(given, Game):
-            return given
-        name, parameters = _split_name(given, "name")
-        kind = self.registry.game(name)
-        return kind(**_check(kind, parameters, ("game",)))
+            made = given
+        else:
+            name, parameters = _split_name(given, "name")
+            kind = self.registry.game(name)
+            made = kind(**_check(kind, parameters, ("game",)))
+        Returns(made)  # raises GameError if no match can be played with its bounds
+        return made
 
     def seat(
         self,

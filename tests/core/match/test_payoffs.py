@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
+from math import inf, nan
 from statistics import fmean, pvariance
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -166,6 +168,44 @@ def test_the_scale_can_be_inverted(value: float, low: float, span: float) -> Non
     assert even.scale(even.unscale(value)) == pytest.approx(value, abs=1e-9)
     assert even.unscale(-value) == -even.unscale(value)
     assert Returns(Open()).unscale(value) == Returns(Open()).scale(value) == value
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "fault"),
+    [
+        (-inf, inf, "min_return must be finite: expected a finite number, because a seat that commits a fault gets it, got -inf"),
+        (nan, 1, "min_return must be finite: expected a finite number, because a seat that commits a fault gets it, got nan"),
+        (3, 2.0, "max_return is below min_return: expected 3 or more, got 2.0"),
+        (0, nan, "max_return is below min_return: expected 0 or more, got nan"),
+    ],
+)
+def test_a_game_without_a_lowest_return_is_refused_before_it_is_played(low: float, high: float, fault: str) -> None:
+    """Until now, -1 silently took the place of an infinite bound, and most matches were void."""
+
+    class Bare(TwoCards):
+        min_return, max_return = low, high
+
+    for refused in (lambda: Returns(Bare()), lambda: play(Bare(), ["random", "random"])):
+        with pytest.raises(GameError) as caught:
+            refused()
+        assert str(caught.value) == f"{Bare.name}: {fault}"
+
+
+@pytest.mark.parametrize("given", [Fraction(-5, 2), np.float32(-2.5), np.float64(-2.5), -2.5])
+def test_bounds_may_have_any_type_of_number(given: Any) -> None:
+    class Exact(TwoCards):
+        min_return, max_return = given, -given
+
+    assert Returns(Exact()).range == (-2.5, 2.5)
+
+
+def test_a_bound_that_is_not_a_number_has_its_default() -> None:
+    """An older plugin may use the name for something else."""
+
+    class Older(TwoCards):
+        min_return, max_return = "least", True  # type: ignore[assignment]
+
+    assert Returns(Older()).range == (-1, 1)
 
 
 class Quick(Race):

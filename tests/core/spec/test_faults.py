@@ -517,3 +517,32 @@ def test_a_note_says_how_agents_could_remember_shared_deals(game: str, isolation
     notes = [note for note in spec.notes if "have the same deals" in note]
     assert [expected in note for note in notes if expected] == ([] if expected is None else [True]), notes
     assert len(notes) == (expected is not None)
+
+
+COINS = """
+import math
+from arena import Game, hookimpl
+
+class Coins(Game):
+    name = "coins"
+
+    def __init__(self, *, bounded: bool = True) -> None:
+        self.min_return, self.max_return = (-5, 5) if bounded else (-math.inf, math.inf)
+
+    def initial(self, rng): return ()
+    def to_move(self, state): return len(state) % 2
+    def actions(self, state): return () if len(state) == 2 else range(5)
+    def result(self, state, action): return (*state, action)
+    def returns(self, state): return (state[0] - state[1], state[1] - state[0])
+
+@hookimpl
+def arena_games(): return [Coins]
+"""
+
+
+def test_the_returns_of_a_game_with_its_parameters_are_checked(faults: Faults) -> None:
+    spec = "plugins: [coins.py]\nagents: [minimax, random]\ngames: [coins, {name: coins, bounded: false}]\n"
+    assert faults(spec, {"coins.py": COINS}) == [
+        "cup.yaml:3:16: games[1]: coins: min_return must be finite: expected a finite number, because a seat that commits a "
+        "fault gets it, got -inf"
+    ]
