@@ -5,7 +5,7 @@ depend on how players choose among equal actions; and the costs of steps in a pu
 from collections.abc import Sequence
 from math import inf, isfinite
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.configured import name_of
 from arena.errors import GameError, abbreviate, cut

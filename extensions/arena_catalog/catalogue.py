@@ -1,6 +1,6 @@
 """The commands `list`, `plugins` and `matrix`, and descriptions of games and agents."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from inspect import cleandoc
@@ -15,7 +15,7 @@ from arena.api.errors import call_foreign, describe
 from arena.api.games import Abilities, Traits, bind, make_default
 from arena.api.results import TextTable, figures
 from arena.api.search import search_engines
-from arena.api.spec import Plugin
+from arena.api.spec import Parameters, Plugin
 
 MAX_TEXT_COLUMNS = 110
 """The maximum width, in columns, of text that people read. This is also the width if the output is not a terminal."""
@@ -67,6 +67,22 @@ def choose_games(registry: Registry, agent: type[Agent]) -> tuple[dict[str, Game
     built_in = [] if Abilities(agent).games else [name for name in ordered if sources["game", name].own]
     left_out = built_in[MAX_BUILT_IN_GAMES:]
     return {name: playable[name] for name in ordered if name not in left_out}, left_out
+
+
+def make_game(registry: Registry, name: str, values: Mapping[str, Any]) -> Game:
+    """Return a game with these parameters, which are validated as in a spec. Raises ArenaError if they do not fit."""
+    kind, faults = registry.game(name), list[str]()
+
+    def note(path: tuple[str | int, ...], message: str) -> None:
+        faults.append(": ".join(filter(None, [name, ".".join(map(str, path)), message])))
+
+    found = Parameters(kind).validate(values, (), note)
+    if found is None:
+        raise ArenaError("\n".join(faults))
+    made: Game | ArenaError = call_foreign(lambda: kind(**found), lambda error: ArenaError(f"{name}: {describe(error)}"))
+    if isinstance(made, ArenaError):
+        raise made
+    return made
 
 
 def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:

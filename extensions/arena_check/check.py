@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from time import sleep
@@ -18,9 +19,9 @@ from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, StoreError, describe
 from arena.api.games import Abilities
 from arena.api.match import Differs, Step
-from arena.api.spec import HOOKS, Document, PluginPlace
+from arena.api.spec import HOOKS, Document, Parameters, PluginPlace
 from arena.api.store import Store
-from arena_catalog.catalogue import default_games
+from arena_catalog.catalogue import default_games, make_game
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program
 from arena_check.check_run import GAME_MATCHES_PER_AGENT_MATCH, CheckOptions, CheckRun
@@ -31,8 +32,8 @@ from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
-from arena_setup.options import seed_option
-from arena_setup.words import command_of
+from arena_setup.options import seed_option, set_option
+from arena_setup.words import command_of, values_of
 
 
 @click.command()
@@ -63,6 +64,7 @@ from arena_setup.words import command_of
     metavar="NAME",
     help="Check agents on this game only, instead of all that they can play; may be repeated.",
 )
+@set_option("A parameter of the game, such as rows=4; default: the parameters have their defaults; may be repeated.")
 @format_option
 @positions_option
 @plugin_option
@@ -72,6 +74,7 @@ def check(
     watched: bool,
     replay: float,
     games: tuple[str, ...],
+    given: tuple[str, ...],
     positions: str | None,
     plugins: tuple[str, ...],
     style: str,
@@ -88,6 +91,8 @@ def check(
         raise click.UsageError("expected one name, file or program, or several stores")
     if as_json and (is_store or watched or positions is not None):
         raise click.UsageError("--format json is for plugins and programs, and cannot be used with --watch or --positions")
+    if given and (is_store or command_of(target) is not None):
+        raise click.UsageError("--set is for the games of plugins")
     if is_store:
         with results_alone() as out:
             codes = []
@@ -101,7 +106,7 @@ def check(
                     codes.append(error.EXIT_CODE)
             return max(codes)
     how = CheckOptions(**asked)
-    words = [*how.command(target, games, plugins), *([] if positions is None else ["--positions", positions])]
+    words = [*how.command(target, games, plugins, given), *([] if positions is None else ["--positions", positions])]
     if watched:
         files = [plugin for plugin in (target, *plugins) if PluginPlace(plugin).is_file]
         if not files:
@@ -123,9 +128,11 @@ def check(
     with progress.watching(), results_alone() as out, collect_deaths(last=True):
         registry = load([*plugins, target] if PluginPlace(target).is_file else plugins)
         found = contents_of(registry, target) if PluginPlace(target).is_file else registry.named(target)
-        named = find_games(registry, games, found, target)
+        set_games = configure_games(registry, given, found, games)
+        named = [set_games.get(game.name, game) for game in find_games(registry, games, found, target)]
         with SecondProcess(registry, [*plugins, target] if PluginPlace(target).is_file else plugins) as second:
             run = CheckRun(registry, target, how, plugins, out, progress, second, named, alone=len(found) == 1, as_json=as_json)
+            run = replace(run, given=given, set_games=set_games)
             failed = sum([not run.passes(key, value) for key, value in found if key not in progress.ended])
         if exercises is not None:
             loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
@@ -148,6 +155,22 @@ def find_games(registry: Registry, names: Sequence[str], found: Sequence[tuple[t
         if all(reasons):
             raise ArenaError(f"--game {game.name}: {reasons[0]}")
     return games
+
+
+def configure_games(
+    registry: Registry, words: Sequence[str], found: Sequence[tuple[tuple[str, ...], Any]], names: Sequence[str]
+) -> dict[str, Game]:
+    """Return the games with the parameters `words`, by name: of the games in `found`, of its heuristics and encodings, and of
+    `names`, all that have these parameters. Raises ArenaError if there is none, or if the values do not fit.
+    """
+    if not words:
+        return {}
+    values = values_of(words, what="--set")
+    known = [*[key[1] for key, _ in found if key[0] in ("game", "heuristic", "encoding")], *names]
+    if not known:
+        raise ArenaError("--set sets parameters of a game; name the game with --game NAME")
+    fitting = [name for name in dict.fromkeys(known) if values.keys() <= Parameters(registry.game(name)).known.keys()]
+    return {name: make_game(registry, name, values) for name in fitting or known[:1]}
 
 
 def contents_of(registry: Registry, file: str) -> list[tuple[tuple[str, ...], Any]]:

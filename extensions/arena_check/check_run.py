@@ -5,15 +5,15 @@ fix a broken one.
 import re
 import shlex
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from inspect import getsourcefile, isclass, isfunction
 from typing import IO, Any
 
 from arena import Agent, ArenaError, Game, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
-from arena.api.games import Abilities, Traits, bind, make_default
+from arena.api.games import Abilities, Traits, bind, make_default, settings
 from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line
 from arena_catalog.board_files import load_board_module
@@ -30,6 +30,7 @@ from arena_check.patience import CALL_SECONDS
 from arena_check.report_lines import as_json_line
 from arena_check.second_process import SecondProcess
 from arena_check.verdicts import Verdict
+from arena_setup.words import options_of
 
 GAME_MATCHES_PER_AGENT_MATCH = 5
 """A game is checked with this many times as many matches as an agent, because the matches of an agent take longer, and an agent
@@ -53,9 +54,9 @@ class CheckOptions:
         words += [] if self.patience == CALL_SECONDS else ["--patience", f"{self.patience:g}"]
         return words
 
-    def command(self, target: str, games: Sequence[str], plugins: Sequence[str]) -> list[str]:
-        """Return the words of the command after `arena`."""
-        named = [word for game in games for word in ("--game", game)]
+    def command(self, target: str, games: Sequence[str], plugins: Sequence[str], given: Sequence[str] = ()) -> list[str]:
+        """Return the words of the command after `arena`. `given` are the values of `--set`."""
+        named = [word for option, words in (("--game", games), ("--set", given)) for each in words for word in (option, each)]
         return ["check", target, *self.words, *named, *[word for plugin in plugins for word in ("--plugin", plugin)]]
 
 
@@ -87,6 +88,10 @@ class CheckRun:
 
     as_json: bool = False
     """True if each object is reported as a line of JSON."""
+    given: tuple[str, ...] = ()
+    """The values of the option `--set`."""
+    set_games: Mapping[str, Game] = field(default_factory=dict)
+    """The games with the parameters in `given`, by name. All other games have their default parameters."""
 
     def passes(self, key: tuple[str, ...], value: Any) -> bool:
         """Check one object and print a line for every promise. Return True if it keeps all of them."""
@@ -107,7 +112,8 @@ class CheckRun:
             print(as_json_line(" ".join(key), source_line(value), told), file=self.out, flush=True)
             return fine
         told = [line for kept, line in lines if not (kept and self.brief)]
-        headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
+        skipped = fine and all(line.startswith("  - ") for _, line in lines)
+        headline = "not checked" if skipped else "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
         print(f"{' '.join(key)}: {headline}", *map(escape_controls, told), sep="\n", file=self.out, flush=True)
         return fine
 
@@ -123,25 +129,40 @@ class CheckRun:
         if key[0] == "game":
             yield from self._check_game(key, value)
         elif key[0] == "heuristic":
-            game = self.registry.game(key[1])
-            found = list(heuristic_verdicts(value, game, **how))
+            found = list(heuristic_verdicts(value, self._game(key[1]), **how))
             yield from self._describe(found, key, value)
             if all(each.kept for each in found):
-                yield from self._check_compiled(key, value, game, value)
+                yield from self._check_compiled(key, value, value)
         elif key[0] == "encoding":
-            yield from self._describe(encoding_verdicts(value, self.registry.game(key[1]), **how), key, value)
+            yield from self._describe(encoding_verdicts(value, self._game(key[1]), **how), key, value)
         elif key[0] == "agent":
             yield from self._check_agent(key, value)
         else:
             yield True, "  ok      it loads"
+        if key[0] in ("heuristic", "encoding") and key[1] in self.set_games:
+            yield from self._describe_parameters(self.set_games[key[1]])
+
+    def _game(self, name: str) -> Game | type[Game]:
+        """Return a game with the parameters that the user has set; without any, its class."""
+        return self.set_games.get(name) or self.registry.game(name)
+
+    def _make_game(self, name: str) -> Game | None:
+        """Return a game with the parameters that the user has set; without any, with its defaults, or None if it has none."""
+        return self.set_games.get(name) or make_default(self.registry.game(name))
+
+    def _describe_parameters(self, game: Game) -> Iterator[tuple[bool, str]]:
+        if (values := settings(game)) and not self.brief:
+            others = "" if game.name in self.set_games else "; --set KEY=VALUE sets other parameters"
+            yield True, f"  note    {game.name} was made with {options_of(Parameters.make_plain(values))}{others}"
 
     def _check_game(self, key: tuple[str, ...], game: type[Game]) -> Iterator[tuple[bool, str]]:
         """Check a game. If the game keeps all promises and can be created without parameters, a second process plays
         it as well.
         """
-        make_default(game, _raise_refusal)
-        found = list(game_verdicts(game, **asdict(self.how)))
-        made = make_default(game) if all(each.kept for each in found) else None
+        if key[1] not in self.set_games:
+            make_default(game, _raise_refusal)
+        found = list(game_verdicts(self._game(key[1]), **asdict(self.how)))
+        made = self._make_game(key[1]) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
         found = [other if other is not None and each.check == "actions" else each for each in found]
         yield from self._describe(found, key, game)
@@ -150,9 +171,11 @@ class CheckRun:
             known = figures.listing([*map(repr, [*self.registry.heuristics_of(key[1]), None])], "or")
             yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin defines"
         if all(each.kept for each in found):  # compiled rules are compared with the rules of the game
-            yield from self._check_compiled(key, game, game, None)
+            yield from self._check_compiled(key, game, None)
+        shown_game = self._make_game(key[1])
+        if shown_game is not None:
+            yield from self._describe_parameters(shown_game)
         # The observations of one state are printed, because only the author knows which facts must stay hidden.
-        shown_game = make_default(game)
         for seat, shown in enumerate([] if shown_game is None else observations_of(shown_game, self.how.seed)):
             seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
             yield True, "\n".join([f"  look    seat {seat} sees one state as:", *seen])
@@ -163,9 +186,9 @@ class CheckRun:
         if fault is not None:
             yield True, f"  note    {fault}"
 
-    def _check_compiled(self, key: tuple[str, ...], value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
+    def _check_compiled(self, key: tuple[str, ...], value: Any, heuristic: Any) -> Iterator[tuple[bool, str]]:
         """Check the rules and estimates of compiled searches, if the game and the heuristic can be created."""
-        made = call_foreign(lambda: make_default(game), lambda _: None)
+        made = call_foreign(lambda: self._make_game(key[1]), lambda _: None)
         evaluation = call_foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
         if made is None or (evaluation is None and heuristic is not None):
             return
@@ -177,7 +200,13 @@ class CheckRun:
 
     def _check_agent(self, key: tuple[str, ...], agent: type[Agent]) -> Iterator[tuple[bool, str]]:
         chosen, left_out = choose_games(self.registry, agent)
-        fitting = [game for game in self.games or chosen.values() if Abilities(agent).find_refusal(game) is None]
+        boards = self.games or [self.set_games.get(name, game) for name, game in chosen.items()]
+        refusals = [Abilities(agent).find_refusal(game) for game in boards]
+        fitting = [game for game, refusal in zip(boards, refusals, strict=True) if refusal is None]
+        skipped = [f"  -       not checked: {refusal}" for refusal in refusals if refusal is not None]
+        if self.games and not fitting:  # other agents of the file can play them
+            yield from [(True, line) for line in skipped]
+            return
         if not fitting:
             for name in sorted(Abilities(agent).games):
                 make_default(self.registry.game(name), _raise_refusal)
@@ -192,7 +221,7 @@ class CheckRun:
                 f"or check the agent in a test with arena.testing.{made_so}"
             )
         told: set[str] = set()
-        lines: list[tuple[bool, str]] = []
+        lines: list[tuple[bool, str]] = [(True, line) for line in skipped]
         for number, board in enumerate(fitting, 1):
             self.progress.at(
                 f"checking {' '.join(key)} on {board.name} ({number} of {len(fitting)})", board.name, [t for _, t in lines]
@@ -201,6 +230,7 @@ class CheckRun:
             kept = [each.check for each in verdicts if each.kept and each.reached and each.check != "the game"]
             if kept:
                 lines.append((True, f"  ok      {board.name}: {', '.join(kept)}"))
+            lines += self._describe_parameters(board) if board.name in self.set_games else []
             for verdict in verdicts:
                 if not verdict.kept:
                     brief = verdict.check in told
@@ -256,7 +286,8 @@ class CheckRun:
             list(self.plugins) if self.alone else [*self.plugins, *([self.target] if PluginPlace(self.target).is_file else [])]
         )
         games = [game.name for game in self.games] if key[0] == "agent" else []
-        words = how.command(self.target if self.alone else key[-1], games, plugins)
+        given = self.given if self.set_games else ()
+        words = how.command(self.target if self.alone else key[-1], games, plugins, given)
         told.append(f"see it again: {shlex.join(['arena', *words])}")
         if tracebacks_wanted():
             notes = [note for note in getattr(violation, "__notes__", ()) if note]

@@ -21,10 +21,10 @@ from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_opt
 from arena.api.errors import call_foreign, describe, escape_line
 from arena.api.games import Evaluation, bind
 from arena.api.results import TextTable, figures
-from arena.api.spec import Parameters
+from arena_catalog.catalogue import make_game
 from arena_check.admissibility import TOLERANCE
 from arena_check.distances import distances, near_goal, way_to_goal
-from arena_setup.options import seed_option
+from arena_setup.options import seed_option, set_option
 from arena_setup.words import entry_of, values_of
 
 MAX_PREDICTED_NODES = 20_000
@@ -116,7 +116,7 @@ def describe_call_time(seconds: float) -> str:
 @click.command()
 @click.argument("heuristics", nargs=-1, required=True, metavar="NAME...")
 @click.option("--on", "puzzle", required=True, metavar="PUZZLE", help="The puzzle.")
-@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the puzzle, as rows=2; may be repeated.")
+@set_option("A parameter of the puzzle, as rows=2; may be repeated.")
 @click.option(
     "--states",
     type=click.IntRange(10, 10**6),
@@ -139,17 +139,9 @@ def heuristic(
     """Measure heuristics at states with a known distance to the goal: error, correlation, claims, time, and nodes of IDA*."""
     with results_alone() as out, PercentLine(sys.stderr):
         registry = load(plugins)
-        kind = registry.game(puzzle)
-        if not issubclass(kind, Puzzle):
+        if not issubclass(registry.game(puzzle), Puzzle):
             raise ArenaError(f"{puzzle} is not a puzzle, so its states have no distance to a goal")
-        faults: list[str] = []
-        values = Parameters(kind).validate(values_of(given, what="--set"), (), lambda *fault: faults.append(str(fault[-1])))
-        if values is None:
-            raise ArenaError(f"{puzzle}: {'; '.join(faults) or 'wrong parameters'}")
-        made: Any = call_foreign(lambda: kind(**values), lambda error: ArenaError(f"{puzzle}: {describe(error)}"))
-        if isinstance(made, ArenaError):
-            raise made
-        game: Puzzle = made
+        game: Any = make_game(registry, puzzle, values_of(given, what="--set"))
         evaluations: dict[str, Evaluation] = {}
         failed: dict[str, str] = {}
         for word in heuristics:

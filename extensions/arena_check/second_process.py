@@ -4,15 +4,17 @@ process plays differently.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import perf_counter
-from typing import Self
+from typing import Any, Self
 
 from arena import Game, Registry, load_plugins
 from arena.api.errors import Interrupted
-from arena.api.games import name_of
+from arena.api.games import name_of, settings
 from arena.api.processes import PythonProcess
+from arena.api.spec import Parameters
+from arena_catalog.catalogue import make_game
 from arena_check.agent_checks import agent_setups
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, walk
@@ -56,7 +58,8 @@ class SecondProcess:
 
         The result is also None if one of the processes cannot play, because the other checks report the reason.
         """
-        question = key[0], key[1], name_of(game), seed, min(matches, MAX_PLAYS)
+        changed = Parameters(type(game)).drop_defaults(settings(game))
+        question = key[0], key[1], name_of(game), changed, seed, min(matches, MAX_PLAYS)
         with suppress(ChildLost, OSError):
             if self._helper is None:
                 self._helper = Helper(
@@ -84,17 +87,19 @@ def other_hashes() -> str:
     return "2" if os.environ.get(HASHES) == "1" else "1"
 
 
-def plays(registry: Registry, kind: str, name: str, game: str, seed: int, matches: int) -> Plays | None:
+def plays(
+    registry: Registry, kind: str, name: str, game: str, changed: Mapping[str, Any], seed: int, matches: int
+) -> Plays | None:
     """Return the position and the actions of some plays of a game, or of an agent in the game; None if an exception prevents
-    them.
+    them. `changed` are the parameters of the game that do not have their defaults.
     """
     try:
         if kind == "agent":
-            (setup,) = agent_setups(name, game, registry)
+            (setup,) = agent_setups(name, make_game(registry, game, changed), registry)
             return setup.trace(seed, matches)
         found = []
         for number in range(matches):
-            made = registry.game(game)()
+            made = make_game(registry, game, changed)
             trial = Trial(name_of(made), seed, number)
             for _ in walk(made, trial, MAX_ACTIONS):
                 pass

@@ -263,11 +263,11 @@ def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> 
     it can play. Games for which the time does not suffice are named at the end.
     """
     asked = default_games(attempt.registry, attempt.only)
-    for game in asked:
-        reason = Abilities(agent).find_refusal(game)
-        if reason is not None:
-            raise ArenaError(f"--game {game.name}: {reason}")
-    games = asked or attempt.games(agent)
+    for reason in filter(None, map(Abilities(agent).find_refusal, asked)):
+        attempt.say(f"\n{key[1]}: not played: {reason}")
+    games = [game for game in asked if Abilities(agent).find_refusal(game) is None] if asked else attempt.games(agent)
+    if not games:
+        return
     _play_boards(attempt, key[1], key[1], games)
     others = [name for name in attempt.registry.games_for(agent) if name not in {game.name for game in games}]
     if others and not asked:

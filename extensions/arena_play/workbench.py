@@ -1,8 +1,7 @@
 """The board that the menu works on: a game with its parameters, a position, and the chosen agents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import yaml
 
@@ -14,7 +13,7 @@ from arena_play.board_text import fit_board
 from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, propose_agent
 from arena_play.screen import Screen
 from arena_setup.match_setup import MatchSetup
-from arena_setup.words import values_of
+from arena_setup.words import options_of, values_of
 
 FILE = "statistics.yaml"
 """The file name for a spec from the menu."""
@@ -111,16 +110,3 @@ class Workbench:
         load_spec(keys)
         text: str = yaml.safe_dump(keys, sort_keys=False, default_flow_style=None, width=1000)
         return text
-
-
-def options_of(values: Mapping[str, Any]) -> str:
-    """Return values as `KEY=VALUE,...`; None is written as `null`."""
-    return ",".join([f"{key}={_write_value(value)}" for key, value in values.items()])
-
-
-def _write_value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join([f"{key}: {_write_value(inner)}" for key, inner in value.items()]) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_write_value, value)) + "]"
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

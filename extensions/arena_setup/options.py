@@ -37,10 +37,13 @@ def board_options(command: Callback) -> Callback:
     return _add_options(command, *_BOARD, plugin_option)
 
 
+def set_option(text: str) -> Callable[[Callback], Callback]:
+    """Return the option `--set` for parameters of a game, with the help `text`."""
+    return click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help=text)
+
+
 _BOARD = (
-    click.option(
-        "--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, such as rows=4; may be repeated."
-    ),
+    set_option("A parameter of the game, such as rows=4; may be repeated."),
     seed_option("Seed of the position and all other random numbers."),
     click.option("--position", metavar="TEXT", help="Start from this position, in the game's notation."),
     click.option("--heuristic", metavar="NAME", help="The heuristic of agents that do not name one."),

@@ -7,7 +7,7 @@ name, a colon, and its options and any other keys of an entry in a spec: `greedy
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,19 @@ def values_of(words: Iterable[str], *, what: str) -> dict[str, Any]:
                 raise ArenaError(f"{what}: {key} is given twice")
             found[key] = _parse_value(text, f"{what}: {key}")
     return found
+
+
+def options_of(values: Mapping[str, Any]) -> str:
+    """Return values as `KEY=VALUE,...`; None is written as `null`."""
+    return ",".join([f"{key}={_write_value(value)}" for key, value in values.items()])
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join([f"{key}: {_write_value(inner)}" for key, inner in value.items()]) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_write_value, value)) + "]"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def split_at_commas(word: str) -> Iterator[str]:
