@@ -207,8 +207,18 @@ class Game(Configured, ABC):
         return read(text, type(self))
 
     def format_action(self, state: State, action: Action) -> str:
-        """Return the text notation of an action that is legal in `state`, in one line."""
-        return str(action)
+        """Return the text notation of an action that is legal in `state`, in one line.
+
+        The default is `str(action)` for text, enumerations and other classes with a `__str__` of their own, else the same
+        notation as that of states, in which the members of frozen sets are sorted.
+        """
+        kind: Any = type(action)
+        if kind.__str__ is not object.__str__:
+            return str(action)
+        try:
+            return write(action, type(self))
+        except NoNotation:
+            return str(action)
 
     def parse_action(self, state: State, text: str) -> Action:
         """Return the action of `state` with the notation `text`. Raises ValueError with a description of the expected text."""

@@ -11,7 +11,7 @@ from arena.api.games import Returns
 
 STEP = 2.0**-44
 """The discount per ply: a return of r after n plies has the value r * (1 - n * STEP). It is so small that it only decides between
-equal returns, and a power of two, so that the discounts of wins are exact.
+returns whose relative difference is below n * STEP, and a power of two, so that the discounts of wins are exact.
 """
 ROUNDING = STEP / 4
 """The largest relative difference of values that is a rounding error. It is smaller than the discount of a win by one ply."""

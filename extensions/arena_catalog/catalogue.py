@@ -79,10 +79,11 @@ def make_game(registry: Registry, name: str, values: Mapping[str, Any]) -> Game:
     found = Parameters(kind).validate(values, (), note)
     if found is None:
         raise ArenaError("\n".join(faults))
-    made: Game | ArenaError = call_foreign(lambda: kind(**found), lambda error: ArenaError(f"{name}: {describe(error)}"))
+    made: Any = call_foreign(lambda: kind(**found), lambda error: ArenaError(f"{name}: {describe(error)}"))
     if isinstance(made, ArenaError):
         raise made
-    return made
+    game: Game = made
+    return game
 
 
 def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:

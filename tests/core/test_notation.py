@@ -1,6 +1,7 @@
 """The default notation of states."""
 
 import enum
+import random
 import re
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -11,10 +12,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import arena
+from arena import Game
 from arena.errors import SpecError
 from arena.match.replay import Step
 from arena.notation import NoNotation, read, write
 from arena.spec import load_spec
+from arena_games.tic_tac_toe import TicTacToe
 
 
 class Mark(enum.Enum):
@@ -225,3 +228,39 @@ def test_states_in_notation_can_be_positions(tmp_path: Path) -> None:
     assert (game.format_state(first.state), game.is_terminal(last.state)) == (text, True)
     with pytest.raises(SpecError, match=r"positions\[0\].*Heap: expected the arguments stones, mover"):
         load_spec({**values, "positions": ["Heap()"]})
+
+
+class Written(NamedTuple):
+    square: int
+
+    def __str__(self) -> str:
+        return f"square {self.square}"
+
+
+class Chosen(NamedTuple):
+    squares: frozenset[str]
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (7, "7"),
+        ("e4", "e4"),
+        ((1, "a"), "(1, 'a')"),
+        (Written(3), "square 3"),
+        (frozenset("dbca"), "frozenset({'a', 'b', 'c', 'd'})"),
+        (Chosen(frozenset("dbca")), "Chosen(squares=frozenset({'a', 'b', 'c', 'd'}))"),
+    ],
+)
+def test_the_default_notation_of_actions_does_not_depend_on_hashes(action: Any, text: str) -> None:
+    """`str` writes the members of a frozen set in the order of their hashes, which differ from process to process."""
+
+    class Picks(TicTacToe):
+        def actions(self, state: Any) -> Any:
+            return [action]
+
+        format_action = Game.format_action
+
+    game = Picks()
+    assert game.format_action(game.initial(random.Random(0)), action) == text
+    assert game.parse_action(game.initial(random.Random(0)), text) is action

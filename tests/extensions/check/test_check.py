@@ -115,7 +115,49 @@ def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str
     assert first == headline
     compiled = ["  ok      compiled rules", "  ok      64 bits", "  -       compiled code", "  -       compiled searches"]
     expected = [f"  ok      {check.replace('_', ' ')}" for check in checks.split() if check != "*"]
-    assert [line.partition(":")[0] for line in lines] == expected + compiled * ("*" in checks)
+    notes = [line for line in lines if line.startswith("  note")]
+    defaults = "  note    tic-tac-toe was made with rows=3,columns=3,in_a_row=3; --set KEY=VALUE sets other parameters"
+    assert notes == [defaults] * (name == "tic-tac-toe")
+    assert [line.partition(":")[0] for line in lines if line not in notes] == expected + compiled * ("*" in checks)
+
+
+@pytest.mark.process
+def test_a_game_is_checked_with_the_parameters_that_are_set(inside: Inside) -> None:
+    done = inside("check", "nim", "--set", "heaps=[1, 2]", "--matches", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^  note    nim was made with heaps=\[1, 2\][^;]*$", done.stdout, re.MULTILINE), done.stdout
+    wrong = inside("check", "tic-tac-toe", "--set", "row=4")
+    assert (wrong.returncode, wrong.stderr) == (2, "tic-tac-toe: row: unknown key; did you mean 'rows'?\n")
+
+
+PAIR = """
+from arena import Agent, hookimpl
+
+class Two(Agent):
+    name, needs = "two", frozenset({"two-player"})
+    def choose(self, game, state, search): return game.actions(state)[0]
+
+class Any(Agent):
+    name, copes = "any", frozenset({"chance"})
+    def choose(self, game, state, search): return game.actions(state)[0]
+
+@hookimpl
+def arena_agents(): return [Two, Any]
+"""
+
+
+@pytest.mark.process
+def test_an_agent_that_the_named_game_does_not_fit_is_skipped(tmp_path: Path, inside: Inside) -> None:
+    """The other agent of the file is checked and played."""
+    (tmp_path / "pair.py").write_text(PAIR)
+    done = inside("check", "pair.py", "--game", "2048", "--matches", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "agent two: not checked\n  -       not checked: two cannot play 2048: needs two-player" in done.stdout
+    assert "agent any: ok\n  ok      2048: plays" in done.stdout
+    tried = inside("try", "pair.py", "--game", "2048", "--seconds", "1")
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert "two: not played: two cannot play 2048: needs two-player" in tried.stdout
+    assert "any at 2048: " in tried.stdout
 
 
 CLIMB = '''

@@ -281,8 +281,7 @@ def test_an_invalid_call_of_solve_is_explained(words: list[str], said: str) -> N
 @pytest.mark.unit
 def test_options_of_an_agent_survive_a_round_trip() -> None:
     """The test draws plain options of every type at random."""
-    from arena_play.workbench import options_of
-    from arena_setup.words import entry_of
+    from arena_setup.words import entry_of, options_of
 
     rng = random.Random(7)
     values = [1, -2.5, True, False, None, "first", [1, 2], {"name": "pattern-db", "partition": "5-5-5"}, {"nodes": 5}]
