@@ -49,16 +49,20 @@ class PythonFile:
                 return False
         return True
 
+    def is_own(self) -> bool:
+        """Return whether it is a file of the user, and not of Python, of an installed package or of an extension of arena."""
+        return _is_own(self.place)
+
     def find_beside(self) -> set[Path]:
         """Return the files that a program imports from its own folder and below, which Python searches first."""
         return self.find_imported([str(self.place.parent)]) if self.place.suffix == SUFFIX else set()
 
     @staticmethod
     def find_sources(folder: Path) -> Iterator[Path]:
-        """Yield all Python files of a package, except in hidden folders and virtual environments."""
+        """Yield all Python files of a package, except hidden files, and files in hidden folders and virtual environments."""
         for place, below, files in os.walk(folder):
             below[:] = [name for name in below if not (name.startswith(".") or Path(place, name, "pyvenv.cfg").exists())]
-            yield from [Path(place, name) for name in files if name.endswith(SUFFIX)]
+            yield from [Path(place, name) for name in files if name.endswith(SUFFIX) and not name.startswith(".")]
 
 
 def find_required(name: str) -> set[Path]:

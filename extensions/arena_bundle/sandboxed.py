@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
-from arena import ArenaError, load_plugins
+from arena import ArenaError
 from arena.api.errors import describe
 from arena.api.processes import PythonProcess
 from arena.api.spec import PluginPlace
@@ -18,6 +18,7 @@ from arena_isolation.child import ChildLost, ChildProcess
 from arena_isolation.helper_process import pack
 from arena_isolation.sandbox import enclose, environment
 from arena_isolation.system_calls import filter_pipe
+from arena_isolation.versions import list_installed_code
 
 MODULE = "arena_bundle.replay_host"
 MAX_MEMORY_BYTES = 4 << 30
@@ -82,14 +83,13 @@ class SandboxedHost(ChildProcess):
 
     def __init__(self, root: Path, folders: Sequence[str], readable: Sequence[Path] = ()) -> None:
         prove_once()
-        load_plugins(environ=False)  # the sandbox shows only packages that this process has imported
         path = [*PythonProcess.import_path(), *[str(root / folder) for folder in folders]]
         variables = {**os.environ, "PYTHONPATH": os.pathsep.join(path), PluginPlace.ENVIRONMENT: ""}
         with ExitStack() as stack:
             calls = stack.enter_context(filter_pipe())
             command = [sys.executable, "-P", "-m", MODULE]
             super().__init__(
-                enclose(command, readable=[root, *readable], folder=root / TOURNAMENT, calls=calls),
+                enclose(command, readable=[root, *readable, *list_installed_code()], folder=root / TOURNAMENT, calls=calls),
                 str(root),
                 MAX_MEMORY_BYTES,
                 environment(variables),

@@ -64,7 +64,8 @@ class SentVersion(NamedTuple):
         file = f"{base}{version.file}"
         plugin = file if version.plugin == version.file else version.plugin
         moved = ("", os.pathsep.join([f"{base}{entry}" for entry in self.path])) if self.path else None
-        return replace(version, file=file, plugin=plugin, moved=moved)
+        foreign = frozenset([f"{base}{one}" for one in version.foreign])
+        return replace(version, file=file, plugin=plugin, moved=moved, foreign=foreign)
 
 
 class EntryCode(NamedTuple):
@@ -121,7 +122,9 @@ def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
         folder = f"{ENTRIES_FOLDER}/{number}"
         code = {file.absolute() for file in version.files()}
         sent = {*code, *readable_files(version)}
-        if any(seat.isolation != "sandbox" for seat in using):
+        if all(seat.isolation == "sandbox" for seat in using):
+            sent -= {Path(one) for one in version.foreign}
+        else:
             others = [Path(other.file) for _, other in seats if other.file != version.file]
             sent.update(_data(version, spec.document.folder.resolve(), others))
         files += [_file(folder, one, using[0].label) for one in sorted(sent)]

@@ -25,7 +25,7 @@ from arena_isolation.launch import DIE_WITH_PARENT
 from arena_isolation.sandbox import enclose, environment as sandboxed, private_folder, prove, users_code
 from arena_isolation.stopped_family import StoppedFamily
 from arena_isolation.system_calls import filter_pipe, group_filter, open_pipe
-from arena_isolation.versions import moved_path, readable_files, version_in
+from arena_isolation.versions import list_installed_code, list_plugin_code, moved_path, readable_files, version_in
 
 MAX_PROCESSES = 64
 """Maximum number of processes that an agent has at the same time."""
@@ -72,7 +72,6 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
     command = _command(program, module)
     own = os.environ if program.command else PythonProcess.environment()
     surroundings = {**own, PluginPlace.ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own
-    files = [Path(name) for name in (*program.plugins, *asked) if PluginPlace(name).is_file]
     if version is not None:
         surroundings = {**surroundings, OWN_PATH: os.pathsep.join(moved_path(version.moved))}
     if isolation == "sandbox":
@@ -90,6 +89,9 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
         frozen = group is not None or program.pondering
         if isolation == "sandbox":
             private = [] if program.command or alone else [users_code()]
+            files = [file for name in (*program.plugins, *asked) for file in list_plugin_code(name)]
+            if program.adapter or not program.command:
+                files += list_installed_code(program.agent if version is None else None)
             if version is not None:
                 files += readable_files(version)
                 private.append(private_folder(version.origin(isolation)))

@@ -3,6 +3,7 @@ process, which also describes the agent.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from os.path import realpath, relpath
 from pathlib import Path
@@ -12,6 +13,7 @@ from arena import Agent, Game, Search, State
 from arena.api.errors import CodeTooComplex, suggest
 from arena.api.games import Evaluation
 from arena.api.match import Program
+from arena.api.processes import PythonProcess
 from arena.api.spec import (
     Choices,
     CodeLabel,
@@ -20,6 +22,7 @@ from arena.api.spec import (
     GivenEntry,
     Parameters,
     PluginPlace,
+    PythonFile,
     Rules,
     SoundAgent,
     SourceReader,
@@ -29,7 +32,7 @@ from arena.api.spec import (
 from arena_isolation.agent_process import AgentProcess
 from arena_isolation.describe import CheckedValues, DescribedAgent, DescribeHost, NotDescribed
 from arena_isolation.revisions import RevisionError
-from arena_isolation.versions import NoVersion, PluginVersion, SharedCode, shared_code, submission, version_of
+from arena_isolation.versions import NoVersion, PluginVersion, SharedCode, list_plugin_code, shared_code, submission, version_of
 
 VERSION = "version"
 PLUGIN = "plugin"
@@ -72,6 +75,7 @@ class CodeReader(SourceReader):
         self.shared = shared_code(reading.shared)
         self._hosts: dict[tuple[str, ...], DescribeHost] = {}
         self._pinned: dict[str, str] = {}
+        self._imported: dict[Path, set[Path]] = {}
 
     def read(self, given: GivenEntry) -> EntryAgent | None:
         """Return the agent of an entry with a `plugin` or `version`; None for any other entry.
@@ -101,12 +105,15 @@ class CodeReader(SourceReader):
             own = None if source is None else PluginPlace(source.name).real
             # All plugins except the one that defines the agent. Their paths are valid in any folder.
             return version, tuple([PluginPlace(plugin).absolute for plugin in reading.plugins if PluginPlace(plugin).real != own])
-        version = moved or submission(text, folder, self._submitted_files())
+        version = moved or submission(text, folder, self._submitted_files(), self._list_foreign(realpath(folder / text)))
         return version, self.plugins(version, reading.games)
 
     def plugins(self, version: PluginVersion, games: tuple[str, ...]) -> tuple[str, ...]:
         """Return the plugins of the organiser that define one of the games; the code of the entry itself is not among them."""
-        return list_organisers(self.reading.registry, games, but=self.shared.twins.get(version.file, version.file))
+        return self._list_plugins(version.file, games)
+
+    def _list_plugins(self, file: str, games: tuple[str, ...]) -> tuple[str, ...]:
+        return list_organisers(self.reading.registry, games, but=self.shared.twins.get(file, file))
 
     def _submitted_files(self) -> set[Path]:
         """Return the files that entries of the spec name as their `plugin`. Sweeps (lists of values) are included, and faulty
@@ -114,11 +121,33 @@ class CodeReader(SourceReader):
         """
         found: set[Path] = set()
         for entry in self.reading.values.get("agents") or ():
-            given = entry.get(PLUGIN) if isinstance(entry, dict) else None
+            given = _plugin_of(entry)
             swept = given.get("sweep") if isinstance(given, dict) else [given]
             texts = [text for text in swept if isinstance(text, str) and "\0" not in text] if isinstance(swept, list) else []
             found |= {Path(realpath(self.reading.document.folder / text)) for text in texts}
         return found
+
+    def _list_foreign(self, own: str) -> set[Path]:
+        """Return the Python files that the rest of the spec names, and those that they import: programs, plugins, versions, and
+        the files in options. `own` is the plugin of an entry; what the entry itself names is not foreign, nor are the files of
+        the games, which the entry may read.
+        """
+        folder, values = self.reading.document.folder, self.reading.values
+        entries = values.get("agents")
+        entries = entries if isinstance(entries, list) else [entries]
+        others = [one for one in entries if own not in {realpath(folder / text) for text in _list_texts(_plugin_of(one))}]
+        texts = _list_texts([*others, *[value for key, value in values.items() if key != "agents"]])
+        asked = [plugin.file for plugin in self.reading.registry.plugins if plugin.source.asked and plugin.file is not None]
+        named = {realpath(folder / text) for text in (*texts, *asked) if text.endswith(".py") and "\0" not in text} - {own}
+        shown = {realpath(one) for plugin in self._list_plugins(own, self.reading.games) for one in list_plugin_code(plugin)}
+        found: set[Path] = set()
+        for file in [Path(one) for one in named if Path(one).is_file()]:
+            if file not in self._imported:
+                self._imported[file] = {file}
+                with suppress(CodeTooComplex):  # a program that arena need not read, or a plugin whose own entry has the fault
+                    self._imported[file] |= PythonFile(file).find_imported([str(file.parent), *PythonProcess.import_path()])
+            found |= self._imported[file]
+        return {one for one in found if realpath(one) not in shown}
 
     def host(self, version: PluginVersion, plugins: tuple[str, ...], isolation: str) -> DescribeHost:
         """Return the process that describes a version. Raises NotDescribed if that fails."""
@@ -143,6 +172,17 @@ class CodeReader(SourceReader):
         """End the processes."""
         for host in self._hosts.values():
             host.end()
+
+
+def _plugin_of(entry: Any) -> Any:
+    return entry.get(PLUGIN) if isinstance(entry, dict) else None
+
+
+def _list_texts(value: Any) -> list[str]:
+    """Return all texts in a part of a spec, however deep."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for one in value for text in _list_texts(one)] if isinstance(value, list) else [value] * isinstance(value, str)
 
 
 def _pin(value: Any, texts: Mapping[str, str]) -> Any:

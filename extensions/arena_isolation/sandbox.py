@@ -16,6 +16,7 @@ no warning.
 import fcntl
 import json
 import os
+import re
 import shutil
 import socket
 import stat
@@ -24,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from secrets import randbelow, token_hex
@@ -35,6 +37,7 @@ from platformdirs import user_cache_path
 import arena
 from arena.api.errors import IsolationError
 from arena.api.processes import ProcessTree, PythonProcess
+from arena.api.spec import PythonFile
 from arena_isolation.canary import process_mark
 from arena_isolation.helper_process import OWN_PATH
 from arena_isolation.system_calls import filter_pipe
@@ -391,7 +394,7 @@ def mounts(named: Iterable[Path]) -> list[str]:
     for entry in map(Path, PythonProcess.import_path()):
         if entry.name in SITE_FOLDERS or entry.is_file():
             python.append(entry)
-        else:  # a folder of the user's sources, of which only imported parts are shown
+        else:  # a folder of the user's sources, of which only the parts that callers name are shown
             python += [*entry.glob("*.dist-info"), *entry.glob("*.egg-info")]
     own = Path(__file__).parents[1]  # all extensions, because the sandbox may need one that this process has not imported
     shown = {Path(text) for text in SYSTEM_PATHS}
@@ -444,10 +447,11 @@ def private_folder(origin: str) -> Path:
 
 
 def _imported_paths() -> Iterator[Path]:
-    """Yield the paths of imported packages and modules that are not part of Python's standard library. Plugin files are left out,
-    because callers name them.
+    """Yield the paths of imported packages and modules that are installed, or come with arena, but are not part of Python's
+    standard library. The user's own modules are left out, because they may belong to other agents; callers name those to show.
     """
     library = tuple({os.path.dirname(os.__file__), os.path.realpath(os.path.dirname(os.__file__))})  # noqa: PTH120
+    arenas = Path(arena.__file__).parent
     for name, module in list(sys.modules.items()):
         file = _file(module)
         if file is None or file.startswith(library) or name.startswith(NAMED_MODULES):
@@ -455,7 +459,19 @@ def _imported_paths() -> Iterator[Path]:
         if _file(sys.modules.get(name.rpartition(".")[0])):  # the module belongs to its package
             continue
         path = Path(file)
-        yield path.parent if hasattr(module, "__path__") else path
+        path = path.parent if hasattr(module, "__path__") else path
+        if path == arenas or not PythonFile(path).is_own() or path.name in _list_installed(str(path.parent)):
+            yield path
+
+
+@cache
+def _list_installed(folder: str) -> frozenset[str]:
+    """Return the names of the packages and modules that an installer such as `pip install --target` has put into a folder."""
+    found: set[str] = set()
+    for record in Path(folder).glob("*.dist-info/RECORD"):
+        with suppress(OSError):
+            found.update(re.findall(r"^([^/,\n]+)", record.read_text(errors="replace"), re.MULTILINE))
+    return frozenset(found)
 
 
 def _file(module: ModuleType | None) -> str | None:

@@ -4,7 +4,7 @@ and its hash.
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import blake2b
@@ -58,6 +58,8 @@ class PluginVersion:
     """True if this is the `plugin` of an entry. Then the process of the agent can read only the files of this plugin and of the
     game.
     """
+    foreign: frozenset[str] = frozenset()
+    """Files that belong to other entries or to the organiser. A sandbox does not show them, even if the plugin imports them."""
     sealed: bool = False
     """True if arena itself unpacked this version into a folder that has nothing else. Then the process of the agent can read the
     whole folder. Such a version does not change, and no process of arena reads it as Python once `code` is known.
@@ -145,6 +147,48 @@ def list_needed_plugins(*games: str, agent: str | None = None) -> tuple[str, ...
     return tuple(sorted({installed[key].name.rpartition(":")[2] for key in needed}))
 
 
+@cache
+def list_installed_code(agent: str | None = None) -> frozenset[Path]:
+    """Return the user's own files of the installed plugins that a process may load in a sandbox: of those that define anything
+    but agents, and of the one that defines `agent`. Packages in site-packages are left out, because every sandbox shows them.
+    """
+    registry = load_plugins(environ=False)
+    wanted = {source for key, source in registry.sources.items() if key[0] != "agent" or key[1] == agent}
+    files = [plugin.file for plugin in registry.plugins if plugin.source in wanted and plugin.file and not plugin.source.own]
+    return frozenset([found for file in files if PythonFile(Path(file)).is_own() for found in list_package(Path(file))])
+
+
+def list_plugin_code(plugin: str) -> set[Path]:
+    """Return what a sandbox shows of a plugin of the organiser: its file, or the files of its package that are not hidden, and
+    the Python files of the user that they import.
+    """
+    place = PluginPlace(plugin)
+    if place.is_file:
+        return {Path(plugin)} | PythonFile(Path(plugin)).find_imported()
+    file = getattr(sys.modules.get(plugin), "__file__", None)
+    return list_package(Path(file)) if file is not None and PythonFile(Path(file)).is_own() else set()
+
+
+def list_package(file: Path) -> set[Path]:
+    """Return the files of the package around a module that are not hidden, and the Python files of the user that they import. A
+    folder without hidden files stands for all of its files.
+    """
+    found = files_of(file, PythonProcess.import_path())
+    top = file
+    while (top.parent / "__init__.py").is_file():
+        top = top.parent
+    return found if top == file else {one for one in found if not one.is_relative_to(top)} | set(_list_visible(top))
+
+
+def _list_visible(folder: Path) -> Iterator[Path]:
+    if not any(one.name.startswith(".") for one in folder.rglob("*")):
+        yield folder
+        return
+    for one in folder.iterdir():
+        if not one.name.startswith("."):
+            yield from _list_visible(one) if one.is_dir() and not one.is_symlink() else (one,)
+
+
 class NoVersion(ArenaError):
     """A version, or the plugin of an entry, is not available. The message gives the reason."""
 
@@ -192,18 +236,21 @@ def version_beside(current: Path | None, text: str, folder: Path, module: str | 
     return PluginVersion(found.text, module or str(file), str(file), moved, _hash(file, files_of(file, moved_path(moved))))
 
 
-def submission(text: str, folder: Path, others: Collection[Path]) -> PluginVersion:
+def submission(text: str, folder: Path, others: Collection[Path], foreign: Iterable[Path] = ()) -> PluginVersion:
     """Return the plugin of an entry by its path `text` relative to `folder`. None of its code is run. Raises NoVersion if it is
     not available.
 
     The plugin may import from its own folder, unless one of `others`, the plugins of other entries, is in that folder or below
-    it. In that case, the plugin consists of its file alone, so that no entry gets the code of another entry.
+    it. In that case, the plugin consists of its file alone, so that no entry gets the code of another entry. In a sandbox, it
+    cannot read any of the `foreign` files, even if it imports them.
     """
     file = _python_file(text, folder, "a Python file by its path from the spec")
     shared = any(other != file and other.is_relative_to(file.parent) for other in others)
     moved = None if shared or PythonFile(file).stands_alone() else ("", str(file.parent))
     version = PluginVersion(text, str(file), str(file), moved, "", submitted=True)
-    return replace(version, code=version.hash())
+    unseen = frozenset([os.path.realpath(one) for one in foreign]) - {str(file)}
+    imported = {str(one) for one in version.files() if os.path.realpath(one) in unseen}
+    return replace(version, code=version.hash(), foreign=frozenset(imported))
 
 
 def seal_submission(file: Path, code: str | None = None) -> PluginVersion:
@@ -230,7 +277,7 @@ def readable_files(version: PluginVersion) -> set[Path]:
     if version.sealed:
         found = {one for one in file.parent.rglob("*") if one.name != LAID_OUT and BYTECODE not in one.parts and one.is_file()}
     else:
-        found = set() if version.moved is None else version.files()
+        found = set() if version.moved is None else {one for one in version.files() if str(one) not in version.foreign}
     folder = file.parent.resolve()
     return {file} | {one for one in found if one.resolve().is_relative_to(folder)}
 
