@@ -7,17 +7,20 @@ of the game, in one another to any depth. It is the same in each process: the me
 import ast
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields
 from enum import Enum
 from typing import Any
 
-from arena.errors import describe
+from arena.errors import abbreviate, describe
 
 _SORTABLE = {bool, int, float, str, bytes}
 _PLAIN = _SORTABLE | {type(None), type(...), complex}
 _QUICK_CHARACTERS = 10_000
 """Python parses any text of this length in 20 ms."""
+MAX_CODE_CHARACTERS = 1 << 20
+"""The most characters outside of strings; each string counts as one. Python needs about a second and 500 MB for so many."""
 _STRING = re.compile(
     r"""\#[^\n]* | (?<![a-z])([a-z]{0,2})
     (?: \'{3}(?:\\.|[^\\])*?(?:\'{3}|\Z) | "{3}(?:\\.|[^\\])*?(?:"{3}|\Z) | '(?:\\.|[^'\\\n])*'? | "(?:\\.|[^"\\\n])*"? )""",
@@ -67,14 +70,23 @@ def read(text: str, owner: type) -> Any:
     True
     """
     # No notation has an f-string, and Python takes a minute to parse one of a megabyte.
-    if len(text) > _QUICK_CHARACTERS and any("f" in one[1].lower() for one in _STRING.finditer(text) if one[1]):
-        raise ValueError("expected a Python literal, got an f-string")
+    if len(text) > _QUICK_CHARACTERS:
+        outside = len(text)
+        for one in _STRING.finditer(text):
+            if one[1] and "f" in one[1].lower():
+                raise ValueError("expected a Python literal, got an f-string")
+            outside -= len(one[0]) - 1
+        if outside > MAX_CODE_CHARACTERS:
+            most = f"at most {MAX_CODE_CHARACTERS:,} characters outside of strings"
+            raise ValueError(f"expected a Python literal with {most}, got {abbreviate(text)}")
     try:
-        return _evaluate(ast.parse(text.strip(), mode="eval").body, owner)
+        with warnings.catch_warnings(action="ignore"):  # such as one about the escape in "\\d", for each time that it occurs
+            parsed = ast.parse(text.strip(), mode="eval").body
+        return _evaluate(parsed, owner)
     except NoNotation as error:
-        raise ValueError(f"{error}, got {text!r}") from error.__cause__
+        raise ValueError(f"{error}, got {abbreviate(text)}") from error.__cause__
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise ValueError(f"expected a Python literal, got {text!r}") from error
+        raise ValueError(f"expected a Python literal, got {abbreviate(text)}") from error
 
 
 def _find(name: str, owner: type) -> type | None:

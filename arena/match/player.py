@@ -26,7 +26,7 @@ class Forfeit(Exception):
     """A seat did something that loses the match."""
 
     def __init__(self, reason: Reason, seat: int, message: str | None, traceback: str | None = None) -> None:
-        self.ending = Ending(reason, seat, message, traceback)
+        self.ending = Ending(reason, seat, None if message is None else Limits.clip_text(message), traceback)
 
     @staticmethod
     def of_failure(seat: int, kind: str, message: str | None, traceback: str | None, *, waits: bool) -> "Forfeit | Unavailable":
@@ -44,7 +44,7 @@ class Unreadable:
     """An answer from an agent in another process that is neither an action nor a solution. It is not equal to anything."""
 
     def __init__(self, text: str, forfeit: Exception | None = None) -> None:
-        self.text = text
+        self.text = Limits.clip_text(text)
         self.forfeit = forfeit
         """The exception that the referee raises for this answer; None for an ordinary illegal action."""
 

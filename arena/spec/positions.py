@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path as FilePath
 
-from arena.errors import Interrupted, SpecError, describe
+from arena.errors import Interrupted, SpecError, abbreviate, cut, describe
 from arena.match.openings import MAX_REDRAWS
 from arena.spec.board import Board
 from arena.spec.document import decode_text
@@ -17,6 +17,8 @@ MAX_FILE_BYTES = 64 << 20
 """The largest file with positions, in bytes."""
 MAX_POSITION_LINES = 30
 """The most lines of a file that make one position."""
+MAX_REASON_CHARACTERS = 400
+"""The most characters of a parser's reason to refuse a position. The reason usually quotes the text."""
 MAX_ROUNDS_CHECKED = 1000
 """The number of rounds of a board that are checked for repeated openings before the run."""
 
@@ -112,9 +114,10 @@ def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
     except Interrupted:
         raise
     except BaseException as error:  # the parser of a plugin may raise anything
-        report(f"not a position of {rules.name}: {error if isinstance(error, ValueError) else describe(error)}")
+        reason = str(error) if isinstance(error, ValueError) else describe(error)
+        report(f"not a position of {rules.name}: {cut(reason, MAX_REASON_CHARACTERS)}")
     else:
         if over:
-            report(f"the game is over in this position of {rules.name}: {text!r}")
+            report(f"the game is over in this position of {rules.name}: {abbreviate(text)}")
         return written
     return text

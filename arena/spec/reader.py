@@ -1,11 +1,13 @@
 """The state of reading a spec, with the faults found so far."""
 
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line
+from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, cut, describe, escape_line
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
@@ -16,6 +18,11 @@ from arena.version import hint_at_distribution
 
 LADDER_KEYS = frozenset({"feedback", "marks", "requests", "submissions", "until"})
 """Keys that only the spec of a ladder has."""
+
+MAX_FAULTS_PER_KEY = 20
+"""The number of faults of a key at the top of a spec that are listed; the others are counted."""
+MAX_MESSAGE_CHARACTERS = 1_000
+"""The maximum length of the message of a fault, in characters."""
 
 
 def format_path(path: Path) -> str:
@@ -39,8 +46,14 @@ class Faults:
     cause: BaseException | None = None
     """The first exception raised by code of an author, for a full traceback."""
 
+    _groups: dict[tuple[str, str], list[SpecFault]] = field(default_factory=dict)
+    """The first faults of each file and each key at the top of the spec, and the last one."""
+    _more: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many faults of each group are not in `found`."""
+
     def __post_init__(self) -> None:
-        self.found.update(dict.fromkeys(self.document.faults))
+        for fault in self.document.faults:
+            self._note(fault)
 
     def add(self, path: Path, message: str, *, key: bool = False, cause: BaseException | None = None) -> None:
         """Note a fault at the value of a path, or at its key if `key` is true. `cause` is an exception from the author's code."""
@@ -69,13 +82,26 @@ class Faults:
         self._note(SpecFault(escape_line(file), line, 1 if line else 0, format_path(where), escape_line(message)))
 
     def _note(self, fault: SpecFault) -> None:
-        self.found.setdefault(fault)
+        """Note a fault. Of many faults of one key, only the first are kept, because a list of positions may have millions."""
         self.noted += 1
+        fault = replace(fault, message=cut(fault.message, MAX_MESSAGE_CHARACTERS))
+        key = fault.file, re.split(r"[.\[]", fault.where)[0]
+        group = self._groups.setdefault(key, [])
+        if fault in self.found:
+            return
+        if len(group) < MAX_FAULTS_PER_KEY:
+            self.found[fault] = None
+            group.append(fault)
+        else:
+            self._more[key] += 1
+            group[MAX_FAULTS_PER_KEY:] = [fault]
 
     def stop_if_any(self) -> None:
         """Raise SpecError with all faults if there are any."""
+        lasts = {key: self._groups[key][-1] for key in self._more}
+        more = [replace(last, where=key[1], message=f"{self._more[key]:,} more faults up to here") for key, last in lasts.items()]
         if self.found:
-            raise SpecError(self.found) from self.cause
+            raise SpecError([*self.found, *more]) from self.cause
 
 
 @dataclass(slots=True)

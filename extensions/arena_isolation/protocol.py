@@ -21,7 +21,8 @@ MAX_ACTION_CHARACTERS = 4 << 10
 """Maximum length of the text of one action, in characters."""
 MAX_PATH_CHARACTERS = 4 << 20
 """Maximum length of all actions of a path together, in characters."""
-
+MAX_STATE_CHARACTERS = 256 << 10
+"""Maximum length of the text of the state in an answer, in characters. Arena parses this text itself."""
 MAX_DESCRIPTION_BYTES = 1 << 20
 """Maximum size of one line from a process that describes a plugin, in bytes."""
 MAX_CONTAINERS = 10_000
@@ -173,6 +174,14 @@ def action_of(message: Mapping[str, Any]) -> str:
     text = text_of(message, "action")
     if len(text) > MAX_ACTION_CHARACTERS:
         raise Broken(f"{message['type']}: action: expected at most {MAX_ACTION_CHARACTERS:,} characters, got {len(text):,}")
+    return text
+
+
+def state_of(message: Mapping[str, Any]) -> str:
+    """Return the text of the state of an answer. Raises Broken if it is missing or too long."""
+    text = text_of(message, "state")
+    if len(text) > MAX_STATE_CHARACTERS:
+        raise Broken(f"{message['type']}: state: expected at most {MAX_STATE_CHARACTERS:,} characters, got {len(text):,}")
     return text
 
 

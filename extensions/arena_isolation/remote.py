@@ -332,7 +332,7 @@ class RemotePlayer:
             steps = Unreadable(protocol.text_of(answer, "illegal_steps"))
         if "illegal" in answer:
             return Answer(Unreadable(protocol.text_of(answer, "illegal")), steps)
-        text = protocol.text_of(answer, "state")
+        text = protocol.state_of(answer)
         if isinstance(self._game, Puzzle) and self._game.path_matters:
             return Answer(None, steps)  # this is never a solution, whatever the answer says
         try:
