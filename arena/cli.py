@@ -19,7 +19,7 @@ import click
 from arena import __version__
 from arena.commands import COMMANDS as OWN, GROUP, OTHER_COMMANDS, Command
 from arena.console.project import no_project_option
-from arena.errors import ArenaError, Interrupted, describe
+from arena.errors import ArenaError, Interrupted, describe, escape_controls
 from arena.lazy import BLOCKED, EntryPoint, find_entry_points, list_blocked
 from arena.processes.interrupts import abandoned, user_interrupts
 from arena.version import hint_at_distribution
@@ -197,13 +197,14 @@ def _guarded() -> int:
         with user_interrupts(at_once=True):  # Ctrl-C also works while a spec or a plugin is loaded
             return cli.main(standalone_mode=False) or 0
     except click.ClickException as error:
+        error.message = escape_controls(error.message)
         error.show()
         return 2
     except ArenaError as error:
         if error.EXIT_CODE == ArenaError.EXIT_CODE and os.environ.get(TRACEBACK, "") not in ("", "0"):
-            click.echo("".join(traceback.format_exception(error)).rstrip("\n"), err=True)
+            click.echo(escape_controls("".join(traceback.format_exception(error)).rstrip("\n")), err=True)
         else:
-            click.echo(str(error), err=True)
+            click.echo(escape_controls(str(error)), err=True)
         return error.EXIT_CODE
     except (Interrupted, KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
@@ -212,7 +213,7 @@ def _guarded() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
-        click.echo(f"cannot continue: {error}", err=True)
+        click.echo(escape_controls(f"cannot continue: {error}"), err=True)
         return 1
     except Exception:
         click.echo(f"arena {__version__}: an internal error; please report it with the text below", err=True)

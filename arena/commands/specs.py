@@ -9,7 +9,7 @@ import click
 from arena.commands.options import plugin_option
 from arena.console.notices import say
 from arena.console.output import results_alone
-from arena.errors import SpecError
+from arena.errors import SpecError, escape_line
 from arena.plugins.sources import load_plugins
 from arena.results import figures
 from arena.spec import json_schema, limit_warnings, load_spec
@@ -29,7 +29,7 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
         for spec in specs:
             try:
                 if (summary := _check_other(spec, plugins)) is not None:
-                    print(f"{spec}: no faults, {summary}", file=out)
+                    print(f"{escape_line(spec)}: no faults, {summary}", file=out)
                     continue
                 with listening(postpone):  # tables, which take long to build, are only needed to play
                     ready = load_spec(spec, plugins=plugins)
@@ -41,7 +41,7 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 for warning in warnings:
                     say(f"warning: {warning}")
                 counted = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}, " if warnings else ""
-                print(f"{spec}: no faults, {counted}{figures.amount(ready.size, 'match')}", file=out)
+                print(f"{escape_line(spec)}: no faults, {counted}{figures.amount(ready.size, 'match')}", file=out)
                 for note in (*ready.notes, *repeat_notes(ready.boards)):
                     say(f"note: {note}")
     return code

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.console.output import erase_live_line
+from arena.errors import escape_controls
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Write a line to stderr."""
+    """Write a line to stderr. It may name a file, so characters that a terminal would interpret are escaped."""
     erase_live_line()
-    print(line, file=sys.stderr)
+    print(escape_controls(line), file=sys.stderr)
 
 
 def say_problems(registry: Registry) -> None:

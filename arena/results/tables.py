@@ -184,4 +184,4 @@ def failure_lines(board: ShownBoard) -> list[str]:
 
 def replay_command(store: str, key: str) -> str:
     """Return the command that replays a match."""
-    return f"arena replay {shlex.quote(store)} {key}"
+    return f"arena replay {escape_line(shlex.quote(store))} {key}"

@@ -16,7 +16,7 @@ import click
 
 from arena import ArenaError, Game, PluginError, Registry
 from arena.api.cli import load, plugin_option, results_alone, say
-from arena.api.errors import Interrupted, StoreError, describe
+from arena.api.errors import Interrupted, StoreError, describe, escape_line
 from arena.api.games import Abilities
 from arena.api.match import Differs, Step
 from arena.api.spec import HOOKS, Document, Parameters, PluginPlace
@@ -242,13 +242,13 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
         games = {board.title: board.make_game(registry, folder) for board, folder in boards}
         faults = 0
         for fault in _faults(store, games, share):
-            print(fault, file=out)
+            print(escape_line(fault), file=out)
             faults += 1
         count = len(store) + len(store.lost_matches)
         again = f"; {100 * share:g} % of those with known games were replayed by the rules" if share else ""
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
-            f"{path}: {count:,} {'match' if count == 1 else 'matches'}, "
+            f"{escape_line(str(path))}: {count:,} {'match' if count == 1 else 'matches'}, "
             f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{again}",
             file=out,
         )

@@ -1,7 +1,6 @@
 """The command `compare`: shows how entries of a store differ, with error bars."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -88,10 +87,10 @@ def compare(
             tallies = tallies_of(opened, run.boards)
             if not all(tally.is_complete(ended=run.ended is not None) for tally in tallies):
                 part = "the run is not finished" if run.shard is None else f"{store} has only the shard {run.shard} of the run"
-                print(f"note: {part}", file=sys.stderr)
+                say(f"note: {part}")
             if where := (run.spec["values"].get("report") or {}).get("where"):
                 unfiltered = f"the comparison uses all matches, also those that report.where ({where}) leaves out"
-                print(f"note: {unfiltered}", file=sys.stderr)
+                say(f"note: {unfiltered}")
             if across:
                 return _compare_across(opened, tallies, names, measure, style, page, writer, out)
             found = _compare_boards(opened, run, tallies, names, measure)

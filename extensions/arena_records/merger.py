@@ -12,7 +12,7 @@ import click
 
 from arena import Record
 from arena.api.cli import results_alone, say
-from arena.api.errors import StoreError
+from arena.api.errors import StoreError, escape_line
 from arena.api.results import figures
 from arena.api.run import Scheduled
 from arena.api.store import Run, Store
@@ -34,7 +34,7 @@ class StoreConflict(StoreError):
 def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
     """Write OUT with the matches of all stores IN."""
     with results_alone() as shown:
-        print(f"{out}: {figures.amount(merge_stores(out, stores, accept=accept), 'match')}", file=shown)
+        print(f"{escape_line(out)}: {figures.amount(merge_stores(out, stores, accept=accept), 'match')}", file=shown)
     with Store.open(out) as store:
         [[idle]] = store.query("SELECT count(*) FROM record WHERE number NOT IN (SELECT record FROM place)")
     if idle:

@@ -7,15 +7,20 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any
 
-from arena import Record
+from arena import Limits, Record
 from arena.api.errors import escape_line
 from arena.api.run import transcript_file
 from arena.api.store import Store
 
-MAX_LINE_CHARACTERS = 1 << 27
+MAX_LINE_CHARACTERS = 1 << 25
 """A file with a line of so many characters is not read further. A line has the transcript of a match."""
+MAX_DEPTH = 32
+"""The maximum nesting of lists and objects in a line; what is deeper is left out."""
+COUNTS = ("seat", "decision", "request", "tokens_in", "tokens_out")
+"""The keys of an exchange whose values are whole numbers."""
 MAX_TEXT_CHARACTERS = 6_000
 """The maximum number of characters of a text; the middle of a longer text is left out."""
 SECRET = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|key)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer\s+[^\s\"']{8,}")
@@ -23,7 +28,11 @@ SECRET = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|key)[-_][A-Za-z0-9_-]{12,}|\b
 
 
 def read_lines(store: Store, part: str) -> Iterator[dict[str, Any]]:
-    """Yield the transcripts of a store, one from each line that contains `part`."""
+    """Yield the transcripts of a store, one from each line that contains `part`.
+
+    The file may come from a stranger, so every line is checked here: `match` is the id of a match, `exchanges` are mappings, and
+    if an exchange has `messages` and counts, they are a list of mappings and whole numbers. All texts can be written as UTF-8.
+    """
     place = transcript_file(store.path)
     if not place.is_file():
         return
@@ -37,8 +46,34 @@ def read_lines(store: Store, part: str) -> Iterator[dict[str, Any]]:
                 line = json.loads(text)
             except (ValueError, RecursionError):  # the last line of a run that was killed may be incomplete
                 continue
-            if isinstance(line, dict) and isinstance(line.get("match"), str) and isinstance(line.get("exchanges"), list):
-                yield {**line, "exchanges": [one for one in line["exchanges"] if isinstance(one, dict)]}
+            match, exchanges = (line.get("match"), line.get("exchanges")) if isinstance(line, dict) else (None, None)
+            if isinstance(match, str) and _MATCH_ID.fullmatch(match) and isinstance(exchanges, list):
+                yield {**_clean(line), "exchanges": [_clean_exchange(one) for one in exchanges if isinstance(one, dict)]}
+
+
+_MATCH_ID = re.compile("[0-9a-f]{32}")
+
+
+def _clean_exchange(given: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = _clean(given)
+    if "messages" in found:
+        messages = found["messages"] if isinstance(found["messages"], list) else []
+        found["messages"] = [one for one in messages if isinstance(one, dict)]
+    numbers = [(key, found[key]) for key in COUNTS if key in found]
+    return {**found, **{key: value if Limits.is_count(value) else None for key, value in numbers}}
+
+
+def _clean(value: Any, depth: int = 0) -> Any:
+    """Return a value from JSON with surrogates escaped, and with None for numbers that JSON does not have."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, (dict, list)) and depth == MAX_DEPTH:
+        return None
+    if isinstance(value, dict):
+        return {_clean(key): _clean(each, depth + 1) for key, each in value.items()}
+    return [_clean(each, depth + 1) for each in value] if isinstance(value, list) else value
 
 
 def label_of(line: Mapping[str, Any], exchange: Mapping[str, Any]) -> str:
@@ -71,8 +106,8 @@ def describe_exchanges(store: Store, match: str) -> Iterator[str]:
     counts = Counter(number for number, _ in exchanges)
     for number, one in exchanges:
         label, texts = label_of(found[-1], one), list[tuple[str, str]]()
-        for message in one.get("messages") or ():
-            told = (label, str(message.get("role")), str(message.get("content"))) if isinstance(message, dict) else ("", "", "")
+        for message in one.get("messages", ()):
+            told = (label, str(message.get("role")), str(message.get("content")))
             if told not in shown and told[1] != "assistant":  # earlier answers are shown with their own exchanges
                 shown.add(told)
                 texts.append(("rules" if told[1] == "system" else "question", told[2]))

@@ -88,7 +88,7 @@ def _list_exchanges(store: Store) -> Iterator[dict[str, Any]]:
     for line, agent, one in read_exchanges(store):
         if record is None or record.id != line["match"]:
             record = next((held for held, _ in store.found([line["match"]]).values()), None)
-        messages = [{key: str(each.get(key, "")) for key in ("role", "content")} for each in one.get("messages") or ()]
+        messages = [{key: str(each.get(key, "")) for key in ("role", "content")} for each in one.get("messages", ())]
         texts = {key: str(one.get(key) or "") for key in ("outcome", "answer", "thoughts", "fault", "model")}
         tokens = {key: one.get(key) for key in ("tokens_in", "tokens_out")}
         row = {"match": line["match"], "agent": agent, "seat": one.get("seat"), "messages": messages}

@@ -66,7 +66,7 @@ def _pack(shown: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> dict[
     packed: list[dict[str, Any]] = []
     size = 0
     for line, one in shown:
-        messages = [each for each in one.get("messages") or () if isinstance(each, dict)]
+        messages = one.get("messages", [])
         fresh = [each for each in messages if each.get("role") != "assistant"]
         again = len(fresh) < len(messages)
         asked = "\n\n".join(str(each.get("content", "")) for each in (fresh[-1:] if again else fresh))

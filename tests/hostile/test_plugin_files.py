@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import yaml
 
 from arena import Spec, run
 from arena.match import referee
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.spec.named_code import list_named_code
 from arena.store.run import Run
@@ -231,3 +234,101 @@ def test_a_process_gets_the_plugins_of_its_agent_and_its_game(submissions: Path,
     spec: Spec = load_spec(cup(submissions, entries, plugins=plugins))
     given = [seat.program and [os.path.basename(one) for one in seat.program.plugins] for seat in spec.boards[0].seats]  # noqa: PTH119
     assert given == [["honest.py"], []]
+
+
+SIGHT = """
+import json, os, sys
+from pathlib import Path
+from arena import Agent, hookimpl
+
+if False:
+    import rival, house, old, organiser_table
+    import own
+HERE = Path(FOLDER)
+SEEN = sorted(str(Path(place, name).relative_to(HERE)) for place, _, names in os.walk(HERE) for name in names)
+
+class Spy(Agent):
+
+    name = "spy"
+
+    def choose(self, game, state, search):
+        raise RuntimeError(" ".join(SEEN))
+
+@hookimpl
+def arena_agents():
+    return [Spy]
+"""
+HOUSE = """
+import house_book, house_package
+from arena import Agent, hookimpl
+
+class House(Agent):
+
+    name = "house"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [House]
+"""
+GAME = """
+import game_table
+from arena import hookimpl
+from arena_games.tic_tac_toe import TicTacToe
+
+class Mine(TicTacToe):
+
+    name = "mine"
+    default_heuristic = None
+
+@hookimpl
+def arena_games():
+    return [Mine]
+"""
+
+
+@pytest.mark.promise(hole="network", isolation="sandbox")
+def test_a_sandbox_shows_neither_the_organisers_agents_nor_what_they_import(
+    bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor the files of rivals that a plugin imports from its folder, whatever key names them. The honest twin: it sees the game
+    with the module that this one imports, and a module of its own.
+    """
+    monkeypatch.syspath_prepend(tmp_path)
+    files = {
+        "game.py": GAME,
+        "game_table.py": "",
+        "house.py": HOUSE,
+        "house_book.py": "BOOK = 'secret'",
+        "house_package/__init__.py": "",
+        "house_package/.env": "KEY=secret",
+        "house_package/weights.bin": "weights",
+        "spies/spy.py": SIGHT.replace("FOLDER", repr(str(tmp_path))),
+        "spies/own.py": "",
+        "spies/rival.py": "import rival_book",
+        "spies/rival_book.py": "",
+        "spies/old.py": HOUSE.replace("import house_book, house_package\n", ""),
+        "spies/organiser_table.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    entries: list[Any] = [
+        {"agent": "spy", "plugin": "spies/spy.py", "isolation": "sandbox"},
+        "house",
+        {"agent": {"command": ["python3", "./spies/rival.py"]}, "table": "spies/organiser_table.py"},
+        {"agent": "house", "version": "spies/old.py", "label": "before"},
+    ]
+    (tmp_path / "cup.yaml").write_text(
+        json.dumps(
+            {"game": "mine", "rounds": 1, "plugins": ["game.py", "house.py"], "agents": entries, "limits": {"start_seconds": 20}}
+        )
+    )
+    spec = load_spec(tmp_path / "cup.yaml")
+    labels = [seat.label for seat in spec.boards[0].seats]
+    match = next(one for one in Schedule(spec).take(10**6) if {labels[seat] for seat in one.pairing.seats} == {"spy", "house"})
+    with closing(MatchRunner(spec)) as runner:
+        message = runner.play(match).message
+    assert str(message).startswith("RuntimeError: game.py game_table.py spies/own.py spies/spy.py")

@@ -364,3 +364,31 @@ def test_a_server_shows_the_other_stores(store: Path, victim: Path, tmp_path: Pa
     os.mkfifo(tmp_path / "cup.review")
     states = {"a": "failed", "b": "failed", "c": "failed", "cup": "finished"}
     assert list_served(tmp_path, end) == (states, 0)
+
+
+WILD: dict[str, dict[str, Any]] = {
+    "messages that are a number": {"messages": 5},
+    "messages that are a text": {"messages": "rules"},
+    "messages of nothing": {"messages": [None, 5]},
+    "surrogates": {"answer": "\ud800", "messages": [{"role": "user", "content": "\udfff"}], "\ud800": "\ud800"},
+    "counts that are none": {"seat": {}, "decision": 10**400, "request": [], "tokens_in": float("nan"), "tokens_out": -1},
+    "numbers that JSON lacks": {"cost": float("inf"), "other": [float("nan")]},
+    "texts that are none": {"outcome": [], "answer": {}, "thoughts": 5, "fault": [1], "model": {"a": 1}, "truncated": "no"},
+}
+
+
+@pytest.mark.parametrize("name", WILD)
+def test_a_transcript_of_a_stranger_breaks_no_command(name: str, store: Path, arena: Arena, tmp_path: Path) -> None:
+    """Each command that reads transcripts shows the honest exchange beside it."""
+    with Store.open(store) as opened:
+        match = next(iter(opened.records()))[0].id
+    honest = {"seat": 0, "decision": 0, "messages": [{"role": "user", "content": "your move"}], "answer": "honest words"}
+    line = {"match": match, "labels": ["random", "greedy"], "exchanges": [{"seat": 0, **WILD[name]}, honest]}
+    transcript_file(store).write_text(json.dumps(line) + "\n")
+    assert "honest words" in arena("replay", store, match, "--transcript").stdout
+    done = arena("dataset", store, "-o", tmp_path / "data")
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(row) for row in (tmp_path / "data" / "transcripts.jsonl").read_text().splitlines()]
+    assert [row["answer"] for row in rows][1:] == ["honest words"]
+    arena("report", store, "-o", tmp_path / "report.html")
+    assert "honest words" in (tmp_path / "report.html").read_text()

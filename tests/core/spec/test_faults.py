@@ -545,3 +545,17 @@ def test_the_returns_of_a_game_with_its_parameters_are_checked(faults: Faults) -
     (fault,) = faults(spec, {"coins.py": COINS})
     expected = "a finite number, because a seat that commits a fault gets it"
     assert fault == f"cup.yaml:3:16: games[1]: coins: min_return must be finite: expected {expected}, got -inf"
+
+
+def test_many_faults_of_one_kind_are_counted(tmp_path: Path) -> None:
+    """The first 20 are listed, and the message of a long line is cut. A fault of another key is still listed."""
+    lines = ["y" * 100_000] + ["q" * number for number in range(1, 5_000)]
+    (tmp_path / "positions.txt").write_text("\n".join(lines))
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\npositions: positions.txt\nrounds: 0\nagents: [random, greedy]\n")
+    with pytest.raises(SpecError) as caught:
+        load_spec(tmp_path / "cup.yaml")
+    positions = [fault for fault in caught.value.faults if fault.where == "positions"]
+    assert [fault.line for fault in positions] == [*range(1, 21), 5_000]
+    assert positions[-1].message == "4,980 more faults up to here"
+    assert len(str(caught.value)) < 20_000
+    assert "rounds: expected at least 1, got 0" in str(caught.value)

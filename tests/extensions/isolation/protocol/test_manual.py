@@ -17,7 +17,7 @@ from arena.spec import load_spec
 from arena_isolation.agent_pool import MAX_IDLE_PROCESSES
 from arena_isolation.agent_process import HELLO_SECONDS
 from arena_isolation.agent_start import MAX_PROCESSES
-from arena_isolation.protocol import MAX_ACTION_CHARACTERS, MAX_LINE_BYTES, MAX_PATH_CHARACTERS, VERSION
+from arena_isolation.protocol import MAX_ACTION_CHARACTERS, MAX_LINE_BYTES, MAX_PATH_CHARACTERS, MAX_STATE_CHARACTERS, VERSION
 from arena_isolation.sandbox import SCRATCH_BYTES
 
 PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "protocol.md").read_text("utf-8")
@@ -201,6 +201,7 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
         f"has {HELLO_SECONDS:.0f} s from its start to its `hello`",
         f"`limits.start_seconds` ({Limits().start_seconds:.0f} s if",
         f"at most {MAX_ACTION_CHARACTERS:,} characters. The texts of a path have at most {MAX_PATH_CHARACTERS:,} characters",
+        f"a state in an answer has at most {MAX_STATE_CHARACTERS:,} characters",
         f"may have {MAX_PROCESSES} processes",
         f"keeps up to {MAX_IDLE_PROCESSES} idle programs",
         f"up to {MAX_TEXT_CHARACTERS:,} characters",
