@@ -4,6 +4,7 @@ Results are written to stdout, everything else to stderr.
 """
 
 import gc
+import io
 import os
 import sys
 import traceback
@@ -197,8 +198,8 @@ def _guarded() -> int:
         with user_interrupts(at_once=True):  # Ctrl-C also works while a spec or a plugin is loaded
             return cli.main(standalone_mode=False) or 0
     except click.ClickException as error:
-        error.message = escape_controls(error.message)
-        error.show()
+        error.show(shown := io.StringIO())
+        click.echo(escape_controls(shown.getvalue()), nl=False, err=True)
         return 2
     except ArenaError as error:
         if error.EXIT_CODE == ArenaError.EXIT_CODE and os.environ.get(TRACEBACK, "") not in ("", "0"):

@@ -15,7 +15,7 @@ import click
 
 from arena import ArenaError, PluginError, Record, Spec, SpecError, __version__
 from arena.api.cli import OutputKind, check_place, distribution, load, plugin_option, results_alone, say
-from arena.api.errors import StoreError, abbreviate
+from arena.api.errors import StoreError, abbreviate, escape_line
 from arena.api.results import figures
 from arena.api.run import Scheduled
 from arena.api.spec import PluginPlace, list_named_code, load_spec
@@ -120,7 +120,8 @@ def bundle(
             sign_file(Path(folder, MANIFEST), sign)
         size = content.pack(out)
         print(
-            f"{out}: {figures.amount(content.matches, 'match')}, {len(content.names) + 1} files, {size:,} bytes",
+            f"{escape_line(str(out))}: {figures.amount(content.matches, 'match')},",
+            f"{len(content.names) + 1} files, {size:,} bytes",
             file=shown,
         )
         print(f"SHA-256 of {MANIFEST}: {sha256(Path(folder, MANIFEST).read_bytes()).hexdigest()}", file=shown)

@@ -74,3 +74,27 @@ def test_positions_are_not_read_from_devices_or_pipes(arena: Arena, tmp_path: Pa
     done = arena("validate", "s.yaml")
     assert done.returncode == 2
     assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: expected a file with one position per line\n"
+
+
+@pytest.mark.promise(hole="text", isolation="any")
+def test_file_names_cannot_control_the_terminal(arena: Arena, tmp_path: Path) -> None:
+    """A store with such a name, as results and as a fault, and a file that is not there."""
+    name = "e\x1b]0;own\x07\x1b[2J"
+    store = tmp_path / f"{name}.db"
+    run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=store)
+    (tmp_path / f"{name}.yaml").write_text("game: tic-tac-toe\n")
+    commands: list[tuple[object, ...]] = [
+        ("validate", tmp_path / f"{name}.yaml"),
+        ("matches", store),
+        ("check", store),
+        ("compare", store, "random", "nobody"),
+        ("merge", tmp_path / f"{name}2.db", store),
+        ("bundle", store, "-o", tmp_path / f"{name}.arena"),
+        ("report", store, "-o", tmp_path / f"{name}.html"),
+        ("dataset", store, "-o", tmp_path / name),
+        ("leaderboard", tmp_path / f"{name}3.db"),
+        ("run", name, name),
+    ]
+    for words in commands:
+        done = arena(*words)
+        assert not [one for one in done.stdout + done.stderr if not one.isprintable() and one not in "\t\n"], words

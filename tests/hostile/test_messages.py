@@ -98,7 +98,7 @@ for line in sys.stdin:
     print(json.dumps({"hello": hello, "start": ready}.get(kind, ANSWER)), flush=True)
 """
 ENDLESS = "\ud800\x1b]0;owned\x07" + "i" * 5_000_000
-LONG = {
+LONG: dict[str, tuple[str, dict[str, object]]] = {
     "an illegal action": ("choose", {"type": "action", "action": "1", "illegal": ENDLESS}),
     "an illegal step of a path": ("solve", {"type": "path", "actions": [], "illegal": ENDLESS}),
     "an illegal state": ("solve", {"type": "answer", "illegal": ENDLESS}),
