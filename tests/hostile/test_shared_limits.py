@@ -149,13 +149,18 @@ def test_an_ordinary_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: 
 @pytest.mark.process
 @pytest.mark.promise(hole="shared", isolation="process")
 def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although the agent has few open files."""
+    """Without a sandbox too, and although the agent has few open files. If the kernel limits the agents of root, because arena
+    lacks CAP_SYS_RESOURCE, the rival may fail first, and must not be blamed.
+    """
     monkeypatch.chdir(tmp_path)
     values = values_of(tmp_path, "flying", "honest", isolation="process")
     values["game"]["columns"] = 16  # its processes are listed every quarter of a second
     for record in run(values).records:
         assert (record.termination, record.labels[record.seat or 0]) == ("crash", "flying"), record
-        assert record.message == "had more than 64 descriptors in unread messages"
+        assert record.message in (
+            "had more than 64 descriptors in unread messages",
+            "used up what all agents share (descriptors in unread messages), so that another agent failed",
+        )
 
 
 def test_each_sandbox_has_limits_and_for_root_a_user(bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
