@@ -466,7 +466,7 @@ def _imported_paths() -> Iterator[Path]:
 
 @cache
 def _list_installed(folder: str) -> frozenset[str]:
-    """Return the names of the packages and modules that an installer such as `pip install --target` has put into a folder."""
+    """Return the names of the packages and modules that pip (with `--target`) has put into a folder."""
     found: set[str] = set()
     for record in Path(folder).glob("*.dist-info/RECORD"):
         with suppress(OSError):
