@@ -14,7 +14,7 @@ def find_affected(extension: str) -> list[str]:
     """Return the names of an extension and of all extensions that import it, directly or not."""
     sources = {
         folder.name.removeprefix("arena_"): "".join(file.read_text("utf-8") for file in folder.rglob("*.py"))
-        for folder in [*(ROOT / "extensions").glob("arena_*"), ROOT / "ladder" / "arena_ladder"]
+        for folder in [*(ROOT / "extensions").glob("arena_*"), ROOT / "ladder" / "src" / "arena_ladder"]
     }
     if extension not in sources:
         sys.exit(f"EXTENSION: expected one of {', '.join(sorted(sources))}; got {extension}")

@@ -23,7 +23,7 @@ FASTER = {"check": ["--matches", "2"], "try": ["--game", "tic-tac-toe"]}
 """Options that shorten commands of the README in the tests."""
 COPIED = (
     *("Makefile", "README.md", "LICENSE", "pyproject.toml", ".ci"),
-    *("arena", "agents", "games", "bridges", "extensions", "docs", "tournaments"),
+    *("arena", "agents", "games", "bridges", "extensions", "ladder", "docs", "tournaments"),
 )
 """The files of the checkout in which the README is read."""
 MARK = "the exit code is"

@@ -106,7 +106,7 @@ def manual() -> Mapping[str, ManualPage]:
         spec = find_spec(point.value)
         if spec is not None and spec.origin is not None:
             package = Path(spec.origin).parent
-            place = package / "manual" if (package / "manual").is_dir() else package.parent / "docs"
+            place = package / "manual" if (package / "manual").is_dir() else package.parents[1] / "docs"
             files |= {f"{point.name}/{file.stem}": file for file in place.glob("*.md")}
     return {topic: ManualPage(topic, files[topic]) for topic in sorted(files)}
 

@@ -17,7 +17,7 @@ from arena.version import hint_at_distribution, install_command
 from arena_compiled.background import MISSING
 
 ROOT = Path(__file__).parents[2]
-CODE = ("arena", "agents", "bridges", "extensions", "games", "ladder/arena_ladder")
+CODE = ("arena", "agents", "bridges", "extensions", "games", "ladder/src/arena_ladder")
 PAGES = ("README.md", "CONTRIBUTING.md", "action.yml", "chess", "deploy", "docs", "ladder", "tournaments")
 KINDS = (".html", ".js", ".md", ".txt", ".yaml", ".yml")
 EXTRAS, OF_LADDER = [

@@ -33,14 +33,14 @@ def test_every_name_of_the_api_can_be_imported() -> None:
 
 
 def test_plugins_and_extensions_import_nothing_from_inside_the_core() -> None:
-    folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "ladder/arena_ladder", "chess")]
+    folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "ladder/src/arena_ladder", "chess")]
     assert sum(map(len, folders)) > 1000
     assert [f"{file}: {module}" for found in folders for file, module, _ in found if is_private(module)] == []
 
 
 def test_what_is_imported_from_the_api_is_there() -> None:
     missing = []
-    folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "ladder/arena_ladder", "chess")]
+    folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "ladder/src/arena_ladder", "chess")]
     for found in [*folders, imports_of("tests")]:
         for file, module, names in found:
             if module.startswith("arena.api."):

@@ -237,7 +237,6 @@ def test_a_cost_limit_covers_all_processes(more: dict[str, Any], tmp_path: Path,
         stopped = arena.run(cup, store="s.db", workers=2)
         assert 0.5 < REQUEST * len(stub.requests) <= 2.0
         assert {"a larger max_cost plays the rest" in (record.message or "") for record in stopped.void} == {True}
-        assert len(stopped.void) < 6
         assert arena.run({**cup, "max_cost": 100.0}, store="s.db", workers=2).void == []
 
 

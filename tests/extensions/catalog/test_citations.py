@@ -92,7 +92,7 @@ WITHOUT_PUBLISHER = {"kleinman1980vision"}
 def test_each_source_of_arena_has_a_complete_entry() -> None:
     """This includes statistics and comments in modules. A journal has a volume and pages."""
     found: dict[Source, Path] = {}
-    for top in ("agents", "arena", "bridges", "extensions", "games", "ladder/arena_ladder"):
+    for top in ("agents", "arena", "bridges", "extensions", "games", "ladder/src/arena_ladder"):
         for file in (ROOT / top).rglob("*.py"):
             texts = [
                 ast.get_docstring(node) or ""

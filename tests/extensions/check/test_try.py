@@ -353,7 +353,7 @@ def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> N
 def test_a_game_for_one_seat_is_tried(tmp_path: Path, inside: Inside) -> None:
     """A game that is not a puzzle has returns instead of solutions. The sentence has the mean of the board's column."""
     inside("new", "agent", "mine", "--game", "2048")
-    ended = inside("try", "mine.py", "--game", "2048", "--seconds", "0.1", "--details")
+    ended = inside("try", "mine.py", "--game", "2048", "--seconds", "5", "--details")
     assert ended.returncode == 0, ended.stderr
     said = re.search(r"^mine at 2048: .*; its mean return is ([\d.,]+) in (\d+) attempts?\.$", ended.stdout, re.MULTILINE)
     assert said, ended.stdout

@@ -62,6 +62,11 @@ def test_a_report_shows_elo_against_cost_and_tokens(tmp_path: Path) -> None:
         assert shown[label][2] == board[label]["rating"]
         tokens = {row[0]: row[1] for row in plots["elo-tokens"].rows}
         assert tokens[label] == pytest.approx(sum(spent[f"{label} tokens"]) / len(spent[f"{label} tokens"]))
-    dominated = [one for one in shown if any(o[1] <= shown[one][1] and o[2] > shown[one][2] for o in shown.values())]
+    places = {label: (row[1], row[2]) for label, row in shown.items()}  # cost and rating
+    dominated = [
+        label
+        for label, (cost, rating) in places.items()
+        if any(other != (cost, rating) and other[0] <= cost and other[1] >= rating for other in places.values())
+    ]
     assert {label for label, row in shown.items() if row[-1] == "no"} == set(dominated)
     assert b"<svg" in whole(plots["elo-cost"], "svg")
