@@ -221,9 +221,9 @@ def test_trusted_agents_are_named(bubblewrap: str, submissions: Path, arena: Are
     assert arena("validate", "cup.yaml").stderr == f"note: {note}\n"
     assert f"note: {note}\n" in arena("run", "cup.yaml", "--no-store", "--workers", "1").stderr
     both = [{"agent": "honest", "plugin": "submissions/honest.py", "isolation": "sandbox"}, "random"]
-    (said,) = load_spec(cup(submissions, both, plugins=["submissions/honest.py"])).notes
+    (said,) = load_spec(cup(submissions, both, plugins=["submissions/honest.py"], seed=0)).notes
     assert said.endswith("and trusts it; to avoid this, name the plugin only in the entry of the agent")
-    assert load_spec(cup(submissions, both)).notes == ()
+    assert load_spec(cup(submissions, both, seed=0)).notes == ()
 
 
 def test_a_process_gets_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
