@@ -1,6 +1,7 @@
-"""Figures about solved positions: solved shares by budget, PAR2, the gap to the optimum, effective branching factors."""
+"""Figures about attempts at puzzles: shares and qualities by budget, PAR2, the gap to the optimum, branching factors."""
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from math import expm1, log
 from statistics import fmean
 from typing import NamedTuple
@@ -10,30 +11,41 @@ from arena.stats import bisect
 
 
 class BudgetStep(NamedTuple):
-    """A step of the function from budget to solved share: the share is `share` from `budget` on."""
+    """A step of the function from budget to share: the share is `share` from `budget` on."""
 
     budget: float
     share: float
 
 
-def solved_by_budget(spent: Iterable[float | None]) -> tuple[BudgetStep, ...]:
-    """Return the solved share by budget (nodes or seconds). It is a step function that starts at (0, 0).
+def quality_by_budget(attempts: Iterable[tuple[float, float] | None]) -> tuple[BudgetStep, ...]:
+    """Return the mean quality of the solutions by budget (nodes or seconds). It is a step function that starts at (0, 0).
 
-    `spent` has the nodes (or seconds) of each position, or None if the position was not solved. The result is empty when nothing
-    was solved.
+    `attempts` has what each attempt spent and the quality of its solution, from 0 to 1, or None if it found none, which counts as
+    a quality of 0. The result is empty when nothing was solved.
+
+    >>> quality_by_budget([(30, 0.5), (10, 1.0), None, (10, 1.0)])
+    (BudgetStep(budget=10, share=0.5), BudgetStep(budget=30, share=0.625))
+    """
+    listed = list(attempts)
+    worth: dict[float, float] = {}
+    for budget, quality in sorted(one for one in listed if one is not None):
+        worth[budget] = worth.get(budget, 0.0) + quality
+    return tuple(BudgetStep(budget, total / len(listed)) for budget, total in zip(worth, accumulate(worth.values()), strict=True))
+
+
+def solved_by_budget(spent: Iterable[float | None]) -> tuple[BudgetStep, ...]:
+    """Return the solved share by budget, which is the mean quality if every solution has the quality 1.
+
+    `spent` has the nodes (or seconds) of each attempt, or None if it found no solution.
 
     >>> solved_by_budget([30, 10, None, 10])
     (BudgetStep(budget=10, share=0.5), BudgetStep(budget=30, share=0.75))
     """
-    listed = list(spent)
-    solved = sorted(cost for cost in listed if cost is not None)
-    return tuple(
-        BudgetStep(cost, (k + 1) / len(listed)) for k, cost in enumerate(solved) if k + 1 == len(solved) or solved[k + 1] > cost
-    )
+    return quality_by_budget(None if cost is None else (cost, 1.0) for cost in spent)
 
 
 def share_at(steps: Sequence[BudgetStep], budget: float) -> float:
-    """Return the solved share at a budget."""
+    """Return the share at a budget."""
     return max((step.share for step in steps if step.budget <= budget), default=0.0)
 
 

@@ -13,7 +13,7 @@ from arena_web.report.evidence import Evidence, Findings, among
 from arena_web.report.html_tables import Kind, Table
 from arena_web.report.page import drawing, environment, key_of, origin, stacks_of, style
 from arena_web.report.plot import Plot
-from arena_web.report.puzzle_plots import budget_plot, cactus_plot, scatter_plot
+from arena_web.report.puzzle_plots import UNITS, budget_plot, cactus_plot, quality_plot, scatter_plot
 from arena_web.report.ratings import ratings_plot
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -99,7 +99,8 @@ def read_part(heading: str, block: str) -> Table | str:
 
 def comparison_plots(evidence: Evidence, names: Sequence[str]) -> list[Plot]:
     """Return the plots for some entries, of which the first of `names` are the horizontal axes. For a puzzle, these are scatter
-    plots of two entries, and plots of solved positions by nodes and by seconds; for a game, plots of ratings and scores.
+    plots of two entries, and plots of solved positions and of qualities by nodes and by seconds. For a game, they are plots of
+    ratings and scores.
     """
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
@@ -109,8 +110,8 @@ def comparison_plots(evidence: Evidence, names: Sequence[str]) -> list[Plot]:
         asked = [evidence.sheet.labels.index(name) for name in names if name in evidence.sheet.labels]
         pairs = list(combinations(asked, 2))[:MAX_SCATTER_PLOTS]
         scatters = [scatter_plot(evidence, *pair, f"scatter-{number}") for number, pair in enumerate(pairs, 1)]
-        by_seconds = [cactus_plot(evidence, "seconds"), budget_plot(evidence, "seconds")]
-        found = [*scatters, cactus_plot(evidence), budget_plot(evidence), *by_seconds]
+        kinds = cactus_plot, budget_plot, quality_plot
+        found = [*scatters, *[draw(evidence, unit) for unit in UNITS for draw in kinds]]
     return [plot for plot in found if plot is not None]
 
 

@@ -16,7 +16,7 @@ from arena_web.report.evidence import Evidence
 from arena_web.report.frontier import frontier_plots
 from arena_web.report.palette import PAGE, PAPER, VARIABLES, Palette
 from arena_web.report.plot import FONT_POINTS, WIDTH_INCHES, Plot, arrange_legend, printable
-from arena_web.report.puzzle_plots import budget_plot, cactus_plot, scatter_plot
+from arena_web.report.puzzle_plots import UNITS, budget_plot, cactus_plot, quality_plot, scatter_plot
 from arena_web.report.ratings import convergence_plot, ratings_plot
 
 FORMATS = ("png", "svg", "pdf")
@@ -59,8 +59,8 @@ def plots_of(evidence: Evidence) -> list[Plot]:
     else:
         best_two = evidence.ranked[:2]
         scatter = scatter_plot(evidence, *best_two) if len(best_two) == 2 else None
-        by_nodes = [budget_plot(evidence), cactus_plot(evidence)]
-        found = [*by_nodes, budget_plot(evidence, "seconds"), cactus_plot(evidence, "seconds"), scatter]
+        kinds = budget_plot, quality_plot, cactus_plot
+        found = [*[draw(evidence, unit) for unit in UNITS for draw in kinds], scatter]
     return [plot for plot in (*found, convergence_plot(evidence)) if plot is not None]
 
 

@@ -120,11 +120,11 @@ def room_for(agents: Sequence[int], most: int) -> tuple[tuple[int, ...], str]:
     return tuple(agents[:most]), f" The plot shows the best {most} of {len(agents)} agents, the table shows all."
 
 
-def share_axis(axes: "Axes") -> None:
-    """Turn the vertical axis into an axis for solved shares, from 0 to 100 %."""
+def share_axis(axes: "Axes", label: str = "Solved") -> None:
+    """Turn the vertical axis into an axis for shares, from 0 to 100 %."""
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-    axes.set_ylabel("Solved")
+    axes.set_ylabel(label)
 
 
 def count_axis(axes: "Axes") -> None:

@@ -1,15 +1,15 @@
-"""The plots of a puzzle board: the solved share by budget, the cactus plot, and the scatter plot of two entries. The first two
-plots exist for nodes and for seconds, the third counts nodes.
+"""The plots of a puzzle board: the solved share and the quality by budget, the cactus plot, and the scatter plot of two entries.
+All but the last exist for nodes and for seconds; the last counts nodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arena.api.results import MIN_SECONDS, figures
-from arena_records.budgets import BudgetStep, share_at, solved_by_budget
-from arena_web.report.evidence import Effort, Evidence
+from arena_records.budgets import BudgetStep, quality_by_budget, share_at
+from arena_web.report.evidence import Effort, Evidence, MatchSummary
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
     MAX_LINES,
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Unit = Literal["nodes", "seconds"]
+UNITS: tuple[Unit, ...] = ("nodes", "seconds")
+Quality = Callable[[MatchSummary], float]
+"""The quality of the solution of a match, from 0 to 1."""
 LEAST = {"nodes": 1.0, "seconds": MIN_SECONDS}
 """The smallest amount that the logarithmic axis of a unit shows."""
 SCALES = {"nodes": "Generated nodes", "seconds": "Seconds"}
@@ -41,7 +44,7 @@ MAX_SCATTER_POINTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The solved share of one agent by budget, as far as it is known."""
+    """The solved share, or the mean quality, of one agent by budget, as far as it is known."""
 
     steps: tuple[BudgetStep, ...]
     end: float
@@ -65,7 +68,33 @@ def _amount_of(effort: Effort, unit: Unit) -> float:
 
 def budget_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
     """Return the plot of the solved share against the nodes or the seconds of an attempt; None if nothing was solved."""
-    lines, shown = _budget_lines(evidence, unit), _list_shown(evidence, unit)
+    text = f"The share of positions that each agent solves with at most this many {unit} per attempt."
+    return _plot_by_budget(evidence, unit, "budget", "Solved", text, lambda match: 1.0)
+
+
+def quality_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
+    """Return the plot of the mean quality of solutions against the nodes or the seconds of an attempt.
+
+    The quality of a solution is the lowest cost of any solution of its round, divided by its own cost, and 0 for an attempt that
+    has none: the score of the satisficing track of the International Planning Competition. The result is None if all solutions of
+    each round cost the same, as the solved share shows the same then, and if they have no costs.
+    """
+    costs = [(match.round, match.cost) for match in evidence.scored if match.solved and match.cost is not None]
+    best = dict(sorted(costs, reverse=True))
+    if all(cost == best[round_] for round_, cost in costs):
+        return None
+    text = (
+        f"The mean quality of the solutions that each agent finds with at most this many {unit} per attempt. The quality of a "
+        "solution is the lowest cost that an agent of this page found in the round, divided by its own cost. An attempt "
+        "without a solution counts 0."
+    )
+    return _plot_by_budget(
+        evidence, unit, "quality", "Quality", text, lambda match: best[match.round] / match.cost if match.cost else 1.0
+    )
+
+
+def _plot_by_budget(evidence: Evidence, unit: Unit, name: str, title: str, text: str, quality: Quality) -> Plot | None:
+    lines, shown = _budget_lines(evidence, unit, quality), _list_shown(evidence, unit)
     drawn = [lines[entry] for entry in shown]
     budgets = _round_budgets([step.budget for line in drawn for step in line.steps], max([line.end for line in drawn], default=0))
     if not budgets:
@@ -73,31 +102,31 @@ def budget_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
     kept, note = room_for(shown, MAX_LINES)
     labels = evidence.sheet.labels
     if any(line.end < budgets[-1] for line in drawn):
-        note = f" A line ends at the {unit} at which a limit stopped an attempt; beyond this, the share is unknown.{note}"
+        note = f" A line ends at the {unit} at which a limit stopped an attempt; beyond this, its values are unknown.{note}"
     return Plot(
-        f"budget-{unit}",
-        f"Solved by budget of {TITLES[unit]}",
-        f"The share of positions that each agent solves with at most this many {unit} per attempt.{note}",
+        f"{name}-{unit}",
+        f"{title} by budget of {TITLES[unit]}",
+        f"{text}{note}",
         ("Agent", *[f"{budget:.10g}" for budget in budgets]),
         tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in shown]),
         2.5,
-        lambda axes, palette: _draw_budget(axes, palette, budgets, [lines[entry] for entry in kept], unit),
+        lambda axes, palette: _draw_budget(axes, palette, budgets, [lines[entry] for entry in kept], unit, title),
         tuple([labels[entry] for entry in kept]),
         len(shown) - len(kept),
     )
 
 
-def _budget_lines(evidence: Evidence, unit: Unit) -> list[_Line]:
+def _budget_lines(evidence: Evidence, unit: Unit, quality: Quality) -> list[_Line]:
     """Return the line of every entry, in the order of the sheet."""
     labels = evidence.sheet.labels
-    used: list[list[float | None]] = [[] for _ in labels]
+    attempts: list[list[tuple[float, float] | None]] = [[] for _ in labels]
     ends = [inf for _ in labels]
     for match in evidence.scored:
         entry, amount = match.seats[0], _amount_of(match.effort, unit)
-        used[entry].append(amount if match.solved else None)
+        attempts[entry].append((amount, quality(match)) if match.solved else None)
         if not match.solved and evidence.sheet.was_stopped(entry, match.termination, *match.effort):
             ends[entry] = min(ends[entry], amount)
-    return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
+    return [_Line(quality_by_budget(found), end) for found, end in zip(attempts, ends, strict=True)]
 
 
 def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
@@ -116,7 +145,9 @@ def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
     return (*below, most) if below else ()
 
 
-def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[_Line], unit: Unit) -> None:
+def _draw_budget(
+    axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[_Line], unit: Unit, label: str
+) -> None:
     for number, line in enumerate(lines):
         steps = [step for step in line.steps if step.budget <= line.end]
         drawn = steps[:: max(1, len(steps) // MAX_LINE_POINTS)] + steps[-1:]
@@ -130,7 +161,7 @@ def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines
     axes.set_xlim(budgets[0], budgets[-1])
     axes.set_xlabel(SCALES[unit])
     axes.minorticks_off()
-    share_axis(axes)
+    share_axis(axes, label)
 
 
 def cactus_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:

@@ -17,7 +17,7 @@ from arena_web.report.drawing import USUAL, _settings, inline, plots_of, whole
 from arena_web.report.evidence import Evidence, Findings, MatchSummary, read
 from arena_web.report.palette import PAGE, PAPER, VARIABLES
 from arena_web.report.plot import MAX_LINES
-from arena_web.report.puzzle_plots import budget_plot, cactus_plot
+from arena_web.report.puzzle_plots import budget_plot, cactus_plot, quality_plot
 from arena_web.report.ratings import convergence_plot, ratings_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -124,6 +124,30 @@ def test_solved_by_budget_agrees_with_a_count(puzzle: Evidence) -> None:
             within = [match for match in own if match.solved and match.effort.nodes <= budget]
             assert share == pytest.approx(len(within) / len(own))
     assert max(float(heading) for heading in plot.headings[1:]) > 0
+
+
+@pytest.mark.unit
+def test_quality_by_budget_agrees_with_a_sum(puzzle: Evidence) -> None:
+    """The quality at each budget of the table adds up the lowest cost of the round over the cost of each solution within it. If
+    all solutions of each round cost the same, the plot would repeat the solved shares, so it is left out.
+    """
+    plot = quality_plot(puzzle)
+    assert plot is not None
+    cheapest = {
+        one.round: min(
+            other.cost for other in puzzle.scored if other.solved and other.round == one.round and other.cost is not None
+        )
+        for one in puzzle.scored
+        if one.solved
+    }
+    for label, *values in plot.rows:
+        own = [match for match in puzzle.scored if puzzle.sheet.labels[match.seats[0]] == label]
+        for heading, value in zip(plot.headings[1:], values, strict=True):
+            within = [match for match in own if match.solved and match.effort.nodes <= float(heading)]
+            assert value == pytest.approx(sum(cheapest[match.round] / (match.cost or 1) for match in within) / len(own))
+    alike = replace(puzzle, matches=tuple(match for match in puzzle.matches if match.cost == cheapest.get(match.round)))
+    assert any(match.solved for match in alike.matches)
+    assert quality_plot(alike) is None
 
 
 LIMITED = {
