@@ -62,7 +62,7 @@ compiled: build/compiled/.ready
 build/compiled/.ready: $(VENV)/.dev
 	@$(PYTHON) -m venv build/compiled
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo build/compiled/lib/python3*/site-packages)/libraries.pth
-	@build/compiled/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --editable '.[fast]'
+	@build/compiled/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --editable '.[fast]' --editable ./ladder
 	@touch $@
 
 test-latest: ## The same as `make test`, with the latest version of each library

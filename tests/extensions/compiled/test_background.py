@@ -154,14 +154,14 @@ def test_the_cache_does_not_affect_which_times_are_shown(
 def test_a_failure_of_the_compiler_is_reported_once(
     options: list[str], empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All matches are played plain, and one line gives the reason."""
+    """All matches are played plain, and one line gives the reason. There is one worker, as others would not have this compiler."""
 
     def fail(*_: Any) -> Any:
         raise SyntaxError("duplicate argument 'state'")
 
     monkeypatch.setattr(seam, "assemble_engine", fail)
     (tmp_path / "two.yaml").write_text(TWO)
-    words = ["run", str(tmp_path / "two.yaml"), "--no-store", "--format", "json", *options]
+    words = ["run", str(tmp_path / "two.yaml"), "--no-store", "--workers", "1", "--format", "json", *options]
     done = CliRunner().invoke(cli, words, standalone_mode=False)
     assert done.exception is None
     (board,) = json.loads(done.stdout)["boards"]
