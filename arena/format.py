@@ -64,6 +64,16 @@ def result_points(got: float, other: float) -> float:
     return 1.0 if got > other else 0.5 if got == other else 0.0
 
 
+def share_points(results: Sequence[float]) -> list[float]:
+    """Return the points of each seat of a match: the seats with the highest result share one point.
+
+    >>> share_points([2.0, -1.0, 2.0, -1.0])
+    [0.5, 0.0, 0.5, 0.0]
+    """
+    best = max(results)
+    return [(got == best) / results.count(best) for got in results]
+
+
 def put_last(returns: Sequence[float], loser: int | None) -> tuple[float, ...]:
     """Return the numbers by which the seats of a match are compared: the returns, but minus infinity for the `loser`.
 

@@ -1,6 +1,6 @@
 """Boards, tallies and exports."""
 
-from arena.format import Tie, put_last, result_points
+from arena.format import Tie, put_last, result_points, share_points
 from arena.results import figures
 from arena.results.board_rows import versus_row
 from arena.results.contrasts import (
@@ -63,6 +63,7 @@ __all__ = [
     "read_ways",
     "result_points",
     "seat_ways",
+    "share_points",
     "tallies_of",
     "timed_way",
     "versus_row",

@@ -395,7 +395,7 @@ def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:
     yield f"Ranked by {by}."
     known = [(row["score"], row["mean_return"]) for row in rows if row["games"]]
     if any(one[0] > two[0] and one[1] < two[1] for one in known for two in known):
-        yield "By mean return, the order would differ, as wins differ in size; to rank by it, write `rank: returns` in the spec."
+        yield "By mean return, the order would differ; to rank by it, write `rank: returns` in the spec."
 
 
 def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int | None, int]]:

@@ -36,18 +36,27 @@ class ResultCount:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    shared: float = 0.0
+    """The points of the draws."""
 
-    def add(self, got: float, best: float, times: int = 1) -> None:
-        """Count `times` games in which the entry got the result `got` and the best other entry got `best`."""
+    def add(self, got: float, rivals: Sequence[float], times: int = 1) -> None:
+        """Count `times` games in which the entry got the result `got` and the other seats got `rivals`; one without a rival is
+        won if the result is above 0.
+        """
+        best = max(rivals, default=0.0)
         self.games += times
         self.wins += times * (got > best)
-        self.draws += times * (got == best)
         self.losses += times * (got < best)
+        if got == best:
+            self.draws += times
+            self.shared += times / (1 + rivals.count(got))
 
     @property
     def score(self) -> float | None:
-        """The points divided by the games: a win is 1 point, a draw half a point."""
-        return (self.wins + self.draws / 2) / self.games if self.games else None
+        """The points divided by the games: a win is 1 point, and a draw is the point divided by the number of seats that share
+        it.
+        """
+        return (self.wins + self.shared) / self.games if self.games else None
 
 
 MAX_VOID_SHARE = 0.05
@@ -561,7 +570,7 @@ class Tally:
     def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
         results = put_last(facts.returns, find_loser(facts.termination, facts.seat))
         times, got, rivals = facts.count, results[seat], results[:seat] + results[seat + 1 :]
-        count.add(got, max(rivals, default=0.0), times)
+        count.add(got, rivals, times)
         for other, theirs in zip(facts.seats[:seat] + facts.seats[seat + 1 :], rivals, strict=True):
             count.points[other] += times * result_points(got, theirs)
             count.met[other] += times

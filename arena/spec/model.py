@@ -144,7 +144,8 @@ class SpecKeys(_Keys):
     report: ReportKeys | None = Field(None, description="The matches that boards show, and further columns.")
     sort: str | None = Field(None, description="The column to sort by; with `-` before it, the largest value comes first.")
     rank: Literal["wins", "returns"] | None = Field(
-        None, description="Ranks games by score (a draw is half a win) or by mean returns, the default if a game is not zero-sum."
+        None,
+        description="Ranks games by score (a draw shares the point) or by mean returns, the default if a game is not zero-sum.",
     )
     orders: Any = Field(None, description="For round-robin and gauntlet: all orders of seats, or only rotations.")
     challengers: Any = Field(None, description="An option of the format gauntlet; you can also write it in `format`.")

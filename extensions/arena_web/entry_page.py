@@ -119,6 +119,6 @@ def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list
         seat, results = game.seats.index(entry), put_last(game.returns, game.loser)
         for other, theirs in zip(game.seats, results, strict=True):
             if other != entry:
-                found[other].add(results[seat], theirs)
+                found[other].add(results[seat], [theirs])
                 found[other].first += seat == 0
     return [found[other].as_dict(sheet.labels[other]) for other in sorted(found, key=lambda other: sheet.labels[other])]

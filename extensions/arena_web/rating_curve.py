@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from arena.api.results import BoardInfo, PairedGames, Strengths, put_last, result_points
+from arena.api.results import BoardInfo, PairedGames, Strengths, put_last, share_points
 
 Figure = Literal["rating", "score", "solved", "mean_return"]
 """What a curve shows."""
@@ -100,8 +100,7 @@ def _list_values(match: ScoredMatch, figure: Figure) -> Sequence[float]:
         return [float(bool(match.solved))]
     if figure == "mean_return":
         return match.returns
-    results = put_last(match.returns, match.loser)
-    return [result_points(got, max(results[:seat] + results[seat + 1 :])) for seat, got in enumerate(results)]
+    return share_points(put_last(match.returns, match.loser))
 
 
 def figure_of(sheet: BoardInfo, ranked_by: str = "rating") -> Figure:

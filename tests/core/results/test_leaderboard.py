@@ -3,16 +3,17 @@
 import csv
 import io
 import json
+from itertools import product
 from typing import Any
 
 import pytest
 from tabulate import tabulate_formats
 
 from arena import play, run
-from arena.format import Pairing
+from arena.format import Pairing, share_points
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
-from arena.results.tally import Facts, Tally
+from arena.results.tally import Facts, ResultCount, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.tournament.results import Results
 from tests.core.results.one_by_one import count_one_by_one
@@ -171,6 +172,21 @@ def test_ratings_are_ordered_as_scores(results: Results) -> None:
         for other in board.rows:
             likelihood = row["superiority"].get(other["agent"])
             assert likelihood is None or other["superiority"][row["agent"]] == pytest.approx(1 - likelihood)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_the_winners_of_a_match_share_a_point(seats: int) -> None:
+    """So the points of each match add up to 1. The win of a team of two is half a point for each, and a draw of four is less."""
+    for returns in product((-1.0, 0.0, 1.0), repeat=seats):
+        counts = [ResultCount() for _ in returns]
+        for seat, count in enumerate(counts):
+            count.add(returns[seat], returns[:seat] + returns[seat + 1 :])
+        assert sum(count.score or 0 for count in counts) == pytest.approx(1)
+        assert [count.score for count in counts] == share_points(returns)
+    team = ResultCount()
+    team.add(1.0, (1.0, -1.0, -1.0))
+    team.add(0.0, (0.0, 0.0, 0.0))
+    assert (team.wins, team.draws, team.losses, team.score) == (0, 2, 0, (1 / 2 + 1 / 4) / 2)
 
 
 def test_an_anchor_has_the_rating_zero() -> None:

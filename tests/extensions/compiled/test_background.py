@@ -154,7 +154,7 @@ def test_the_cache_does_not_affect_which_times_are_shown(
 def test_a_failure_of_the_compiler_is_reported_once(
     options: list[str], empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All matches are played plain, and one line gives the reason. There is one worker, as others would not have this compiler."""
+    """All matches are played plain, and one line gives the reason. Further workers would not have this compiler."""
 
     def fail(*_: Any) -> Any:
         raise SyntaxError("duplicate argument 'state'")
