@@ -34,7 +34,7 @@ HOLES = {
     "or the worker can play no others",
     "start": "an agent thinks before its clock starts, its answer is read after its time is up, or it gains time by processes "
     "that no count sees",
-    "hello": "a program that never sends its first message delays a run in every match",
+    "hello": "a program that never sends its first message, or that reports without end, delays a run for ever",
     "counts": "an agent generates states that no node limit counts",
     "memory": "an agent uses memory or processes that no limit counts, or that outlive the run",
     "shared": "an agent uses up what the kernel gives to all programs of a user together (descriptors in unread messages, "

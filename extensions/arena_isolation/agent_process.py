@@ -98,6 +98,8 @@ class RequestLimits:
         self.cpu_seconds = cpu_seconds
         self.measured = cpu_seconds is not None or (seconds is not None and margin > 0)
         self.warned = False
+        self.waited = False
+        """True if the pause after the limit (see `QUEUED_SECONDS`) has been granted. Reports do not grant it again."""
         self.stop: float | None = None
         self.end: float | None = None
         self.own_wait = 0.0
@@ -106,6 +108,7 @@ class RequestLimits:
     def begin(self, now: float) -> None:
         """Start the clock."""
         self.began = now
+        self.waited = False
         if self.seconds is not None:
             self.stop = now + self.seconds
             self.end = self.stop + self.margin
@@ -352,7 +355,6 @@ class AgentProcess:
 
     def _receive(self, turn: RequestLimits) -> bytes:
         """Return the next line. The limit is extended if the agent had to wait for a processor."""
-        waited = False
         while True:
             try:
                 return self._process.receive(turn.end, turn.stop, STOP)
@@ -362,11 +364,11 @@ class AgentProcess:
                 self._use.look(now=True)
                 queued = self._use.stands_in_queue()
                 if turn.extend(self._use.lack_now()):
-                    waited = False
-                elif waited and not (queued and perf_counter() < turn.latest):
+                    turn.waited = False
+                elif turn.waited and not (queued and perf_counter() < turn.latest):
                     raise
                 else:
-                    waited, turn.end = True, perf_counter() + QUEUED_SECONDS
+                    turn.waited, turn.end = True, perf_counter() + QUEUED_SECONDS
                     turn.own_wait = read_own_wait()  # there is no answer yet, so this process has not delayed one
 
     def _look(self) -> None:
