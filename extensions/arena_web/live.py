@@ -140,7 +140,7 @@ def limits_text(boards: Sequence[BoardInfo]) -> str:
     for name, unit in (("nodes", "nodes"), ("seconds", "s")):
         found = [limits[name] for sheet in boards for limits in sheet.limits.values() if name in limits]
         if found:
-            low, high = f"{min(found):,}", f"{max(found):,}"
+            low, high = f"{min(found):,.10g}", f"{max(found):,.10g}"
             some = "" if len(found) == sum([len(sheet.labels) for sheet in boards]) else " for some"
             told.append(f"{low if low == high else f'{low} to {high}'} {unit}{some}")
     return ", ".join(told) or "none"

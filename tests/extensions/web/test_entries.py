@@ -146,7 +146,8 @@ def test_downloads_are_complete(server: Any, place: Path) -> None:
 
 def test_limits_are_described_in_words() -> None:
     def told(**spec: Any) -> str:
-        return limits_text([BoardInfo.of(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
+        boards = [BoardInfo.of(board).as_dict() for board in load_spec({"game": "tic-tac-toe", **spec}).boards]
+        return limits_text(BoardInfo.from_json(json.dumps(boards)))  # as a store has them
 
     assert told(agents=["random", "greedy"]) == "none"
     assert told(agents=["random", "greedy"], limits={"nodes": 5000, "seconds": 0.5}) == "5,000 nodes, 0.5 s"

@@ -33,8 +33,8 @@ BOARDS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 def printed(text: str, rows: int) -> list[list[str]]:
-    """Return the cells of the first table of a text in the style `pipe`."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
+    """Return the cells of the first table of a text in the style `pipe`, without the backslashes before marks of Markdown."""
+    lines = [line.replace("\\", "") for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [cells[0], *cells[2 : 2 + rows]]
 
