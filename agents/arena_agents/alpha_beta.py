@@ -103,7 +103,7 @@ class AlphaBeta(Agent):
             return lambda child, top: value(child, seat, 1, top, largest - STEP)
 
         moves = priorities.moves(state, seat) if ordered else each(game, state, order(state, seat))
-        return deepen(search, moves, self.depth, look, largest=largest, pruned=True, stepwise=table is not None)
+        return deepen(search, moves, self.depth, look, game=game, pruned=True, stepwise=table is not None)
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True if there is neither a depth nor a budget."""
@@ -135,4 +135,4 @@ class TypeAPlus(Agent):
             value = loop or search_pruned(game, search, depth, horizon, priorities.successors, game.is_quiet)
             return lambda child, top: value(child, seat, 1, top, largest - STEP)
 
-        return deepen(search, priorities.moves(state, seat), self.depth, look, largest=largest, pruned=True)
+        return deepen(search, priorities.moves(state, seat), self.depth, look, game=game, pruned=True)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
 from arena.api.games import Ends, gives
-from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, largest_value, scaled_returns
+from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless
 
 Value = Callable[[State, int, int], float]
 """(state, seat, ply) -> the value of the state for `seat`, `ply` actions after the root."""
@@ -29,13 +29,13 @@ def full_width(
     mean over the outcomes, and no ply is counted.
     """
     actions, result, to_move = game.actions, game.result, game.to_move
-    is_terminal, returns, evaluate = game.is_terminal, scaled_returns(game), search.evaluate
+    is_terminal, returns, evaluate = game.is_terminal, game.returns, search.evaluate
     deepest = sys.maxsize if depth is None else depth
     infinity = float("inf")
 
     def value(state: State, seat: int, ply: int) -> float:
         if is_terminal(state):
-            return returns(state)[seat] * (1.0 - ply * STEP)
+            return horizon[returns(state)[seat]] * (1.0 - ply * STEP)
         if ply >= deepest and (is_quiet is None or is_quiet(state)):
             horizon.met = True
             return evaluate(state, seat)
@@ -102,11 +102,11 @@ def _for_everyone(
     equal actions; and for the ends of these values if it may choose each of them.
     """
     seats = range(game.players)
-    returns, to_move = scaled_returns(game), game.to_move
+    to_move = game.to_move
 
     def find(state: State, ply: int) -> tuple[Sequence[float], Ends]:
         if game.is_terminal(state):
-            values = [worth * (1.0 - ply * STEP) for worth in returns(state)]
+            values = [horizon[given] * (1.0 - ply * STEP) for given in game.returns(state)]
             return values, Ends(values, values)
         mover = to_move(state)
         if mover == CHANCE:
@@ -149,9 +149,7 @@ class FullWidthSearch(Agent):
             value = self.values(game, search, depth, horizon)
             return lambda child, top: value(child, seat, 1)
 
-        return deepen(
-            search, each(game, state, game.actions(state)), self.depth, look, largest=largest_value(game), certain=self.certain
-        )
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look, game=game, certain=self.certain)
 
 
 class Minimax(FullWidthSearch):
@@ -217,7 +215,7 @@ class Lookahead(Agent):
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return an action that leads to the best value."""
         seat = game.to_move(state)
-        value = ahead(game, search, min(self.depth, search.limits.depth or self.depth), Horizon())
+        value = ahead(game, search, min(self.depth, search.limits.depth or self.depth), Horizon(game))
         return search.best(game.actions(state), key=lambda action: value(game.result(state, action), seat, 1))
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
 from arena.api.games import Ends, gives
-from arena_agents.deepening import MAX_WIN_PLIES, STEP, largest_value, reported, scaled_returns
+from arena_agents.deepening import MAX_WIN_PLIES, STEP, Horizon, largest_value
 from arena_agents.playouts import Values, compiled_playout, draw, evaluation, longest_playout, playout
 
 
@@ -86,7 +86,7 @@ class GameTree:
         self._open = self._largest == inf
         self._win = self._largest - MAX_WIN_PLIES * STEP
         self._least, self._greatest = inf, -inf
-        self._returns = scaled_returns(game)
+        self._horizon = Horizon(game)
         self._chance = gives(game, "chance_outcomes")
         self._ties = Ends.may_differ(game)
         self._estimated = False
@@ -138,6 +138,8 @@ class GameTree:
             loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
         finally:
             listed, best, root.proven, self._estimated = loop.children(root.state)
+            for worth in loop.read_ends():
+                self._horizon.note(worth)
             root.children = [_child(one) for one in listed]
             root.best = None if best is None else _child(best)
 
@@ -191,7 +193,7 @@ class GameTree:
         game = self._game
         state = game.result(state, action)
         if game.is_terminal(state):
-            return Node(action, state, 0, [], [value * (1.0 - ply * STEP) for value in self._returns(state)])
+            return Node(action, state, 0, [], [self._horizon[given] * (1.0 - ply * STEP) for given in game.returns(state)])
         mover = game.to_move(state)
         if mover == CHANCE:
             return ChanceNode(action, state, game)
@@ -253,9 +255,10 @@ class GameTree:
         if chosen is not None:
             value = self._value(chosen)
             proven = self._root.proven is not None and not self._estimated
+            proven = proven and self._horizon.is_in_order(None if self._ties or self._chance else value)
             if self._ties:  # only a win with the next action does not depend on how other players choose among equal actions
                 proven = proven and value >= self._largest - STEP
-            self._search.report(chosen.action, value=reported(value, self._largest), exact=proven or None)
+            self._search.report(chosen.action, value=self._horizon.write(value), exact=proven or None)
 
     def _value(self, child: Node) -> float:
         """Return the known value of a child of the root for the deciding seat."""

@@ -10,7 +10,7 @@ from itertools import repeat
 from typing import Any
 
 from arena import Action, Game, Search, State
-from arena_agents.deepening import STEP, Horizon, Move, Plies, largest_value, scaled_returns
+from arena_agents.deepening import STEP, Horizon, Move, Plies, largest_value
 
 Successors = Callable[[State, int], Iterable[State]]
 """(state, seat to move) -> the states after each action, the most promising first; each is generated only when it is needed."""
@@ -30,14 +30,14 @@ def search_pruned(
 
     No value is better than a win with the next action, so the window can be narrowed further.
     """
-    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, scaled_returns(game), search.evaluate
+    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
     largest = largest_value(game)
     deepest = sys.maxsize if depth is None else depth
     infinity = float("inf")
 
     def value(state: State, seat: int, ply: int, alpha: float, beta: float) -> float:
         if is_terminal(state):
-            return returns(state)[seat] * (1.0 - ply * STEP)
+            return horizon[returns(state)[seat]] * (1.0 - ply * STEP)
         if ply >= deepest and (is_quiet is None or is_quiet(state)):
             horizon.met = True
             return evaluate(state, seat)

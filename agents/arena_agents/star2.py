@@ -10,7 +10,7 @@ from math import inf
 from typing import ClassVar, NamedTuple
 
 from arena import CHANCE, Action, Agent, Game, Search, State
-from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, largest_value, scaled_returns
+from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, largest_value
 
 OPEN_RETURN = 1e300
 """The bound of returns that is assumed if their range is infinite."""
@@ -41,7 +41,7 @@ class Star2(Agent):
             tree = _Star2Search(game, search, depth or self.depth, horizon)
             return lambda child, top: tree.value(child, seat, 1, top, largest - STEP)
 
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look, largest=largest, certain=False)
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look, game=game, certain=False)
 
 
 class _Outcome(NamedTuple):
@@ -63,7 +63,6 @@ class _Star2Search:
         self.game = game
         self.depth = depth
         self.horizon = horizon
-        self.returns = scaled_returns(game)
         self.evaluate = search.evaluate
         self.most = min(largest_value(game), OPEN_RETURN)
 
@@ -95,7 +94,7 @@ class _Star2Search:
         Return None for other states.
         """
         if self.game.is_terminal(state):
-            return self.returns(state)[seat] * (1.0 - ply * STEP)
+            return self.horizon[self.game.returns(state)[seat]] * (1.0 - ply * STEP)
         if ply >= self.depth and self.game.to_move(state) != CHANCE:
             self.horizon.met = True
             return self.evaluate(state, seat)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena import Action, Game, Search, State
-from arena_agents.deepening import STEP, Horizon, Plies, is_win, largest_value, scaled_returns
+from arena_agents.deepening import STEP, Horizon, Plies, is_win, largest_value
 from arena_agents.pruned import Bounded
 
 MAX_STATES = 1_000_000
@@ -125,14 +125,14 @@ def search_with_table(game: Game, search: Search, depth: Plies, horizon: Horizon
     The table may come from searches of other depths from the same root. The value of an entry is used if it was searched deep
     enough or to the end. Otherwise, its action is searched first.
     """
-    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, scaled_returns(game), search.evaluate
+    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
     largest = largest_value(game)
     deepest = WHOLE if depth is None else depth
     find, keep = table.find, table.keep
 
     def value(state: State, seat: int, ply: int, alpha: float, beta: float) -> float:
         if is_terminal(state):
-            return returns(state)[seat] * (1.0 - ply * STEP)
+            return horizon[returns(state)[seat]] * (1.0 - ply * STEP)
         if ply >= deepest:
             horizon.met = True
             return evaluate(state, seat)

@@ -68,6 +68,8 @@ class Drive:
 
 MAX_COUNT = 1 << 62
 FIRST_LEVELS = 64
+MOST_ENDS = 4_097
+"""The number of different returns that a search keeps: one more than an uncompiled search remembers."""
 
 
 def clip_count(number: float) -> int:
@@ -127,6 +129,11 @@ class Loop:
             raise GoPlain("the state does not fit into 64 bits") from None
         except Exception as error:
             raise GoPlain(f"encode raised {describe(error)}") from error
+
+    def read_ends(self) -> list[float]:
+        """Return the different returns that a search has met, except -1 and 1."""
+        ends = self.memory["ends"]
+        return list(ends[1 : 1 + int(ends[0])])
 
     def drive(self, registers: Any) -> int:
         """Run the kernel to its end and return its status."""

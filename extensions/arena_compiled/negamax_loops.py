@@ -13,7 +13,7 @@ from arena import Game, Puzzle
 from arena.api.search import GoPlain
 from arena.compiled import NotCompilable, slot_of
 from arena_compiled.edition import Edition
-from arena_compiled.loop import MAX_COUNT, Loop
+from arena_compiled.loop import MAX_COUNT, MOST_ENDS, Loop
 
 if TYPE_CHECKING:
     from arena.api.search import Meter
@@ -120,7 +120,7 @@ class FullWidthLoop(Loop):
             raise NotCompilable("it defines is_quiet itself")
         return {
             "PRUNED": cls.pruned, "FORCED": cls.forced, "QUIET": cls.quiet, "THREATS": edition.has("threats"),
-            "TABLE": cls.table, "SIZED": cls.sized, "SORTED": cls.ordered, "COARSE": cls.coarse,
+            "MOST_ENDS": MOST_ENDS, "TABLE": cls.table, "SIZED": cls.sized, "SORTED": cls.ordered, "COARSE": cls.coarse,
             "WORDS": edition.words, "ROW": row_length(edition.words), "FRAME": FRAME_WORDS if cls.table or cls.ordered else 4,
         }  # fmt: skip
 
@@ -134,6 +134,7 @@ class FullWidthLoop(Loop):
             "registers": 10, "numbers": 3, "states": levels * self.edition.words, "actions": levels * width,
             "frames": levels * FRAME_WORDS, "windows": levels * 5, "scratch": 2 * width, "ranks": ordered, "worths": ordered,
             "successors": ordered * self.edition.words, "slots": 1, "rows": 1, "bounds": 1, "limits": 1,
+            "ends": MOST_ENDS + 1,
         }  # fmt: skip
 
     def grow(self) -> None:
@@ -155,9 +156,13 @@ class FullWidthLoop(Loop):
         registers[6] = MAX_COUNT if depth is None else depth
         registers[8], registers[9] = seat, ply
         numbers[0], numbers[1] = alpha, beta
+        memory["ends"][0] = 0.0
         self.drive(registers)
+        horizon = self.options["horizon"]
         if registers[7]:
-            self.options["horizon"].met = True
+            horizon.met = True
+        for worth in self.read_ends() if hasattr(horizon, "note") else ():
+            horizon.note(worth)
         value: float = numbers[2]
         return value
 

@@ -15,7 +15,7 @@ from arena.api.search import GoPlain
 from arena.compiled import NotCompilable, Words
 from arena_compiled.edition import Edition
 from arena_compiled.loader import FAULT
-from arena_compiled.loop import GROW, MAX_COUNT, OVER, Loop, clip_count
+from arena_compiled.loop import GROW, MAX_COUNT, MOST_ENDS, OVER, Loop, clip_count
 
 TWISTER_WORDS = 625
 """The length of the state of a generator: 624 words, and the position of the next word."""
@@ -67,7 +67,7 @@ class MctsLoop(Loop):
         """Return the constants that are filled into the kernel."""
         if isinstance(edition.game, Puzzle):
             raise NotCompilable("it is a puzzle")
-        return {"PLAYERS": edition.players}
+        return {"PLAYERS": edition.players, "MOST_ENDS": MOST_ENDS}
 
     def sizes(self) -> dict[str, int]:
         """Return the lengths of the arrays for the current capacity, which is a number of states."""
@@ -77,7 +77,7 @@ class MctsLoop(Loop):
             "registers": 16, "numbers": 1 + players, "twister": TWISTER_WORDS,
             "states": rows * words, "rows_of": rows * TREE_ROW_WORDS,
             "totals": rows, "values": rows * (players + 1), "choices": choices, "kids": choices, "path": rows + 2,
-            "walk": words, "scratch": width,
+            "walk": words, "scratch": width, "ends": MOST_ENDS + 1,
         }  # fmt: skip
 
     def grow(self) -> None:
@@ -93,7 +93,7 @@ class MctsLoop(Loop):
             memory["states"][place] = number
         registers[0], registers[4], registers[5], registers[14], registers[15] = -1, 0, self.levels, len(memory["choices"]), 0
         registers[10], registers[11] = MAX_COUNT if rollouts is None else rollouts, min(longest, MAX_COUNT)
-        memory["numbers"][0] = squared
+        memory["numbers"][0], memory["ends"][0] = squared, 0.0
         try:
             with numbers_of(rng, memory["twister"]):
                 self.drive(registers)

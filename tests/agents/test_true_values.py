@@ -5,6 +5,7 @@ The trees have ranges of returns other than -1 to 1, seats that move several tim
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import inf
 from random import Random
 from typing import Any
@@ -199,6 +200,66 @@ def test_a_value_reported_as_exact_is_the_true_value(agent: Agent, chance: bool,
                 assert decision.value is not None
                 assert Returns(game).unscale(decision.value) == pytest.approx(float(max(values)), abs=1e-5 * -game.min_return)
     assert proven
+
+
+class Alone(Tree):
+    """The first seat always moves, and the second one always gets 0."""
+
+    zero_sum = False
+
+    def to_move(self, state: Any) -> int:
+        return 0
+
+    def returns(self, state: Any) -> Sequence[float]:
+        return (self.at(state).worth, 0.0)
+
+
+def draw_nearly_equal(rng: Random, size: float = 1.0) -> float:
+    """Draw one of 1, 0.75, 0.3 and 0, or a number a little below it, and multiply it by 1 or -1 and by `size`. Several of the
+    differences are the next float or the discount of a few plies.
+    """
+    worth = rng.choice((1.0, 0.75, 0.3, 0.0))
+    for _ in range(rng.choice((0, 0, 1))):
+        worth -= worth * rng.choice((2.0**-53, 2.0**-44, 3 * 2.0**-44, 1e-13, 1e-12, 1e-10, 1e-6))
+    return rng.choice((1, -1)) * size * worth
+
+
+NEARLY = [*[(agent, ChanceTree if chance else Tree) for agent, chance in PROOFS], (Expectimax(depth=DEPTH), Alone)]
+
+
+@pytest.mark.parametrize("most", [1.0, 3.0, 1.7, inf])
+@pytest.mark.parametrize(("agent", "kind"), NEARLY, ids=name_search)
+def test_a_search_claims_only_the_best_of_nearly_equal_returns(agent: Agent, kind: type[Tree], most: float) -> None:
+    rng, claims, withheld = Random(most), 0, 0
+    for _ in range(40):
+        size = 1.0 if most == inf else most
+        depth = 2 if kind is Alone else DEPTH
+        root = grow(rng, partial(draw_nearly_equal, size=size), depth, chance=kind is ChanceTree, root=True)
+        assert isinstance(root, Inner)
+        game = kind(root, -size, most)
+        sign = 1 if root.mover == 0 or kind is Alone else -1
+        values = [best_of(child) if kind is Alone else sign * true_value(child) for child in root.after]
+        for limits in (NONE, {"nodes": 20}, {"depth": 2}, {"nodes": 2_000, "depth": 3}, MANY):
+            record = arena.play(game, [agent, agent], limits=limits)
+            decision = record.decisions[0]
+            claims += decision.exact
+            withheld += limits is MANY and not decision.exact
+            assert not decision.exact or values[int(record.actions[0])] == max(values)
+    assert claims
+    assert withheld
+
+
+def best_of(node: Inner | Leaf) -> Fraction:
+    """Return the highest return of the first seat below a node."""
+    return Fraction(node.worth) if isinstance(node, Leaf) else max(map(best_of, node.after))
+
+
+def test_more_returns_than_a_search_remembers_prove_nothing() -> None:
+    """The root has a child for each of 2,000 or 3,000 different returns, and the other seat gets the negative ones."""
+    for number, exact in ((2_000, True), (3_000, False)):
+        game = Tree(Inner(0, [Leaf(place / 5_000) for place in range(number)]), -1.0, 1.0)
+        for agent in (Minimax(), AlphaBeta(), MCTS(rollouts=10_000)):
+            assert arena.play(game, [agent, agent]).decisions[0].exact is exact
 
 
 @pytest.mark.parametrize(("agent", "limits"), [one for one in SEARCHES if one[0].name != "lookahead"], ids=name_search)

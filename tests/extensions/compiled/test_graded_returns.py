@@ -10,7 +10,7 @@ from arena import Agent, Game
 from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
 from arena_agents.full_width import Lookahead, Minimax, TypeA
 from arena_agents.mcts import MCTS
-from tests.agents.test_true_values import DEPTH, RANGES, Inner, Leaf, grow, true_value
+from tests.agents.test_true_values import DEPTH, RANGES, Inner, Leaf, draw_nearly_equal, grow, true_value
 
 Twice = Callable[..., Any]
 
@@ -77,3 +77,26 @@ def test_compiled_searches_find_the_true_value(twice: Twice, agent: Agent, limit
             sign = 1 if root.mover == 0 else -1
             values = [sign * true_value(child) for child in root.after]
             assert values[twice(agent, Numbered(root), (0,), limits=limits).found] == max(values)
+
+
+@pytest.mark.parametrize("limits", [{}, {"nodes": 1_000_000}], ids=["", "budget"])
+@pytest.mark.parametrize("agent", SEARCHES, ids=lambda one: f"{one.name}-{getattr(one, 'table', '')}-{getattr(one, 'order', '')}")
+def test_compiled_searches_claim_only_the_best_of_close_returns(twice: Twice, agent: Agent, limits: dict[str, int]) -> None:
+    rng, exact = Random(7), list[bool]()
+    for _ in range(30):
+        root = grow(rng, draw_nearly_equal, DEPTH, chance=False, root=True)
+        assert isinstance(root, Inner)
+        sign = 1 if root.mover == 0 else -1
+        values = [sign * true_value(child) for child in root.after]
+        outcome = twice(agent, Numbered(root), (0,), limits=limits)
+        exact.append(bool(outcome.report and outcome.report.exact))
+        assert not exact[-1] or values[outcome.found] == max(values)
+    assert agent.name == "lookahead" or {*exact} == {True, False}
+
+
+def test_compiled_searches_forget_returns_as_uncompiled_ones_do(twice: Twice) -> None:
+    """The values at the root are `place / 5_000`. The search remembers 4,096 returns of both seats."""
+    for number, known in ((2_000, True), (3_000, False)):
+        game = Numbered(Inner(0, [Inner(0, [Leaf(place / 5_000)]) for place in range(number)]))
+        for agent in (AlphaBeta(depth=2, table=True), MCTS(rollouts=20_000)):
+            assert bool(twice(agent, game, (0,)).report.exact) is known
