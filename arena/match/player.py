@@ -78,6 +78,12 @@ class Player(Protocol):
         """The processor time in seconds that decisions with a time limit used."""
 
     @property
+    def out_of_cpu(self) -> int:
+        """The number of decisions that used up their processor time although they were shorter on the clock: several threads or
+        processes used it.
+        """
+
+    @property
     def used(self) -> Used:
         """The amounts that the last decision used."""
 
@@ -129,6 +135,7 @@ class LocalPlayer(Decider):
     __slots__ = ("_seconds", "number", "overrun", "seat", "started")
 
     lack_of_cpu = forgiven = cpu = 0.0  # unknown for one of several agents in a process
+    out_of_cpu = 0
 
     def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
         seat = match.seats[number]

@@ -47,7 +47,9 @@ def find_loser(termination: str, seat: int | None) -> int | None:
 CPU_SECONDS = "cpu_seconds"
 """The key in `timing` for the processor time of each seat. It is null for a seat without a limit for this time."""
 OUT_OF_TIME = "out_of_time"
-"""The key in `timing` for the number of decisions of each seat that took as long as their time limit or longer."""
+"""The key in `timing` for the number of decisions of each seat that took as long as their time limit or longer, or that used up
+their processor time.
+"""
 
 TIMINGS = (
     *("start", "lack_of_cpu", "forgiven", CPU_SECONDS, OUT_OF_TIME, "unsettled"),

@@ -249,7 +249,7 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     """
     timing: dict[str, Any] = {}
     players = state.players
-    if any(late := _count_out_of_time(match, state.decisions)):
+    if any(late := _count_out_of_time(match, players, state.decisions)):
         timing[OUT_OF_TIME] = late
     for player in players:
         if player.overrun is not None:
@@ -283,10 +283,14 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     return timing
 
 
-def _count_out_of_time(match: Match, decisions: Sequence[tuple[Any, ...]]) -> list[int]:
-    """Return, for each seat, the number of decisions that took as long as a time limit, so that the clock may have ended them."""
+def _count_out_of_time(match: Match, players: Sequence[Player], decisions: Sequence[tuple[Any, ...]]) -> list[int]:
+    """Return, for each seat, the number of decisions that took as long as a time limit or used up their processor time, so that
+    the clock may have ended them.
+    """
     limits = [seat.limits.shortest_seconds for seat in match.seats]
     late = [0] * len(limits)
+    for player in players:
+        late[player.number] = player.out_of_cpu
     if min(limits) < inf:
         for seat, _, _, seconds, *_ in decisions:
             late[seat] += seconds >= limits[seat]

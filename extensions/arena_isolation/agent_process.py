@@ -100,6 +100,8 @@ class RequestLimits:
         self.warned = False
         self.waited = False
         """True if the pause after the limit (see `QUEUED_SECONDS`) has been granted. Reports do not grant it again."""
+        self.out_of_cpu = False
+        """Whether the agent has used up its processor time."""
         self.stop: float | None = None
         self.end: float | None = None
         self.own_wait = 0.0
@@ -250,6 +252,11 @@ class AgentProcess:
         """Stop the process until the next request."""
         self._process.rest()
 
+    @property
+    def out_of_cpu(self) -> bool:
+        """Whether the last decision used up its processor time."""
+        return self._turn.out_of_cpu
+
     def _end_turn(self, seconds: float) -> None:
         """Stop the process soon, and add the CPU time of a turn that took `seconds`. Raises AgentLost if the process used too
         much.
@@ -386,6 +393,7 @@ class AgentProcess:
         if turn.cpu_seconds is None:
             return 0.0
         used = use.used_now()
+        turn.out_of_cpu = used >= turn.cpu_seconds
         if used > turn.cpu_seconds + turn.margin:
             message = f"a decision used more than its limit of {turn.cpu_seconds:g} CPU seconds"
             raise self.lost("timeout", message, used - turn.cpu_seconds)

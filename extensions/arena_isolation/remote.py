@@ -80,6 +80,7 @@ class RemotePlayer:
         self.overrun: float | None = None
         self.started: float | None = None
         self.lack_of_cpu = self.cpu = self.forgiven = 0.0
+        self.out_of_cpu = 0
         self.exchanges: tuple[str, ...] = ()
         assert seat.program is not None
         self._program: Program = seat.program
@@ -254,9 +255,12 @@ class RemotePlayer:
         try:
             answer = self._host.ask(request, limit, margin=self._limits.margin, cpu_seconds=self._limits.cpu_seconds)
         except AgentLost as lost:
-            self.used = (0, 0, perf_counter() - began, None, None, None, False, False)
+            seconds = perf_counter() - began
+            self.used = (0, 0, seconds, None, None, None, False, False)
+            self._count_out_of_cpu(self._host, seconds)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began - self._host.abandoned
+        self._count_out_of_cpu(self._host, seconds)
         if self._guest:
             self._hosts.settle()
         self._interpret(self._note, answer, seconds)
@@ -267,6 +271,10 @@ class RemotePlayer:
         found = self._interpret(read, answer, state)
         self._check_time()
         return found
+
+    def _count_out_of_cpu(self, host: AgentProcess, seconds: float) -> None:
+        """Count a decision whose threads together used up its processor time before its clock did."""
+        self.out_of_cpu += host.out_of_cpu and seconds < self._limits.shortest_seconds
 
     def _check_time(self) -> None:
         """Raise Forfeit if the time limit of a decision is exceeded while its answer is being read. Only the CPU time of this

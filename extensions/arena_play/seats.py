@@ -24,6 +24,7 @@ class HumanPlayer:
     started: float | None = None
     exchanges = ()
     lack_of_cpu = forgiven = cpu = 0.0
+    out_of_cpu = 0
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number

@@ -24,6 +24,7 @@ from arena.spec import load_spec
 from arena.traits import Abilities
 from arena.workers.pool import HANG_SECONDS, WorkerPool
 from arena_isolation.agent_start import namespaces_work
+from arena_isolation.family_clock import ProcessorUse
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.process
@@ -363,3 +364,23 @@ def test_a_solver_in_a_process_that_runs_out_of_its_budget_is_recorded_alike() -
         assert sum(each.fallback for each in one.decisions) == one.fallbacks == other.fallbacks > 0
     hopeless = {"game": {"name": "n-queens", "n": 3}, "agents": ["dfs"], "isolation": "process"}
     assert {record.termination for record in arena.run(hopeless).records} == {"gave-up"}
+
+
+@pytest.mark.parametrize(("used", "counted"), [(60.0, True), (59.9, False)])
+def test_processor_time_of_several_threads_counts_as_out_of_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: float, counted: bool
+) -> None:
+    """The processor time that arena measures is made up, because a test cannot keep several processors busy."""
+    monkeypatch.setattr(ProcessorUse, "used_now", lambda self: used)
+    file = tmp_path / "waits.py"
+    file.write_text(
+        "import time\nfrom arena import Agent, hookimpl\nclass Waits(Agent):\n    name = 'waits'\n"
+        "    def choose(self, game, state, search):\n        time.sleep(0.01)\n        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Waits]\n"
+    )
+    waits = {"agent": "waits", "limits": {"cpu_seconds": 60}}
+    spec = {"game": "connect-four", "rounds": 1, "agents": [waits, "random"], "limits": {"moves": 6}, "plugins": [str(file)]}
+    for record in played(spec):
+        assert record.termination == "move-limit"
+        expected = [3 * (label == "waits") for label in record.labels]
+        assert (record.timing or {}).get("out_of_time") == (expected if counted else None)
