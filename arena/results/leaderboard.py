@@ -254,7 +254,7 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
     elif tally.sheet.kind == "puzzle":
         cost = "cost" if any(count.cost_of for count in tally.counts) else "number of moves"
         length = f"then by mean {cost} of solutions, " if tally.sheet.path_matters else ""
-        yield f"Ranked by solved positions, {length}then by {effort_of_ranking(tally)}."
+        yield f"Ranked by solved attempts, {length}then by {effort_of_ranking(tally)}."
     elif tally.sheet.kind == "score":
         yield "Ranked by mean return."
     if contrasts is None or not any(row.get("level_with") for row in rows):

@@ -1,4 +1,4 @@
-"""The Wilson interval for the share of positions that were solved."""
+"""The Wilson interval for the share of attempts that were solved."""
 
 from math import sqrt
 

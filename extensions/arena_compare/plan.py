@@ -197,7 +197,7 @@ def _find_fault(board: Board) -> str | None:
     """Return why a board does not compare entries by the Elo of games for two in a fixed number of rounds; None if it does."""
     fixed = board.format.name in FORMATS and board.format.sequential_test is None
     if board.game.players != 2 or not fixed or board.ranked_by == "returns":
-        ranked = "solved positions" if board.kind == "puzzle" else board.ranked_by
+        ranked = "solved attempts" if board.kind == "puzzle" else board.ranked_by
         tested = "" if board.format.sequential_test is None else " with a sequential test"
         seats = figures.amount(board.game.players, "seat")
         what = f"{seats}, the format {board.format.name}{tested}, ranked by {ranked}"

@@ -257,7 +257,7 @@ def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
     """
     colours = f"Colours mark differences beyond noise (95 %, corrected together for all {tests:,} tests on the board)"
     better = (
-        "blue if the row is better by the figures that rank the board: solved positions, else the cost of solutions, else nodes"
+        "blue if the row is better by the figures that rank the board: solved attempts, else the cost of solutions, else nodes"
     )
     if isinstance(found, GamesComparison):
         better = "blue if the row is better"

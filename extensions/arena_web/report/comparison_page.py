@@ -99,7 +99,7 @@ def read_part(heading: str, block: str) -> Table | str:
 
 def comparison_plots(evidence: Evidence, names: Sequence[str]) -> list[Plot]:
     """Return the plots for some entries, of which the first of `names` are the horizontal axes. For a puzzle, these are scatter
-    plots of two entries, and plots of solved positions and of qualities by nodes and by seconds. For a game, they are plots of
+    plots of two entries, and plots of solved attempts and of qualities by nodes and by seconds. For a game, they are plots of
     ratings and scores.
     """
     if evidence.sheet.kind == "versus":

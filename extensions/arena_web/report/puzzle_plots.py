@@ -68,7 +68,7 @@ def _amount_of(effort: Effort, unit: Unit) -> float:
 
 def budget_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
     """Return the plot of the solved share against the nodes or the seconds of an attempt; None if nothing was solved."""
-    text = f"The share of positions that each agent solves with at most this many {unit} per attempt."
+    text = f"The share of attempts that each agent solves with at most this many {unit}."
     return _plot_by_budget(evidence, unit, "budget", "Solved", text, lambda match: 1.0)
 
 
@@ -165,8 +165,8 @@ def _draw_budget(
 
 
 def cactus_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
-    """Return the cactus plot, which shows how many positions each agent solves if it may use a given number of nodes or seconds
-    per position; None if nothing was solved.
+    """Return the cactus plot, which shows how many attempts each agent solves if it may use a given number of nodes or seconds
+    per attempt; None if nothing was solved.
     """
     labels, shown = evidence.sheet.labels, _list_shown(evidence, unit)
     solved: list[list[float]] = [[] for _ in labels]
@@ -183,8 +183,8 @@ def cactus_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
     counts = [*counts[-(MAX_CACTUS_COLUMNS - 1) :], most]
     return Plot(
         f"cactus-{unit}",
-        f"Positions solved, by {TITLES[unit]}",
-        f"The solved positions of each agent, sorted by their {unit}: the line shows how many of them need at "
+        f"Attempts solved, by {TITLES[unit]}",
+        f"The solved attempts of each agent, sorted by their {unit}: the line shows how many of them need at "
         f"most this many {unit} each (a cactus plot). Further right and lower is better.{note}",
         ("Agent", *[f"{count:,} solved" for count in counts]),
         tuple(
@@ -210,7 +210,7 @@ def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[float]], u
     known = [effort for efforts in lines for effort in efforts]
     log_axis(axes.yaxis, min(known) / 1.5, max(known) * 1.5)
     axes.set_xlim(left=0)
-    axes.set_xlabel("Positions solved")
+    axes.set_xlabel("Attempts solved")
     axes.set_ylabel(f"{SCALES[unit]} each")
     count_axis(axes)
 

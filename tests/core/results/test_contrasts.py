@@ -126,7 +126,7 @@ def test_searches_that_solve_everything_are_ranked_by_nodes() -> None:
     assert [row["solved"] for row in board.rows] == [1, 1, 1]
     assert [row["agent"] for row in board.rows] == [f"a-star({name})" for name in ("linear-conflict", "manhattan", "misplaced")]
     assert not any(row.get("level_with") for row in board.rows)
-    assert "Ranked by solved positions, then by mean cost of solutions, then by nodes." in board.remarks
+    assert "Ranked by solved attempts, then by mean cost of solutions, then by nodes." in board.remarks
 
 
 def test_puzzles_in_which_the_path_does_not_matter_are_ranked_by_nodes() -> None:
@@ -141,7 +141,7 @@ def test_puzzles_in_which_the_path_does_not_matter_are_ranked_by_nodes() -> None
     [board] = Leaderboard.of_results(results)
     assert [row["agent"] for row in board.rows] == sorted(nodes, key=lambda label: nodes[label])
     assert board.rows[-1]["mean_moves"] != max([row["mean_moves"] for row in board.rows])
-    assert "Ranked by solved positions, then by nodes." in board.remarks
+    assert "Ranked by solved attempts, then by nodes." in board.remarks
     tally = Tally(board.sheet)
     count_one_by_one(tally, [(one.number, one.pairing, one.record) for one in results.played])
     found = contrast(tally)

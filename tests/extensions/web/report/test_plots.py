@@ -328,3 +328,12 @@ def test_matches_share_the_seats_of_a_pairing(versus: Evidence) -> None:
     seats = [match.seats for match in versus.matches]
     assert len({id(one) for one in seats}) == len(set(seats))
     assert all(isinstance(match, MatchSummary) for match in versus.matches)
+
+
+def test_plots_of_a_puzzle_count_attempts(tmp_path: Path) -> None:
+    """Each attempt at the only position counts."""
+    spec = {"game": {"name": "hanoi", "discs": 2}, "rounds": 4, "agents": ["bfs", "uniform-cost"]}
+    run(spec, store=tmp_path / "cup.db")
+    plot = cactus_plot(read(tmp_path / "cup.db").boards[0])
+    assert plot is not None
+    assert (plot.title, plot.headings[-1]) == ("Attempts solved, by nodes", "4 solved")
