@@ -12,6 +12,7 @@ from inspect import isclass, signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.configured import Configured, name_of
+from arena.errors import abbreviate
 from arena.notation import NoNotation, read, write
 
 State = Any
@@ -227,7 +228,7 @@ class Game(Configured, ABC):
             if self.format_action(state, action) == wanted:
                 return action
         texts = ", ".join([self.format_action(state, action) for action in legal])
-        raise ValueError(f"expected {f'one of {texts}' if texts else 'no action'}, got {text!r}")
+        raise ValueError(f"expected {f'one of {texts}' if texts else 'no action'}, got {abbreviate(text)}")
 
 
 class Puzzle(Game):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from arena.errors import describe
+from arena.errors import abbreviate, describe
 from arena.game import CHANCE, Action, Game, Puzzle, State
 from arena.match.chance_streams import Chance
 from arena.match.record import Decision, Record
@@ -107,4 +107,4 @@ def _parse(what: str, text: str, parse: Any) -> Any:
     try:
         return parse()
     except Exception as error:
-        raise Differs(f"{what}: {text!r} cannot be read: {describe(error)}") from error
+        raise Differs(f"{what}: {abbreviate(text)} cannot be read: {describe(error)}") from error

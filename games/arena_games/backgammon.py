@@ -12,6 +12,7 @@ from operator import getitem
 from typing import ClassVar
 
 from arena import CHANCE, Action, Game, heuristic
+from arena.api.errors import abbreviate
 from arena_games.backgammon_rules import CheckerRules
 
 State = tuple[int, int, int, str]
@@ -157,11 +158,15 @@ class Backgammon(Game):
         """
         words = text.split()
         if len(words) not in (3, 4) or words[2] not in ("a", "b") or (len(words) == 4 and words[3] not in ROLLS):
-            raise ValueError(f"expected the checkers of a and b, the seat a or b and perhaps a throw such as 3-1, got {text!r}")
+            raise ValueError(
+                f"expected the checkers of a and b, the seat a or b and perhaps a throw such as 3-1, got {abbreviate(text)}"
+            )
         x, o = _parse_side(words[0]), _parse_side(words[1])
         shared = [point for point in POINTS if count(x, point) and count(o, BAR - point)]
         if shared:
-            raise ValueError(f"expected checkers of only one side on each point, got both on point {shared[0]} of a in {text!r}")
+            raise ValueError(
+                f"expected checkers of only one side on each point, got both on point {shared[0]} of a in {abbreviate(text)}"
+            )
         return (x, o, "ab".index(words[2]), words[3] if len(words) == 4 else "")
 
     def parse_action(self, state: State, text: str) -> Action:
@@ -255,7 +260,7 @@ def _parse_side(text: str) -> int:
     """Return the checkers of a side from its points. Raises ValueError unless these are 26 numbers that add up to 15."""
     counts = text.split(".")
     if len(counts) != BAR + 1 or not all(one.isdecimal() for one in counts) or sum(map(int, counts)) != ALL_OFF:
-        raise ValueError(f"expected 26 numbers that add up to 15, for the bar, points 24 to 1 and off, got {text!r}")
+        raise ValueError(f"expected 26 numbers that add up to 15, for the bar, points 24 to 1 and off, got {abbreviate(text)}")
     return sum([int(one) << 4 * point for point, one in zip(range(BAR, -1, -1), counts, strict=True)])
 
 

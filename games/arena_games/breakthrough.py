@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Game, encoding, heuristic
+from arena.api.errors import abbreviate
 
 State = tuple[int, ...]
 
@@ -125,15 +126,19 @@ class Breakthrough(Game):
         board, _, mover = text.strip().lower().partition(" ")
         rows = board.split("/")
         if [len(row) for row in rows] != [self.columns] * self.rows or set(board) - set(f"{MARKS}/") or mover not in ("w", "b"):
-            raise ValueError(f"expected {self.rows} rows of {self.columns} squares w, b or ., then w or b to move, got {text!r}")
+            raise ValueError(
+                f"expected {self.rows} rows of {self.columns} squares w, b or ., then w or b to move, got {abbreviate(text)}"
+            )
         pieces = [MARKS.index(mark) for mark in "".join(rows)]
         counts = (pieces.count(1), pieces.count(2))
         reached = [seat for seat, (mark, row) in enumerate((("w", rows[0]), ("b", rows[-1]))) if mark in row]
         seat = "wb".index(mover)
         if max(counts) > 2 * self.columns or max(row.count(mark) for mark, row in (("w", rows[0]), ("b", rows[-1]))) > 1:
-            raise ValueError(f"expected at most {2 * self.columns} pieces of a side, and one in the last row, got {text!r}")
+            raise ValueError(
+                f"expected at most {2 * self.columns} pieces of a side, and one in the last row, got {abbreviate(text)}"
+            )
         if len(reached) > 1 or seat in reached or counts[1 - seat] == 0:
-            raise ValueError(f"the side to move, {mover}, has already won in {text!r}, so play cannot have continued")
+            raise ValueError(f"the side to move, {mover}, has already won in {abbreviate(text)}, so play cannot have continued")
         return (*pieces, *counts, reached[0] if reached else -1, seat)
 
     def format_action(self, state: State, action: int) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Game
+from arena.api.errors import abbreviate
 from arena_games.checkers_board import (
     JUMPER,
     JUMPS,
@@ -163,7 +164,7 @@ class Checkers(Game):
         """
         state = read_position(text, self.quiet)
         if state[JUMPER] >= 0 and not any(self.can_go(state, 8 * state[JUMPER] + way) for way in range(4, 8)):
-            raise ValueError(f"the piece on {state[JUMPER] + 1} cannot jump in {text!r}")
+            raise ValueError(f"the piece on {state[JUMPER] + 1} cannot jump in {abbreviate(text)}")
         return state
 
     def format_action(self, state: State, action: int) -> str:

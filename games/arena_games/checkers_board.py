@@ -1,5 +1,7 @@
 """The board of checkers: the numbers in a state, the neighbours of squares, and positions as text."""
 
+from arena.api.errors import abbreviate
+
 State = tuple[int, ...]
 
 SQUARES = 32
@@ -57,21 +59,23 @@ def read_position(text: str, most_quiet: int) -> State:
     parts = words[0].removesuffix(".").split(":") if words else []
     parts[1:] = sorted(parts[1:])  # black first; in PDN, either side may come first
     if len(parts) != 3 or parts[0] not in LETTERS or [part[:1] for part in parts[1:]] != ["B", "W"] or len(words) > 3:
-        raise ValueError(f"expected the side to move, the pieces and the quiet plies, such as W:B1,2:W21,K30 0, got {text!r}")
+        raise ValueError(
+            f"expected the side to move, the pieces and the quiet plies, such as W:B1,2:W21,K30 0, got {abbreviate(text)}"
+        )
     cells = [0] * SQUARES
     for seat, part in enumerate(parts[1:]):
         names = part[1:].split(",") if part[1:] else []
         for name in names:
             number = name.removeprefix("K")
             if not number.isdecimal() or not 1 <= int(number) <= SQUARES or cells[int(number) - 1]:
-                raise ValueError(f"expected different squares from 1 to {SQUARES}, got {name!r} in {text!r}")
+                raise ValueError(f"expected different squares from 1 to {SQUARES}, got {abbreviate(name)} in {abbreviate(text)}")
             if not name.startswith("K") and (int(number) - 1) // 4 == (0 if seat else 7):
-                raise ValueError(f"a man in the last row is a king, so {name} cannot stand in {text!r}")
+                raise ValueError(f"a man in the last row is a king, so {name} cannot stand in {abbreviate(text)}")
             cells[int(number) - 1] = (KING if name.startswith("K") else MAN)[seat]
         if len(names) > 12:
-            raise ValueError(f"expected at most 12 pieces of a side, got {len(names)} in {text!r}")
+            raise ValueError(f"expected at most 12 pieces of a side, got {len(names)} in {abbreviate(text)}")
     quiet, jumper = words[1] if len(words) > 1 else "0", words[2] if len(words) > 2 else ""
     number = jumper.removeprefix("x")
     if not quiet.isdecimal() or int(quiet) > most_quiet or (jumper and not (number.isdecimal() and 1 <= int(number) <= SQUARES)):
-        raise ValueError(f"expected at most {most_quiet} quiet plies, then perhaps a square such as x22, got {text!r}")
+        raise ValueError(f"expected at most {most_quiet} quiet plies, then perhaps a square such as x22, got {abbreviate(text)}")
     return (*cells, int(number) - 1 if jumper else -1, int(quiet), LETTERS.index(parts[0]))

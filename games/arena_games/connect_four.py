@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Disguise, Game
+from arena.api.errors import abbreviate
 from arena_games.connect_four_rules import MAX_BITS, StoneRules
 from arena_games.disguises import COLOURS, draw_names, make_disguise
 from arena_games.marks import check_turns, parse_rows
@@ -200,7 +201,7 @@ class ConnectFour(Game):
         rows = parse_rows(text.strip().lower(), self.rows, self.columns, text)
         for column, cells in enumerate(zip(*rows, strict=True), 1):
             if "." in "".join(cells).lstrip("."):
-                raise ValueError(f"column {column} has a stone above an empty cell in {text!r}")
+                raise ValueError(f"column {column} has a stone above an empty cell in {abbreviate(text)}")
         marks = [(mark, 1 << c * self._stride + r) for r, row in enumerate(reversed(rows)) for c, mark in enumerate(row)]
         x, o = (sum(bit for mark, bit in marks if mark == side) for side in "xo")
         check_turns(x, o, text)
@@ -212,14 +213,14 @@ class ConnectFour(Game):
         own, last, name = (x, o, "o") if x.bit_count() == o.bit_count() else (o, x, "x")
         if self._has_line(own):
             if self._has_line(last):
-                raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
-            raise ValueError(f"play continued after a win in {text!r}: {name} cannot have moved last")
+                raise ValueError(f"both sides have {self.in_a_row} in a row in {abbreviate(text)}")
+            raise ValueError(f"play continued after a win in {abbreviate(text)}: {name} cannot have moved last")
         if not self._has_line(last):
             return (own, filled, DRAWN if filled == self.squares else OPEN)
         tops = (filled + self._feet) >> 1 & last  # the uppermost stones of the columns, as far as they belong to `last`
         if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
             told = f"{name} had a line before its last stone, whichever stone that was"
-            raise ValueError(f"play continued after a win in {text!r}: {told}")
+            raise ValueError(f"play continued after a win in {abbreviate(text)}: {told}")
         return (own, filled, WON)
 
     def _has_line(self, stones: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Game, encoding, heuristic
+from arena.api.errors import abbreviate
 
 State = tuple[int, int, int, int]
 Side = Annotated[int, Field(ge=1, le=8)]
@@ -134,19 +135,19 @@ class DotsAndBoxes(Game):
         parts = text.split()
         empty = self.format_state((0, 0, 0, 0)).split()
         if len(parts) != 3 or parts[2] not in ("a", "b"):
-            raise ValueError(f"expected lines, owners of boxes, and a or b for the seat to move, got {text!r}")
+            raise ValueError(f"expected lines, owners of boxes, and a or b for the seat to move, got {abbreviate(text)}")
         shapes = [[len(row) for row in part.split("/")] for part in parts[:2]]
         if shapes != [[len(row) for row in part.split("/")] for part in empty[:2]] or set(parts[1]) - set("ab./"):
-            raise ValueError(f"expected rows such as in {' '.join(empty)!r}, got {text!r}")
+            raise ValueError(f"expected rows such as in {' '.join(empty)!r}, got {abbreviate(text)}")
         rows = parts[0].split("/")
         marks = "".join([*rows[::2], *rows[1::2]])
         if set("".join(rows[::2])) - set("-.") or set("".join(rows[1::2])) - set("|."):
-            raise ValueError(f"expected - for horizontal lines, | for vertical lines and . for none, got {text!r}")
+            raise ValueError(f"expected - for horizontal lines, | for vertical lines and . for none, got {abbreviate(text)}")
         lines = sum(1 << line for line, mark in enumerate(marks) if mark != ".")
         owners = parts[1].replace("/", "")
         for box, wall in enumerate(self.walls):
             if (lines & wall == wall) != (owners[box] != "."):
-                raise ValueError(f"expected an owner for each box with four lines and for no other, got {text!r}")
+                raise ValueError(f"expected an owner for each box with four lines and for no other, got {abbreviate(text)}")
         a, b = [sum(1 << box for box, owner in enumerate(owners) if owner == seat) for seat in "ab"]
         return (lines, a, b, "ab".index(parts[2]))
 

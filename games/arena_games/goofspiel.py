@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import CHANCE, Simultaneous, uniform
+from arena.api.errors import abbreviate
 
 Turn = tuple[int, tuple[int, int], str]
 """A prize, the bids of both seats (0 if hidden), and how they compare: `<`, `=` or `>`."""
@@ -131,7 +132,7 @@ class Goofspiel(Simultaneous):
         prize = int(words.pop()) if words and words[-1].isdecimal() else 0
         found = [TURN.fullmatch(word) for word in words]
         if None in found:
-            raise ValueError(f"expected turns such as 7:2<5 and a prize from 1 to {self.cards}, or -, got {text!r}")
+            raise ValueError(f"expected turns such as 7:2<5 and a prize from 1 to {self.cards}, or -, got {abbreviate(text)}")
         parts = [match.groups() for match in found if match]
         bids = [(int(first.replace("?", "0")), int(second.replace("?", "0"))) for _, first, _, second in parts]
         turns = tuple([(int(won), pair, order) for (won, _, order, _), pair in zip(parts, bids, strict=True)])
@@ -139,10 +140,10 @@ class Goofspiel(Simultaneous):
         piles |= {f"bid of seat {seat}": [pair[seat] for _, pair, _ in turns if pair[seat]] for seat in (0, 1)}
         for pile, cards in piles.items():
             if len(set(cards)) < len(cards) or not set(cards) <= set(self._deck):
-                raise ValueError(f"expected each card from 1 to {self.cards} at most once as a {pile}, got {text!r}")
+                raise ValueError(f"expected each card from 1 to {self.cards} at most once as a {pile}, got {abbreviate(text)}")
         for _, (one, other), order in turns:
             if one and other and order != _order(one, other):
-                raise ValueError(f"expected {one}{_order(one, other)}{other}, got {text!r}")
+                raise ValueError(f"expected {one}{_order(one, other)}{other}, got {abbreviate(text)}")
         return (turns, prize)
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from arena import Puzzle
+from arena.api.errors import abbreviate
 from arena.api.games import SpecFile
 from arena_games.grid_maps import find_areas, find_window, read_map, read_scenario
 
@@ -155,14 +156,14 @@ class GridPath(Puzzle):
         """Parse a text such as `3,4 > 10,2`. Raises ValueError for cells that are blocked, or not connected."""
         numbers = text.replace(">", ",").replace(" ", "").split(",")
         if len(numbers) != 4 or text.count(">") != 1 or not all(number.isdecimal() for number in numbers):
-            raise ValueError(f"expected the column and row of a cell and of the goal, such as 3,4 > 10,2, got {text!r}")
+            raise ValueError(f"expected the column and row of a cell and of the goal, such as 3,4 > 10,2, got {abbreviate(text)}")
         x, y, goal_x, goal_y = map(int, numbers)
         for column, row in ((x, y), (goal_x, goal_y)):
             if not (column < self.width - 2 and row < self.height and self.areas[(row + 1) * self.width + column + 1]):
-                raise ValueError(f"{column},{row} is not a free cell of the map, in {text!r}")
+                raise ValueError(f"{column},{row} is not a free cell of the map, in {abbreviate(text)}")
         state = ((y + 1) * self.width + x + 1, (goal_y + 1) * self.width + goal_x + 1)
         if self.areas[state[0]] != self.areas[state[1]]:
-            raise ValueError(f"unsolvable: there is no path between the cells of {text!r}")
+            raise ValueError(f"unsolvable: there is no path between the cells of {abbreviate(text)}")
         return state
 
     def format_action(self, state: State, action: int) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from arena import Puzzle, encoding, heuristic
+from arena.api.errors import abbreviate
 from arena_games.pattern_tables import load_table, search_backward
 
 State = tuple[int, ...]
@@ -102,18 +103,18 @@ class Hanoi(Puzzle):
         """Parse a text such as `4 3 / 2 1 / - / -`. Raises ValueError for wrong discs or pegs, or a disc on a smaller one."""
         towers = [tower.split() for tower in text.split("/")]
         if len(towers) != self.pegs:
-            raise ValueError(f"expected {self.pegs} pegs joined by /, got {len(towers)} in {text!r}")
+            raise ValueError(f"expected {self.pegs} pegs joined by /, got {len(towers)} in {abbreviate(text)}")
         places: dict[int, int] = {}
         for peg, tower in enumerate(towers):
             try:
                 discs = [int(disc) for disc in tower if disc != "-"]
             except ValueError:
-                raise ValueError(f"expected numbers of discs, or - for an empty peg, got {text!r}") from None
+                raise ValueError(f"expected numbers of discs, or - for an empty peg, got {abbreviate(text)}") from None
             if discs != sorted(discs, reverse=True):
-                raise ValueError(f"peg {LETTERS[peg]} has a disc on a smaller one in {text!r}")
+                raise ValueError(f"peg {LETTERS[peg]} has a disc on a smaller one in {abbreviate(text)}")
             places.update(dict.fromkeys(discs, peg))
         if sorted(places) != list(range(1, self.discs + 1)) or sum(map(len, towers)) - text.count("-") != self.discs:
-            raise ValueError(f"expected each disc from 1 to {self.discs} once, got {text!r}")
+            raise ValueError(f"expected each disc from 1 to {self.discs} once, got {abbreviate(text)}")
         return tuple([places[disc] for disc in sorted(places)])
 
     def format_action(self, state: State, action: int) -> str:

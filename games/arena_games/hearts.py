@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from arena import CHANCE, Game, uniform
+from arena.api.errors import abbreviate
 
 RANKS, SUIT_LETTERS = "23456789TJQKA", "CDHS"
 CARDS = [rank + suit for rank in RANKS for suit in SUIT_LETTERS]
@@ -171,17 +172,19 @@ class Hearts(Game):
         leader_text, colon, cards_text = played_text.strip().partition(":")
         deal = leader_text == "-" and not colon
         if not slash or len(hands) != 4 or not (deal or (colon and leader_text in ("0", "1", "2", "3"))):
-            raise ValueError(f"expected four hands joined by |, then / - or / SEAT: and the cards that were played, got {text!r}")
+            raise ValueError(
+                f"expected four hands joined by |, then / - or / SEAT: and the cards that were played, got {abbreviate(text)}"
+            )
         played = tuple(map(_parse_card, cards_text.split()))
         known = [*played, *(card for hand in hands for card in cards_in(max(hand, 0)))]
         if len(set(known)) < len(known):
-            raise ValueError(f"expected each card once, got {text!r}")
+            raise ValueError(f"expected each card once, got {abbreviate(text)}")
         leader, points = (-1, (0,) * 4) if deal else _score(int(leader_text), played)
         state = State(hands, played, leader, points)
         if tuple(map(_size, hands)) != _sizes(state):
-            raise ValueError(f"expected hands of {', '.join(map(str, _sizes(state)))} cards, got {text!r}")
+            raise ValueError(f"expected hands of {', '.join(map(str, _sizes(state)))} cards, got {abbreviate(text)}")
         if played and CARDS[played[0]] != "2C":
-            raise ValueError(f"expected the two of clubs to be played first, got {text!r}")
+            raise ValueError(f"expected the two of clubs to be played first, got {abbreviate(text)}")
         return state
 
 
@@ -286,5 +289,5 @@ def _parse_hand(text: str) -> int:
 
 def _parse_card(text: str) -> int:
     if text not in NUMBERS:
-        raise ValueError(f"expected cards such as QS, {', '.join(RANKS)} with {', '.join(SUIT_LETTERS)}, got {text!r}")
+        raise ValueError(f"expected cards such as QS, {', '.join(RANKS)} with {', '.join(SUIT_LETTERS)}, got {abbreviate(text)}")
     return NUMBERS[text]

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Disguise, Game, encoding, heuristic
+from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
 from arena_games.marks import check_turns, parse_rows
 
@@ -142,7 +143,7 @@ class Hex(Game):
         check_turns(x, o, text)
         mover = self.to_move((x, o, 0))
         if self.joins((x, o)[mover], mover):
-            raise ValueError(f"{'xo'[mover]} has joined its edges in {text!r}, and cannot be to move")
+            raise ValueError(f"{'xo'[mover]} has joined its edges in {abbreviate(text)}, and cannot be to move")
         return (x, o, int(self.joins((x, o)[1 - mover], 1 - mover)))
 
     def format_action(self, state: State, action: int) -> str:

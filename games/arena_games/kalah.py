@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Game, encoding, heuristic
+from arena.api.errors import abbreviate
 
 State = tuple[int, ...]
 Small = Annotated[int, Field(ge=1, le=12)]
@@ -132,10 +133,10 @@ class Kalah(Game):
         holes = [int(word) if word.isdecimal() else -1 for word in words]
         total = 2 * self.pits * self.stones
         if len(holes) != self._holes or mover not in ("a", "b") or sum(holes) != total or min(holes) < 0:
-            raise ValueError(f"expected {self._holes} numbers that add up to {total}, then a or b, got {text!r}")
+            raise ValueError(f"expected {self._holes} numbers that add up to {total}, then a or b, got {abbreviate(text)}")
         sides = [holes[: self.pits], holes[self._side : -1]]
         if any(map(any, sides)) and not all(map(any, sides)):
-            raise ValueError(f"expected all stones in the stores if the pits of one side are empty, got {text!r}")
+            raise ValueError(f"expected all stones in the stores if the pits of one side are empty, got {abbreviate(text)}")
         return (*holes, "ab".index(mover))
 
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 from arena import CHANCE, Action, Disguise, Game, uniform
+from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise
 
 State = tuple[str, str]
@@ -129,9 +130,10 @@ class KuhnPoker(Game):
         known = cards.replace("?", "")
         if not colon or len(cards) > 2 or set(known) - set(DECK) or len(set(known)) < len(known):
             raise ValueError(
-                f"expected up to two cards of J, Q, K and ?, a colon and first letters of actions, as in JK:pb, got {text!r}"
+                "expected up to two cards of J, Q, K and ?, a colon and first letters of actions, as in JK:pb, "
+                f"got {abbreviate(text)}"
             )
         ends = [*SHOWDOWN, *FOLDED]
         if not any(end.startswith(bets) for end in ends) or (bets and len(cards) < 2):
-            raise ValueError(f"expected a beginning of {', '.join(ends)} after both cards, got {text!r}")
+            raise ValueError(f"expected a beginning of {', '.join(ends)} after both cards, got {abbreviate(text)}")
         return (cards, bets)

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 from arena import CHANCE, Action, Game, uniform
+from arena.api.errors import abbreviate
 
 State = tuple[tuple[str, ...], str, str]
 """The dealt cards, first the seats' cards and then the public card, with ?? for an unknown one; and the first letters of the
@@ -131,10 +132,12 @@ class LeducPoker(Game):
         cards = tuple([dealt[start : start + 2] for start in range(0, len(dealt), 2)])
         known = [card for card in cards if card != UNKNOWN]
         if not colon or not slash or len(cards) > 3 or set(known) - set(DECK) or len(set(known)) < len(known):
-            raise ValueError(f"expected up to three cards, a colon, and both rounds, as in J1Q2K1:crc/r, got {text!r}")
+            raise ValueError(f"expected up to three cards, a colon, and both rounds, as in J1Q2K1:crc/r, got {abbreviate(text)}")
         dealt_before = 0 if not first else 2 if not second else 3
         if not (_is_round(first) and _is_round(second)) or len(cards) < dealt_before or (len(cards) == 3 and first not in CALLED):
-            raise ValueError(f"expected a first round after both cards, then a public card, then a second round, got {text!r}")
+            raise ValueError(
+                f"expected a first round after both cards, then a public card, then a second round, got {abbreviate(text)}"
+            )
         return (cards, first, second)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import CHANCE, Action, Game
+from arena.api.errors import abbreviate
 
 State = tuple[tuple[str, ...], tuple[str, ...]]
 """The dice of each seat after its throw, in ascending order, with ? for unknown ones; and all bids and calls."""
@@ -120,10 +121,13 @@ class LiarsDice(Game):
         known = {roll for roll, _ in self._rolls} | {"?" * self.dice}
         if not colon or len(dice) > 2 or set(dice) - known or (said and len(dice) < 2):
             raise ValueError(
-                f"expected {self.dice} dice of {self.sides} sides for each seat, ascending, a colon, then bids, got {text!r}"
+                f"expected {self.dice} dice of {self.sides} sides for each seat, ascending, a colon, then bids, "
+                f"got {abbreviate(text)}"
             )
         for before, word in zip(("", *said), said, strict=False):
             if word not in self._higher[before]:
                 expected = "nothing" if before == LIAR else f"a bid above {before} or liar" if before else "a bid such as 1x2"
-                raise ValueError(f"expected {expected} after {before or 'the throw'}, got {word!r} in {text!r}")
+                raise ValueError(
+                    f"expected {expected} after {before or 'the throw'}, got {abbreviate(word)} in {abbreviate(text)}"
+                )
         return (dice, said)

@@ -1,18 +1,20 @@
 """Boards with x, o and empty cells as text, such as `x../.o./...`."""
 
+from arena.api.errors import abbreviate
+
 
 def parse_rows(board: str, rows: int, columns: int, text: str, cells: str = "cells") -> list[str]:
     """Return the rows of a board with x, o and dots. Raises ValueError, which quotes `text`, for another size or other marks."""
     found = board.split("/")
     if len(found) != rows or any(len(row) != columns for row in found):
-        raise ValueError(f"expected {rows} rows of {columns} {cells} joined by /, got {text!r}")
+        raise ValueError(f"expected {rows} rows of {columns} {cells} joined by /, got {abbreviate(text)}")
     strange = sorted(set("".join(found)) - set("xo."))
     if strange:
-        raise ValueError(f"expected {cells} x, o and ., got {strange[0]!r} in {text!r}")
+        raise ValueError(f"expected {cells} x, o and ., got {strange[0]!r} in {abbreviate(text)}")
     return found
 
 
 def check_turns(x: int, o: int, text: str) -> None:
     """Raise ValueError unless the marks of both sides, as bits, can result from alternate moves, x first."""
     if x.bit_count() - o.bit_count() not in (0, 1):
-        raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")
+        raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {abbreviate(text)}")

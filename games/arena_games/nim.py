@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Disguise, Game, encoding, heuristic
+from arena.api.errors import abbreviate
 from arena_games.disguises import draw_names, make_disguise
 
 State = tuple[int, ...]
@@ -100,11 +101,11 @@ class Nim(Game):
         """Parse a text such as `1 3 5 7 a`. Raises ValueError for another number of heaps, or larger heaps than at the start."""
         *words, mover = text.split() or [""]
         if mover not in ("a", "b") or len(words) != len(self.heaps) or not all(word.isdecimal() for word in words):
-            raise ValueError(f"expected {len(self.heaps)} numbers and a or b for the seat to move, got {text!r}")
+            raise ValueError(f"expected {len(self.heaps)} numbers and a or b for the seat to move, got {abbreviate(text)}")
         heaps = tuple(map(int, words))
         for number, (heap, full) in enumerate(zip(heaps, self.heaps, strict=True), 1):
             if heap > full:
-                raise ValueError(f"expected at most {full} sticks in heap {number}, got {heap} in {text!r}")
+                raise ValueError(f"expected at most {full} sticks in heap {number}, got {heap} in {abbreviate(text)}")
         return (*heaps, "ab".index(mover))
 
     def format_action(self, state: State, action: int) -> str:

@@ -11,6 +11,7 @@ from itertools import product
 from typing import ClassVar, Literal
 
 from arena import Action, Disguise, Game, heuristic
+from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
 from arena_games.marks import parse_rows
 from arena_games.othello_rules import CornersMobility, DiscDifference, DiscRules
@@ -220,13 +221,13 @@ class Othello(Game):
         """
         board, _, mover = text.strip().lower().partition(" ")
         if mover.strip() not in ("x", "o"):
-            raise ValueError(f"expected the board, a space, and x or o for the side to move, got {text!r}")
+            raise ValueError(f"expected the board, a space, and x or o for the side to move, got {abbreviate(text)}")
         marks = "".join(parse_rows(board, self.size, self.size, text, "squares"))
         x, o = (sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == side) for side in "xo")
         start = self.initial(random.Random(0))
         empty = [name for name, bit in self._bit.items() if bit & (start[0] | start[1]) & ~(x | o)]
         if empty:
-            raise ValueError(f"expected discs on the four squares in the middle, got {empty[0]} empty in {text!r}")
+            raise ValueError(f"expected discs on the four squares in the middle, got {empty[0]} empty in {abbreviate(text)}")
         seat = "xo".index(mover.strip())
         return (x, o, seat, self._moves(o, x) if seat else self._moves(x, o))
 

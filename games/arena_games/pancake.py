@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Puzzle, encoding, heuristic
+from arena.api.errors import abbreviate
 
 State = tuple[int, ...]
 
@@ -80,11 +81,11 @@ class Pancake(Puzzle):
         try:
             state = tuple([int(word) for word in text.split()])
         except ValueError:
-            raise ValueError(f"expected the sizes of the pancakes such as 3 1 2, got {text!r}") from None
+            raise ValueError(f"expected the sizes of the pancakes such as 3 1 2, got {abbreviate(text)}") from None
         if sorted(map(abs, state)) != list(self.goal):
-            raise ValueError(f"expected each of 1 to {self.n} once, got {text!r}")
+            raise ValueError(f"expected each of 1 to {self.n} once, got {abbreviate(text)}")
         if not self.burnt and min(state) < 0:
-            raise ValueError(f"expected numbers above 0, because these pancakes have no burnt side, got {text!r}")
+            raise ValueError(f"expected numbers above 0, because these pancakes have no burnt side, got {abbreviate(text)}")
         return state
 
 

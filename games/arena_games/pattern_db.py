@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from arena import heuristic
+from arena.api.errors import abbreviate
 from arena_games.pattern_tables import table_of
 from arena_games.sliding_rules import PatternSums, SlidingRules
 from arena_games.sliding_tiles import SlidingTiles, State, row_lines
@@ -118,15 +119,15 @@ def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...],
     seen: set[int] = set()
     for tile in [tile for each in parts for tile in each]:
         if tile in seen:
-            raise ValueError(f"partition: tile {tile} occurs twice in {text!r}")
+            raise ValueError(f"partition: tile {tile} occurs twice in {abbreviate(text)}")
         if tile not in tiles:
             raise ValueError(
-                f"partition: expected sizes that add up to {len(tiles)}, or tiles from 1 to {len(tiles)}, got {text!r}"
+                f"partition: expected sizes that add up to {len(tiles)}, or tiles from 1 to {len(tiles)}, got {abbreviate(text)}"
             )
         seen.add(tile)
     if len(seen) < len(tiles):
         missing = ", ".join(str(tile) for tile in tiles if tile not in seen)
-        raise ValueError(f"partition: {text!r} leaves out tiles {missing}; sizes would add up to {len(tiles)}")
+        raise ValueError(f"partition: {abbreviate(text)} leaves out tiles {missing}; sizes would add up to {len(tiles)}")
     return tuple([tuple(sorted(each)) for each in parts])
 
 

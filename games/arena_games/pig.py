@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Game, heuristic, uniform
+from arena.api.errors import abbreviate
 from arena.compiled import Rules, Words
 
 State = tuple[int, bool, int, int, int]
@@ -118,9 +119,11 @@ class Pig(Game):
             first, second = map(int, scores.split(":"))
             gathered, seat = int(plus.removeprefix("+")), "ab".index(mover[0])
         except (ValueError, IndexError):
-            raise ValueError(f"expected two scores, the points gathered and the seat, as in 40:35 +12 a, got {text!r}") from None
+            raise ValueError(
+                f"expected two scores, the points gathered and the seat, as in 40:35 +12 a, got {abbreviate(text)}"
+            ) from None
         if min(first, second, gathered) < 0 or mover[1:] not in ("", "?"):
-            raise ValueError(f"expected no negative number, and a seat a or b with or without a ?, got {text!r}")
+            raise ValueError(f"expected no negative number, and a seat a or b with or without a ?, got {abbreviate(text)}")
         return (seat, mover[1:] == "?", gathered, first, second)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import CHANCE, Limits, Simultaneous
+from arena.api.errors import abbreviate
 
 State = str
 """The actions, two letters for each turn, seat 0 first. Lowercase letters may still be flipped by noise; `?` is a hidden choice.
@@ -123,5 +124,5 @@ class PrisonersDilemma(Simultaneous):
         last = "CDcd?" if self.noise else "CD"  # only the last turn may have pending noise
         odd = set("".join(turns[:-1])) - set("CD") or set("".join(turns[-1:])) - set(last)
         if odd or len(turns) > self.turns or any(len(turn) != 2 for turn in turns):
-            raise ValueError(f"expected up to {self.turns} turns of C and D, as in CC CD, or -, got {text!r}")
+            raise ValueError(f"expected up to {self.turns} turns of C and D, as in CC CD, or -, got {abbreviate(text)}")
         return "".join(turns)

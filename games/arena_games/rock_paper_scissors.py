@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import Limits, Simultaneous
+from arena.api.errors import abbreviate
 
 State = tuple[tuple[str, str], ...]
 """The choices of both seats in each round."""
@@ -81,5 +82,5 @@ class RockPaperScissors(Simultaneous):
         """Parse a text such as `rock-paper paper-paper`. Raises ValueError for other words or too many rounds."""
         rounds = [] if text.strip() == "-" else [tuple(each.split("-")) for each in text.split() or [""]]
         if len(rounds) > self.rounds or any(len(each) != 2 or set(each) - set(CHOICES) for each in rounds):
-            raise ValueError(f"expected up to {self.rounds} rounds such as rock-paper, or -, got {text!r}")
+            raise ValueError(f"expected up to {self.rounds} rounds such as rock-paper, or -, got {abbreviate(text)}")
         return tuple([(first, second) for first, second in rounds])

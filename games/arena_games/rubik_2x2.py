@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Puzzle, encoding, heuristic
+from arena.api.errors import abbreviate
 from arena_games.pattern_tables import load_table, search_backward
 
 State = tuple[int, ...]
@@ -121,7 +122,7 @@ class Rubik2x2(Puzzle):
         """Parse 24 colours. Raises ValueError for impossible corners, or if turns cannot solve the cube."""
         colours = "".join(text.upper().split())
         if len(colours) != 24:
-            raise ValueError(f"expected 24 colours, four for each of U, R, F, D, L and B, got {text!r}")
+            raise ValueError(f"expected 24 colours, four for each of U, R, F, D, L and B, got {abbreviate(text)}")
         stickers = {f"{face}{number}": colours[4 * f + number] for f, face in enumerate(FACES) for number in range(4)}
         known = {
             "".join(corner[-twist:] + corner[:-twist]): 3 * c + twist for c, corner in enumerate(CORNERS) for twist in range(3)
@@ -130,14 +131,14 @@ class Rubik2x2(Puzzle):
         for place, facelets in enumerate(FACELETS):
             corner = "".join([stickers[facelet] for facelet in facelets])
             if corner not in known:
-                raise ValueError(f"no corner has the colours {corner}, as the one at {CORNERS[place]} in {text!r}")
+                raise ValueError(f"no corner has the colours {corner}, as the one at {CORNERS[place]} in {abbreviate(text)}")
             found.append(known[corner])
         if sorted(corner // 3 for corner in found) != list(range(8)):
-            raise ValueError(f"expected each corner once, got {text!r}")
+            raise ValueError(f"expected each corner once, got {abbreviate(text)}")
         if found[7] != 21:
-            raise ValueError(f"expected the corner DBL in its place, because no turn moves it, got {text!r}")
+            raise ValueError(f"expected the corner DBL in its place, because no turn moves it, got {abbreviate(text)}")
         if sum(found) % 3:
-            raise ValueError(f"unsolvable: turns never twist a single corner, as in {text!r}")
+            raise ValueError(f"unsolvable: turns never twist a single corner, as in {abbreviate(text)}")
         return tuple(found[:7])
 
     def format_action(self, state: State, action: int) -> str:

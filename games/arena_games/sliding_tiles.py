@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from arena import Puzzle, heuristic
+from arena.api.errors import abbreviate
 from arena_games.sliding_rules import MAX_CELLS, SlidingRules, TileSums
 
 Side = Annotated[int, Field(ge=2, le=100)]
@@ -160,17 +161,17 @@ class SlidingTiles(Puzzle):
         if "/" in text:
             lengths = [len(row.split()) for row in text.split("/")]
             if lengths != [self.columns] * self.rows:
-                raise ValueError(f"expected {self.rows} rows of {self.columns} tiles, got {text!r}")
+                raise ValueError(f"expected {self.rows} rows of {self.columns} tiles, got {abbreviate(text)}")
         words = text.replace("/", " ").replace(".", " 0 ").split()
         cells = self.rows * self.columns
         try:
             tiles = [int(word) for word in words]
         except ValueError:
-            raise ValueError(f"expected numbers and one dot, got {text!r}") from None
+            raise ValueError(f"expected numbers and one dot, got {abbreviate(text)}") from None
         if sorted(tiles) != list(range(cells)):
-            raise ValueError(f"expected each of 1 to {cells - 1} and one dot, got {text!r}")
+            raise ValueError(f"expected each of 1 to {cells - 1} and one dot, got {abbreviate(text)}")
         if not self._solvable(tiles):
-            raise ValueError(f"unsolvable: no sequence of slides leads from {text!r} to the goal (odd parity)")
+            raise ValueError(f"unsolvable: no sequence of slides leads from {abbreviate(text)} to the goal (odd parity)")
         state: State = self._pack(tiles)
         return state
 
@@ -178,7 +179,7 @@ class SlidingTiles(Puzzle):
         """Return the tile that `text` names. Raises ValueError if it is not next to the blank."""
         legal = self.actions(state)
         if text.strip() not in map(str, legal):
-            raise ValueError(f"expected one of the tiles {', '.join(map(str, legal))}, got {text!r}")
+            raise ValueError(f"expected one of the tiles {', '.join(map(str, legal))}, got {abbreviate(text)}")
         return int(text)
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Puzzle
+from arena.api.errors import abbreviate
 from arena.api.games import SpecFile
 from arena_games.sokoban_level import WAYS, Level, is_set
 
@@ -167,5 +168,5 @@ class Sokoban(Puzzle):
         """Return the push that a text such as `dlU` names. Any walk may precede the push, and no walk need follow it."""
         cell, way = self.xsb.read_push(state[0], state[1], text)
         if 4 * cell + way not in self.actions(state):
-            raise ValueError(f"no box can be pushed there in {text!r}")
+            raise ValueError(f"no box can be pushed there in {abbreviate(text)}")
         return 4 * cell + way

@@ -7,6 +7,8 @@ a spare number behind each row, so that no step leads from one row into the next
 from collections.abc import Iterator
 from pathlib import Path
 
+from arena.api.errors import abbreviate
+
 LOST = 10_000
 """Stands for the number of pushes if no pushes lead to the goal."""
 WAYS = "lurd"
@@ -89,14 +91,14 @@ class Level:
         marks = text.strip().translate(str.maketrans("_ ", "--"))
         empty = self.write(0, -1)
         if marks.translate(str.maketrans("$*@+", "-.-.")) != empty:
-            raise ValueError(f"expected the walls and goals of {empty}, got {text!r}")
+            raise ValueError(f"expected the walls and goals of {empty}, got {abbreviate(text)}")
         found = [(row - 1) * self.wide + column - 1 for row, line in enumerate(marks.split("|")) for column in range(len(line))]
         signs = dict(zip(found, marks.replace("|", ""), strict=True))
         boxes = sum(1 << cell for cell, sign in signs.items() if sign in "$*")
         men = [cell for cell, sign in signs.items() if sign in "@+"]
         count = self.boxes.bit_count()
         if boxes.bit_count() != count or len(men) != 1:
-            raise ValueError(f"expected {count} boxes and one man, got {boxes.bit_count()} and {len(men)} in {text!r}")
+            raise ValueError(f"expected {count} boxes and one man, got {boxes.bit_count()} and {len(men)} in {abbreviate(text)}")
         return boxes, men[0]
 
     def read_push(self, boxes: int, man: int, text: str) -> tuple[int, int]:
@@ -107,9 +109,11 @@ class Level:
         for step in walk:
             man += self.offsets[WAYS.find(step)]
             if step not in WAYS or not is_set(self.floor & ~boxes, man):
-                raise ValueError(f"expected small letters of {WAYS} for a walk over free cells, got {step!r} in {text!r}")
+                raise ValueError(
+                    f"expected small letters of {WAYS} for a walk over free cells, got {abbreviate(step)} in {abbreviate(text)}"
+                )
         if not letter or letter not in WAYS.upper():
-            raise ValueError(f"expected one capital letter of {WAYS.upper()} for the push, got {text!r}")
+            raise ValueError(f"expected one capital letter of {WAYS.upper()} for the push, got {abbreviate(text)}")
         way = WAYS.index(letter.lower())
         return man + self.offsets[way], way
 

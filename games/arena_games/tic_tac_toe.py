@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, TypeVar
 from pydantic import Field
 
 from arena import Disguise, Game, heuristic
+from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
 from arena_games.marks import check_turns, parse_rows
 from arena_games.tic_tac_toe_rules import MAX_BITS, Lanes, MarkRules, ShiftedMarks, TabledMarks
@@ -143,10 +144,10 @@ class TicTacToe(Game):
         x, o = (sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == side) for side in "xo")
         check_turns(x, o, text)
         if self._has_line[x] and self._has_line[o]:
-            raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
+            raise ValueError(f"both sides have {self.in_a_row} in a row in {abbreviate(text)}")
         last = "o" if x.bit_count() == o.bit_count() else "x"
         if self._has_line[x if last == "o" else o]:
-            raise ValueError(f"play continued after a win in {text!r}: {last} cannot have moved last")
+            raise ValueError(f"play continued after a win in {abbreviate(text)}: {last} cannot have moved last")
         return (x, o)
 
 

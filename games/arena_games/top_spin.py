@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Puzzle, encoding, heuristic
+from arena.api.errors import abbreviate
 from arena_games.pattern_tables import load_table, search_backward
 
 State = tuple[int, ...]
@@ -103,13 +104,15 @@ class TopSpin(Puzzle):
         words = text.split()
         tokens = tuple([int(word) if word.isdecimal() else 0 for word in words])
         if sorted(tokens) != list(self.goal):
-            raise ValueError(f"expected each of 1 to {self.n} once, got {text!r}")
+            raise ValueError(f"expected each of 1 to {self.n} once, got {abbreviate(text)}")
         start = tokens.index(1)
         state = tokens[start:] + tokens[:start]
         swaps = self.k * (self.k - 1) // 2
         odd = sum(state[j] < state[i] for i in range(self.n) for j in range(i + 1, self.n)) % 2
         if odd and self.n % 2 and swaps % 2 == 0:  # neither an action nor a turn of the ring changes the parity
-            raise ValueError(f"unsolvable: actions swap tokens in even numbers, and {text!r} is an odd number of swaps away")
+            raise ValueError(
+                f"unsolvable: actions swap tokens in even numbers, and {abbreviate(text)} is an odd number of swaps away"
+            )
         return state
 
 

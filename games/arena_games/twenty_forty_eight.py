@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Game, heuristic
+from arena.api.errors import abbreviate
 from arena_games.twenty_forty_eight_rules import TileRules
 
 Line = tuple[int, ...]
@@ -132,18 +133,18 @@ class TwentyFortyEight(Game):
             points = int(score)
         except ValueError:
             raise ValueError(
-                f"expected the rows, the score and the tiles to come, as in 0,0,2/4,0,0 16 +1, got {text!r}"
+                f"expected the rows, the score and the tiles to come, as in 0,0,2/4,0,0 16 +1, got {abbreviate(text)}"
             ) from None
         if rest or len(rows) != self.rows or any(len(row) != self.columns for row in rows):
             raise ValueError(
-                f"expected {self.rows} rows of {self.columns} tiles, then the score and the tiles to come, got {text!r}"
+                f"expected {self.rows} rows of {self.columns} tiles, then the score and the tiles to come, got {abbreviate(text)}"
             )
         tiles = [tile for row in rows for tile in row]
         strange = [tile for tile in tiles if tile and (tile < 2 or tile & (tile - 1))]
         if strange:
-            raise ValueError(f"expected 0 for an empty cell or a power of 2 from 2, got {strange[0]} in {text!r}")
+            raise ValueError(f"expected 0 for an empty cell or a power of 2 from 2, got {strange[0]} in {abbreviate(text)}")
         if points < 0 or not 0 <= coming <= min(2, tiles.count(0)):
-            raise ValueError(f"expected a score from 0, and up to 2 tiles to come that have room, got {text!r}")
+            raise ValueError(f"expected a score from 0, and up to 2 tiles to come that have room, got {abbreviate(text)}")
         return (rows, points, coming)
 
 

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, NamedTuple, Self
 
 from arena import CHANCE, Game, Limits, Simultaneous
+from arena.api.errors import abbreviate
 from arena_bridges.dialects import Dialect, Gtp, Uci
 from arena_bridges.openspiel.library import load_game, pyspiel
 from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, movers_of, parse, seen_text, state_of
@@ -264,7 +265,7 @@ def _speak_gtp(size: int, komi: float) -> Gtp:
         for action in state.spiel.legal_actions():
             if write_vertex(state, action).lower() == text.lower():
                 return int(action)
-        raise ValueError(f"expected a free vertex with a legal move, or pass, got {text!r}")
+        raise ValueError(f"expected a free vertex with a legal move, or pass, got {abbreviate(text)}")
 
     def list_stones(state: Any) -> Sequence[tuple[int, str]]:
         return [(one.player, vertex_of(state.spiel, one.player, one.action)) for one in state.spiel.full_history()]
@@ -288,7 +289,7 @@ def _speak_uci() -> Uci:
         for action in state.spiel.legal_actions():
             if write_move(state, action) == text:
                 return int(action)
-        raise ValueError(f"expected a legal move such as e2e4, got {text!r}")
+        raise ValueError(f"expected a legal move such as e2e4, got {abbreviate(text)}")
 
     return Uci(write_fen, write_move, read_move)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena import CHANCE
+from arena.api.errors import abbreviate
 from arena_bridges.openspiel.library import load_game
 
 NOTHING = "-"
@@ -209,9 +210,9 @@ def parse(text: str, notation: str) -> State | Observation:
             own = tuple([(int(action), str(name)) for action, name in legal])
             return Observation(int(observer), tuple(map(int, movers)), str(seen), own)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"expected the JSON list of an observation, got {notation!r}") from error
+            raise ValueError(f"expected the JSON list of an observation, got {abbreviate(notation)}") from error
     if not words or not (words == [NOTHING] or all(word.isdecimal() for word in words)):
-        raise ValueError(f"expected the numbers of the actions so far, as in 4 0 8, or {NOTHING}, got {notation!r}")
+        raise ValueError(f"expected the numbers of the actions so far, as in 4 0 8, or {NOTHING}, got {abbreviate(notation)}")
     state = state_of(text, () if words == [NOTHING] else tuple(map(int, words)))
     if state.history:
         state.spiel = replay(text, state.history)
