@@ -14,9 +14,9 @@ from arena_setup.words import entry_of, values_of
 
 _LIMITS_KEY = re.compile(r"`limits: \{(\w+): ([^}]*)\}`")
 """A limit as the messages about a spec write it."""
-_AGENT = re.compile(r"agents\[(\d+)\](?:\.(.+))?")
-_PLACES = {r"game(?:\.name)?": "GAME", r"game\.(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}
-"""The paths in a spec, and the words of the command line that set them."""
+_AGENT = re.compile(r"agents\[(\d+)\](?:\.agent)?(?:\.(.+))?")
+_PLACES = {r"game\.(?!name$)(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}
+"""The paths in a spec, and the words of the command line that set them. The name of the game is such a word itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,13 @@ class MatchSetup:
         agent = _AGENT.fullmatch(where)
         if agent is not None:
             word = agents[int(agent[1])]
+            if agent[2] == "heuristic" and "heuristic" not in entry_of(word):
+                return "--heuristic"
             return f"{word}: {agent[2]}" if agent[2] else word
         found = [(re.fullmatch(pattern, where), place) for pattern, place in _PLACES.items()]
-        return next((match.expand(place) for match, place in found if match), where or self.game)
+        return next(
+            (match.expand(place) for match, place in found if match), self.game if where in ("", "game", "game.name") else where
+        )
 
 
 def make_patient(spec: Spec, limits: Mapping[str, Any]) -> Spec:

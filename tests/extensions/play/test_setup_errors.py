@@ -1,0 +1,30 @@
+"""Errors about a game, an agent or an option begin with the word of the command line that caused them."""
+
+from typing import Any
+
+import pytest
+
+from arena import ArenaError
+from arena_setup.match_setup import MatchSetup
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("keys", "agents", "start"),
+    [
+        ({"game": "connect"}, ["random"], "connect: unknown game 'connect'"),
+        ({"game": "connect-four"}, ["nobody"], "nobody: unknown agent 'nobody'"),
+        ({"game": "connect-four"}, ["nobody:depth=3"], "nobody:depth=3: unknown agent 'nobody'"),
+        ({"game": "connect-four"}, ["alpha-beta:deep=3"], "alpha-beta:deep=3: deep: unknown key"),
+        ({"game": "connect-four", "heuristic": "foo"}, ["alpha-beta"], "--heuristic: unknown heuristic 'foo'"),
+        ({"game": "connect-four"}, ["alpha-beta:heuristic=foo"], "alpha-beta:heuristic=foo: heuristic: unknown"),
+        ({"game": "connect-four", "parameters": {"rows": 0}}, ["random"], "--set rows: "),
+        ({"game": "connect-four", "position": "x"}, ["random"], "--position: not a position"),
+    ],
+)
+def test_an_error_begins_with_its_word(keys: dict[str, Any], agents: list[str], start: str) -> None:
+    with pytest.raises(ArenaError) as caught:
+        MatchSetup(**keys).load([*agents, "greedy"])
+    lines = str(caught.value).split("\n")
+    assert [line[: len(start)] for line in lines] == [start] * len(lines)
