@@ -5,6 +5,7 @@ not be installed.
 import asyncio
 import faulthandler
 import gc
+import io
 import os
 import pty
 import select
@@ -16,16 +17,18 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 from hypothesis import settings
 
-from arena import Agent, Game, Limits
+from arena import Agent, Game, Limits, cli
 from arena.counting import Meter, counting_view
 from arena.heuristics import bind
 from arena.identity import Stream
@@ -95,6 +98,29 @@ def arena_in(folder: Path) -> Arena:
         return run_module("arena", [str(word) for word in words], folder=folder, environment=variables)
 
     return arena
+
+
+def invoke_in(folder: Path) -> Arena:
+    """Return a function like that of `arena_in`, which runs the command line in this process and starts no workers.
+
+    Modules stay imported from one call to the next, and output to file descriptors is not captured.
+    """
+
+    def invoke(*words: object, **environment: object) -> subprocess.CompletedProcess[str]:
+        command, out, err = ["arena", *map(str, words)], io.StringIO(), io.StringIO()
+        with (
+            chdir(folder),
+            mock.patch.dict(os.environ, {name: str(value) for name, value in environment.items()}),
+            mock.patch("sys.argv", command),
+            mock.patch("arena.commands.run.SECONDS_BEFORE_WORKERS", inf),
+            mock.patch("arena.schedule.fingerprint.Fingerprint.is_trusted", return_value=True),  # plugin files run here, too
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            code = cli._guarded()
+        return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
+
+    return invoke
 
 
 def library_folders() -> list[str]:
@@ -251,6 +277,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def arena(tmp_path: Path) -> Arena:
     """Return a function that runs the command line in the folder of the test."""
     return arena_in(tmp_path)
+
+
+@pytest.fixture
+def invoke(tmp_path: Path) -> Arena:
+    """Return a function that runs the command line in this process, in the folder of the test."""
+    return invoke_in(tmp_path)
 
 
 @pytest.fixture

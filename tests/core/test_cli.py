@@ -1,4 +1,4 @@
-"""The command line in real processes: stdout, stderr, exit codes, Ctrl-C."""
+"""The command line: stdout, stderr, exit codes, Ctrl-C."""
 
 import json
 import os
@@ -13,15 +13,10 @@ from types import SimpleNamespace
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from arena.cli import cli
 from arena.errors import Interrupted
-from tests.conftest import arena_in
-
-pytestmark = pytest.mark.process
-
-ROOT = Path(__file__).parents[2]
+from tests.conftest import Arena
 
 NOISY = """
 import os, subprocess, sys
@@ -45,11 +40,6 @@ def arena_agents():
 """
 
 
-def arena(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    alone = ["--no-store"] if arguments[:1] == ("run",) else []  # stores have tests of their own
-    return arena_in(cwd or ROOT)(*arguments, *alone, **environment)
-
-
 @pytest.fixture
 def spec(tmp_path: Path) -> Path:
     file = tmp_path / "small.yaml"
@@ -57,29 +47,29 @@ def spec(tmp_path: Path) -> Path:
     return file
 
 
-def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, tmp_path: Path) -> None:
-    done = arena("run", str(spec), cwd=tmp_path)
+def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, invoke: Arena) -> None:
+    done = invoke("run", spec, "--no-store")
     assert (done.returncode, done.stderr) == (0, "")
     assert "small: tic-tac-toe" in done.stdout
     assert re.search(r"\bgreedy\b", done.stdout)
 
 
-def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
-    """Neither print, nor the file descriptor, nor a child process; at import or during a match; with workers or without."""
+def test_output_of_agents_never_reaches_stdout(tmp_path: Path, arena: Arena) -> None:
+    """An agent prints, writes to the file descriptor and starts a program, at import and in a match, with one and two workers."""
     (tmp_path / "noisy.py").write_text(NOISY)
     (tmp_path / "noisy.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, noisy]\nplugins: [noisy.py]\n")
     for extra in ([], ["--workers", "2"]):
-        done = arena("run", str(tmp_path / "noisy.yaml"), "--format", "json", *extra)
+        done = arena("run", "noisy.yaml", "--no-store", "--format", "json", *extra)
         assert done.returncode == 0
         json.loads(done.stdout)
         for words in ("imported", "raw import", "thinking", "raw thought", "from a child"):
             assert words in done.stderr
 
 
-def test_the_plugins_of_arena_precede_its_bridges() -> None:
-    told = re.findall(r"^fairarena:(\w+)-", arena("plugins").stdout, re.MULTILINE)
-    assert told == ["builtin"] * told.count("builtin") + ["bridge"] * told.count("bridge")
-    assert {"builtin", "bridge"} <= set(told)
+def test_the_plugins_of_arena_precede_its_bridges(invoke: Arena) -> None:
+    kinds = re.findall(r"^fairarena:(\w+)-", invoke("plugins").stdout, re.MULTILINE)
+    assert kinds == ["builtin"] * kinds.count("builtin") + ["bridge"] * kinds.count("bridge")
+    assert {"builtin", "bridge"} <= set(kinds)
 
 
 @pytest.mark.parametrize(
@@ -94,14 +84,14 @@ def test_the_plugins_of_arena_precede_its_bridges() -> None:
         [],
     ],
 )
-def test_a_wrong_call_ends_with_2(arguments: list[str]) -> None:
-    done = arena(*arguments)
+def test_a_wrong_call_ends_with_2(arguments: list[str], invoke: Arena) -> None:
+    done = invoke(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
+def test_a_void_match_ends_with_1(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "broken.py").write_text(
         "from arena_games.tic_tac_toe import TicTacToe\nfrom arena import hookimpl\n"
         "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
@@ -111,7 +101,7 @@ def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
     (tmp_path / "void.yaml").write_text(
         "game: broken\nrounds: 1\nagents: [random, {agent: random, label: other}]\nplugins: [broken.py]\n"
     )
-    done = arena("run", str(tmp_path / "void.yaml"))
+    done = invoke("run", "void.yaml", "--no-store")
     assert done.returncode == 1
     assert "void" in done.stdout
     assert "no result" in done.stderr
@@ -132,6 +122,7 @@ sys.argv = ["arena", "--version"]
 INSTALLED = "from arena.__main__ import main; main()"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("start", [INSTALLED, "runpy.run_module('arena', run_name='__main__')"])
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("module", ["arena.cli", "click", "arena.errors", "arena.commands"])
@@ -142,6 +133,7 @@ def test_a_signal_ends_arena_while_it_imports_its_modules(module: str, number: s
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", [[str(Path(sys.executable).with_name("arena"))], [sys.executable, "-m", "arena"]])
 def test_ctrl_c_prints_no_traceback_of_arena_at_any_time(tmp_path: Path, command: list[str]) -> None:
     """As a terminal does, send SIGINT to the group of processes, 0 to 0.6 s after the start. Python may complain at first."""
@@ -163,20 +155,21 @@ def test_ctrl_c_prints_no_traceback_of_arena_at_any_time(tmp_path: Path, command
 
 
 @pytest.mark.parametrize("place", ["load_spec", "MatchQueue", "Leaderboard"])
-def test_an_interrupted_run_prints_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+def test_an_interrupted_run_prints_how_to_continue(
+    tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
     """Two agents play each position twice, so a round has two matches."""
 
     def interrupt(*_: object, **__: object) -> None:
         raise Interrupted
 
-    monkeypatch.chdir(tmp_path)
-    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
-    assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    assert invoke("run", "cup.yaml").returncode == 0
     module = import_module("arena.tournament.run" if place == "MatchQueue" else "arena.commands.run")
     monkeypatch.setattr(module, place, interrupt if place != "Leaderboard" else SimpleNamespace(of_results=interrupt))
     for options, continues in (["--quiet"], True), ([], True), (["--store", "none.db", "--quiet"], place != "load_spec"):
-        done = CliRunner().invoke(cli, ["run", "cup.yaml", *options])
-        assert done.exit_code == 1  # click's own way to end; `arena` itself ends with 130
+        done = invoke("run", "cup.yaml", *options)
+        assert done.returncode == 130
         command = " ".join(["arena run cup.yaml", *[word for word in ("--quiet",) if word in options]])
         command += " --store none.db" if "--store" in options else ""
         count = (2 if place == "Leaderboard" else 0) if "--store" in options else 2
@@ -187,12 +180,11 @@ def test_an_interrupted_run_prints_how_to_continue(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("place", ["load_spec", "check_code", "user_interrupts"])
 @pytest.mark.parametrize("option", [["--fresh"], ["--fresh-for", "random"], ["--accept-changed-plugins"]])
 def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, option: list[str]
+    tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, place: str, option: list[str]
 ) -> None:
     """Without `--fresh`, the printed command would go on with the old matches."""
-    monkeypatch.chdir(tmp_path)
-    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
-    assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    assert invoke("run", "cup.yaml").returncode == 0
     module = import_module("arena.commands.run" if place == "load_spec" else "arena.tournament.run")
 
     def interrupt(*_: object, **__: object) -> None:
@@ -200,7 +192,7 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
 
     with monkeypatch.context() as patch:
         patch.setattr(module, place, interrupt)
-        done = CliRunner().invoke(cli, ["run", "cup.yaml", *option])
+        done = invoke("run", "cup.yaml", *option)
     kept = 0 if place != "load_spec" and option[0] != "--accept-changed-plugins" else 2
     command = " ".join(["arena run cup.yaml", *(option if place != "user_interrupts" else [])])
     assert f"\n{kept} matches are in results/cup.db; continue with\n  {command}\n" in done.stderr
@@ -208,12 +200,11 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
 
 @pytest.mark.parametrize("looked_up", [0, 1, 500])
 def test_an_interrupted_run_counts_the_matches_in_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: int
+    tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, looked_up: int
 ) -> None:
     """300 rounds of two matches each, of which the second run has looked up a few when it is interrupted."""
-    monkeypatch.chdir(tmp_path)
-    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 300\nagents: [random, greedy]\n")
-    assert CliRunner().invoke(cli, ["run", "cup.yaml"]).exit_code == 0
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 300\nagents: [random, greedy]\n")
+    assert invoke("run", "cup.yaml").returncode == 0
     seen = 0
 
     def found(_: object) -> None:
@@ -223,17 +214,16 @@ def test_an_interrupted_run_counts_the_matches_in_the_store(
             raise Interrupted
 
     monkeypatch.setattr("arena.console.progress.Progress.found", found)
-    done = CliRunner().invoke(cli, ["run", "cup.yaml"])
+    done = invoke("run", "cup.yaml")
     assert "\n600 matches are in results/cup.db; continue with\n  arena run cup.yaml\n" in done.stderr
 
 
 @pytest.mark.parametrize(("number", "said"), [(0, "0 of 4 matches were"), (1, "1 of 4 matches was"), (3, "3 of 4 matches were")])
-def test_an_interrupted_run_without_a_store_shows_what_was_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+def test_an_interrupted_run_without_a_store_shows_its_matches(
+    tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, number: int, said: str
 ) -> None:
-    """Its matches are in no file, so this output is all that is left of them."""
-    monkeypatch.chdir(tmp_path)
-    Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
+    """No file has these matches, so the user sees them only here."""
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
     seen = 0
 
     def count(*_: object) -> None:
@@ -243,8 +233,8 @@ def test_an_interrupted_run_without_a_store_shows_what_was_played(
             raise Interrupted
 
     monkeypatch.setattr(f"arena.console.progress.Progress.{'note' if number else 'expect'}", count)
-    done = CliRunner().invoke(cli, ["run", "cup.yaml", "--no-store", "--quiet", "--format", "json"])
-    assert isinstance(done.exception, SystemExit | Interrupted)
+    done = invoke("run", "cup.yaml", "--no-store", "--quiet", "--format", "json")
+    assert done.returncode == 130
     assert f"\n{said} played; without a store, the run cannot be continued\n" in done.stderr
     if not number:
         assert done.stdout == ""
@@ -252,9 +242,10 @@ def test_an_interrupted_run_without_a_store_shows_what_was_played(
     (board,) = json.loads(done.stdout)["boards"]
     assert [row["games"] for row in board["rows"]] == [number, number]
     assert (board["finished"], board["size"]) == (False, 4)
-    assert not Path("results").exists()
+    assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.process
 def test_a_closed_pipe_gives_no_traceback(spec: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
@@ -262,8 +253,8 @@ def test_a_closed_pipe_gives_no_traceback(spec: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_help_lists_every_command_by_a_short_sentence() -> None:
-    """From tables, so that no command has to be imported."""
+def test_the_help_lists_every_command_by_a_short_sentence(invoke: Arena) -> None:
+    """The sentences come from tables, so that the help imports no command."""
     packages = {"arena.commands", *[command.target.partition(".")[0] for command in cli.commands.listed()]} - {"arena"}
     folders = [Path(str(import_module(name).__file__)).parent for name in packages]
     texts = [file.read_text("utf-8") for folder in folders for file in folder.rglob("*.py")]
@@ -273,11 +264,12 @@ def test_the_help_lists_every_command_by_a_short_sentence() -> None:
         assert cli.commands[command.name].help
         if not command.hidden:
             assert command.help == click.Command(command.name, help=command.help).get_short_help_str(60), "not cut at 80 columns"
-    shown = CliRunner().invoke(cli, ["--help"]).stdout.partition("Commands:\n")[2]
+    shown = invoke("--help").stdout.partition("Commands:\n")[2]
     names = [line.split()[0] for line in shown.splitlines() if re.match("  [a-z]", line)]
     assert names == [command.name for command in cli.commands.listed() if not command.hidden]
 
 
+@pytest.mark.process
 def test_a_command_is_imported_when_it_is_called() -> None:
     code = (
         "import sys, arena.cli\n"
@@ -289,8 +281,8 @@ def test_a_command_is_imported_when_it_is_called() -> None:
     assert done.stdout.splitlines()[-1] == "['arena.commands.leaderboard']"
 
 
-def test_a_command_like_an_unknown_one_is_proposed() -> None:
-    assert "Did you mean 'validate'?" in arena("valdate").stderr
+def test_an_unknown_command_names_a_similar_one(invoke: Arena) -> None:
+    assert "Did you mean 'validate'?" in invoke("valdate").stderr
 
 
 # Bad input: exit code 2, a clear message on stderr, nothing on stdout, no traceback
@@ -317,9 +309,9 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
         (f'{SOUND}"\\e[31m\\n": 1\n'.encode(), r"^cup\.yaml:4:1: \\x1b\[31m\\n: unknown key"),
     ],
 )
-def test_a_bad_spec_ends_with_2(tmp_path: Path, text: bytes, words: str) -> None:
+def test_a_bad_spec_ends_with_2(tmp_path: Path, invoke: Arena, text: bytes, words: str) -> None:
     (tmp_path / "cup.yaml").write_bytes(text)
-    refused(arena("run", "cup.yaml", cwd=tmp_path), words)
+    refused(invoke("run", "cup.yaml"), words)
 
 
 @pytest.mark.parametrize(
@@ -332,17 +324,17 @@ def test_a_bad_spec_ends_with_2(tmp_path: Path, text: bytes, words: str) -> None
         ),
     ],
 )
-def test_a_bad_plugin_ends_with_2(tmp_path: Path, plugin: str, words: str) -> None:
+def test_a_bad_plugin_ends_with_2(tmp_path: Path, invoke: Arena, plugin: str, words: str) -> None:
     (tmp_path / "cup.yaml").write_text(SOUND)
     (tmp_path / "mine.py").write_text(plugin)
-    refused(arena("run", "cup.yaml", "--plugin", "mine.py", cwd=tmp_path), rf"^plugin .*{words}")
+    refused(invoke("run", "cup.yaml", "--plugin", "mine.py"), rf"^plugin .*{words}")
 
 
-def test_validate_tells_all_faults_of_all_specs(tmp_path: Path) -> None:
+def test_validate_prints_all_faults_of_all_specs(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "cup.yaml").write_text(SOUND)
     (tmp_path / "bad.yaml").write_text("game: tic-tac-tow\nagents: [random, gredy]\nrounds: 0\n")
     (tmp_path / "worse.yaml").write_text("game: [\n")
-    done = arena("validate", "bad.yaml", "cup.yaml", "worse.yaml", "nowhere.yaml", cwd=tmp_path)
+    done = invoke("validate", "bad.yaml", "cup.yaml", "worse.yaml", "nowhere.yaml")
     assert done.returncode == 2
     assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [
         "bad.yaml:1:7",
@@ -355,21 +347,19 @@ def test_validate_tells_all_faults_of_all_specs(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_an_agent_that_a_board_cannot_use_is_a_note(tmp_path: Path) -> None:
+def test_an_agent_that_a_board_cannot_use_is_a_note(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "cup.yaml").write_text(
         "games: [tic-tac-toe, {name: sliding-tiles, shuffle: 2}]\nrounds: 1\nagents: [random, type-a]\nlimits: {moves: 9}\n"
     )
-    done = arena("run", "cup.yaml", "--format", "csv", cwd=tmp_path)
+    done = invoke("run", "cup.yaml", "--no-store", "--format", "csv")
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert "type-a cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path" in line
-    quiet = arena("run", "cup.yaml", "--quiet", cwd=tmp_path)
+    quiet = invoke("run", "cup.yaml", "--no-store", "--quiet")
     assert (quiet.returncode, quiet.stderr) == (0, "")
 
 
-def test_a_spec_in_the_place_of_a_store_is_named_so(tmp_path: Path) -> None:
+def test_the_error_for_a_spec_instead_of_a_store_names_the_command(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "cup.yaml").write_text(SOUND)
     for command in ("leaderboard", "matches", "export"):
-        refused(
-            arena(command, "cup.yaml", cwd=tmp_path), r"^cup\.yaml is a spec: `arena run cup\.yaml` plays it; .* results/cup\.db$"
-        )
+        refused(invoke(command, "cup.yaml"), r"^cup\.yaml is a spec: `arena run cup\.yaml` plays it; .* results/cup\.db$")

@@ -24,8 +24,6 @@ from arena.store import Store
 from tests.conftest import Arena
 from tests.eventually import DEADLINE_SECONDS, eventually
 
-pytestmark = pytest.mark.process
-
 PATIENT = """
 import os, time
 from arena import Agent, hookimpl
@@ -62,10 +60,10 @@ def scores(text: str) -> Any:
     return [[(row["agent"], row["games"], row["score"]) for row in board["rows"]] for board in boards]
 
 
-def test_fresh_keeps_the_old_file_aside(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    arena("run", cup, "--store", "a.db")
+def test_fresh_keeps_the_old_file_aside(cup: Path, invoke: Arena, tmp_path: Path) -> None:
+    invoke("run", cup, "--store", "a.db")
     before = timeless(tmp_path / "a.db")
-    done = arena("run", cup, "--store", "a.db", "--fresh", "--seed", "5")
+    done = invoke("run", cup, "--store", "a.db", "--fresh", "--seed", "5")
     assert "the matches so far are kept in a.1.db" in done.stderr
     assert timeless(tmp_path / "a.1.db") == before
     assert not timeless(tmp_path / "a.db").keys() & before.keys()
@@ -112,7 +110,7 @@ def test_an_edit_during_a_run_ends_it(arena: Arena, tmp_path: Path, isolation: s
     assert "more than one version" not in put_back.stdout
 
 
-def test_versions_are_compared_wherever_the_folder_lies(arena: Arena, tmp_path: Path) -> None:
+def test_versions_are_compared_wherever_the_folder_lies(invoke: Arena, tmp_path: Path) -> None:
     text = ENDS.format(first="END = 0", more="pass")
     for name, changed in (("a", text), ("b", text), ("c", text.replace("END = 0", "END = -1"))):
         (tmp_path / name).mkdir()
@@ -120,18 +118,18 @@ def test_versions_are_compared_wherever_the_folder_lies(arena: Arena, tmp_path: 
         (tmp_path / name / "s.yaml").write_text("game: tic-tac-toe\nrounds: 6\nagents: [ends, random]\nplugins: [ends.py]\n")
     shards = {"a": "1/2", "b": "2/2", "c": "2/2"}
     for name, shard in shards.items():
-        assert arena("run", f"{name}/s.yaml", "--store", f"{name}.db", "--shard", shard, "--workers", "1").returncode == 0
-    assert arena("merge", "ab.db", "a.db", "b.db").returncode == 0
-    refused = arena("merge", "ac.db", "a.db", "c.db")
+        assert invoke("run", f"{name}/s.yaml", "--store", f"{name}.db", "--shard", shard, "--workers", "1").returncode == 0
+    assert invoke("merge", "ab.db", "a.db", "b.db").returncode == 0
+    refused = invoke("merge", "ac.db", "a.db", "c.db")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "ends.py differs between c.db and a.db" in refused.stderr
     assert not (tmp_path / "ac.db").exists()
-    assert arena("merge", "ac.db", "a.db", "c.db", "--accept-changed-plugins").returncode == 0
-    assert "more than one version of ends.py" in arena("leaderboard", "ac.db").stdout
+    assert invoke("merge", "ac.db", "a.db", "c.db", "--accept-changed-plugins").returncode == 0
+    assert "more than one version of ends.py" in invoke("leaderboard", "ac.db").stdout
     (tmp_path / "d").mkdir()
     copy(tmp_path / "c" / "ends.py", tmp_path / "d")
     copy(tmp_path / "a" / "s.yaml", tmp_path / "d")
-    moved = arena("run", "d/s.yaml", "--store", "ab.db")
+    moved = invoke("run", "d/s.yaml", "--store", "ab.db")
     assert "ends.py changed since the matches in it were played" in moved.stderr
 
 
@@ -167,6 +165,7 @@ def test_ctrl_c_keeps_the_finished_matches(arena: Arena, tmp_path: Path, monkeyp
     assert whole == {record.id: record.timeless() for record in arena_.run(spec).records}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("times", [pytest.param(5), pytest.param(100, marks=pytest.mark.proof)])
 def test_kills_lose_nothing(tmp_path: Path, times: int) -> None:
     """A run of six agents with two workers is killed at random moments and resumed, many times.
@@ -217,28 +216,28 @@ def _workers_of(folder: Path) -> list[str]:
     return found
 
 
-def test_shards_merge_to_the_whole(cup: Path, arena: Arena, tmp_path: Path) -> None:
-    whole = arena("run", cup, "--no-store", "--format", "json")
+def test_shards_merge_to_the_whole(cup: Path, invoke: Arena, tmp_path: Path) -> None:
+    whole = invoke("run", cup, "--no-store", "--format", "json")
     for number in (1, 2, 3):
-        done = arena("run", cup, "--shard", f"{number}/3")
+        done = invoke("run", cup, "--shard", f"{number}/3")
         assert done.returncode == 0, done.stderr
         assert f"Shard {number} of 3 is complete; all shards together have 18 matches." in done.stdout
         assert "`arena merge OUT.db IN.db ...`" in done.stdout
         assert "not finished" not in done.stdout
-        assert arena("leaderboard", f"results/cup.{number}-of-3.db").stdout == done.stdout
+        assert invoke("leaderboard", f"results/cup.{number}-of-3.db").stdout == done.stdout
     parts = sorted((tmp_path / "results").iterdir())
     assert [part.name for part in parts] == [f"cup.{number}-of-3.db" for number in (1, 2, 3)]
-    merged = arena("merge", "results/cup.db", *parts)
+    merged = invoke("merge", "results/cup.db", *parts)
     assert merged.stdout == "results/cup.db: 18 matches\n"
-    assert arena("merge", "two.db", *parts[:2]).returncode == 0
-    halves = arena("leaderboard", "two.db").stdout
+    assert invoke("merge", "two.db", *parts[:2]).returncode == 0
+    halves = invoke("leaderboard", "two.db").stdout
     assert "The run is not finished: " in halves
     assert "hard" not in halves
-    again = arena("run", cup, "--format", "json")
+    again = invoke("run", cup, "--format", "json")
     assert scores(again.stdout) == scores(whole.stdout)
     assert "nothing was left to play" in again.stderr
-    assert arena("merge", "results/cup.db", *parts).returncode == 2
-    assert arena("run", cup, "--shard", "4/3").returncode == 2
+    assert invoke("merge", "results/cup.db", *parts).returncode == 2
+    assert invoke("run", cup, "--shard", "4/3").returncode == 2
 
 
 TWO_BOARDS = """
@@ -249,16 +248,16 @@ agents: [random, {agent: alpha-beta, depth: 1}, {agent: alpha-beta, depth: 2}]
 """
 
 
-def test_an_export_is_enough_to_count_the_pairs(arena: Arena, tmp_path: Path) -> None:
+def test_an_export_is_enough_to_count_the_pairs(invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO_BOARDS)
-    arena("run", "two.yaml", "--store", "two.db")
-    rows = [json.loads(line) for line in arena("export", "two.db").stdout.splitlines()]
-    cells = list(csv.DictReader(io.StringIO(arena("export", "two.db", "--format", "csv").stdout)))
+    invoke("run", "two.yaml", "--store", "two.db")
+    rows = [json.loads(line) for line in invoke("export", "two.db").stdout.splitlines()]
+    cells = list(csv.DictReader(io.StringIO(invoke("export", "two.db", "--format", "csv").stdout)))
     assert [(row["board"], int(row["round"]), json.loads(row["parameters"])) for row in cells] == [
         (row["board"], row["round"], row["parameters"]) for row in rows
     ]
     assert list(rows[0])[-4:] == ["timing", "board", "round", "parameters"]
-    for board, size in zip(json.loads(arena("compare", "two.db", "--format", "json").stdout), (3, 4), strict=True):
+    for board, size in zip(json.loads(invoke("compare", "two.db", "--format", "json").stdout), (3, 4), strict=True):
         here = [row for row in rows if row["parameters"]["rows"] == size]
         assert len({row["board"] for row in here}) == 1
         for pair in board["pairs"]:
@@ -280,14 +279,14 @@ def _pentanomial(rows: list[Any], one: str, other: str) -> list[int]:
     return [sum(points == count / 2 for points in pairs.values()) for count in range(5)]
 
 
-def test_a_replay_verifies_every_position(cup: Path, arena: Arena, tmp_path: Path) -> None:
+def test_a_replay_verifies_every_position(cup: Path, invoke: Arena, tmp_path: Path) -> None:
     import sqlite3
 
-    arena("run", cup)
-    record = json.loads(arena("export", "results/cup.db").stdout.splitlines()[0])
-    done = arena("replay", "results/cup.db", record["id"][:10])
+    invoke("run", cup)
+    record = json.loads(invoke("export", "results/cup.db").stdout.splitlines()[0])
+    done = invoke("replay", "results/cup.db", record["id"][:10])
     assert done.returncode == 0
-    assert arena("replay", "results/cup.db", "zz").returncode == 2
+    assert invoke("replay", "results/cup.db", "zz").returncode == 2
     assert "the rules agree, and the agents have played the same again" in done.stdout
     shown = re.findall(r"^(\d+)\. (\w+): (\d)", done.stdout, re.MULTILINE)
     assert [action for _, _, action in shown] == record["actions"]
@@ -296,17 +295,17 @@ def test_a_replay_verifies_every_position(cup: Path, arena: Arena, tmp_path: Pat
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE record SET returns = '0.25,-0.25' WHERE id = ?", (bytes.fromhex(record["id"]),))
     connection.close()
-    lying = arena("replay", "results/cup.db", record["id"])
+    lying = invoke("replay", "results/cup.db", record["id"])
     assert lying.returncode == 1
     assert "differs: returns: recorded (0.25, -0.25)" in lying.stdout
     assert f"differs: hash: match {record['id']} has changed since it was written" in lying.stdout
     with sqlite3.connect(path) as connection:
         connection.execute('UPDATE detail SET actions = \'["1", "1"]\' WHERE record = 1')
     connection.close()
-    assert "differs: action 2: '1'" in arena("replay", "results/cup.db", record["id"]).stdout
+    assert "differs: action 2: '1'" in invoke("replay", "results/cup.db", record["id"]).stdout
 
 
-def test_every_failure_prints_the_command_that_shows_it(arena: Arena, tmp_path: Path) -> None:
+def test_every_failure_prints_the_command_that_shows_it(invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class Bad(Agent):\n"
@@ -316,9 +315,9 @@ def test_every_failure_prints_the_command_that_shows_it(arena: Arena, tmp_path: 
         "@hookimpl\ndef arena_agents(): return [Bad]\n"
     )
     (tmp_path / "bad.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [bad, random]\nplugins: [bad.py]\n")
-    board = arena("run", "bad.yaml", "--workers", "1").stdout
+    board = invoke("run", "bad.yaml", "--workers", "1").stdout
     command = re.search(r"^  arena (replay \S+ [0-9a-f]+)$", board, re.MULTILINE)
     assert command is not None
-    done = arena(*command[1].split())
+    done = invoke(*command[1].split())
     assert done.returncode == 0
     assert "exception of bad: RuntimeError: no idea" in done.stdout

@@ -5,7 +5,8 @@ from shutil import copytree
 
 import pytest
 
-from tests.conftest import Arena, arena_in
+from arena import run
+from tests.conftest import Arena
 
 PLUGINS = {
     "pile": """
@@ -97,7 +98,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the spec was played with the defaults of the beginning."""
     folder = tmp_path_factory.mktemp("first")
     write(folder)
-    assert arena_in(folder)("run", "cup.yaml", "--workers", "1").returncode == 0
+    run(folder / "cup.yaml", store=folder / "results" / "cup.db")
     return folder
 
 
@@ -119,37 +120,37 @@ CHANGES = [
 
 @pytest.mark.parametrize(("plugin", "old", "new", "told", "spoken"), CHANGES, ids=[change[0] for change in CHANGES])
 def test_a_changed_default_stops_a_run(
-    played: Path, arena: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
+    played: Path, invoke: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
 ) -> None:
     """Every entry has the heuristic of its game, even if it does not use it."""
     affected = ["taker"] if plugin == "taker" else ["taker", "random", "other"]
     write(played, (plugin, old, new))
     fresh = [word for label in affected for word in ("--fresh-for", label)]
-    refused = arena("run", "cup.yaml")
+    refused = invoke("run", "cup.yaml")
     assert refused.returncode == 2
     assert f"{told}; use {' '.join(fresh)} to play" in refused.stderr
     write(played, (plugin, old, new), **spoken)
-    assert arena("run", "cup.yaml", "--accept-changed-plugins").returncode == 0
+    assert invoke("run", "cup.yaml", "--accept-changed-plugins").returncode == 0
     write(played, (plugin, old, new))
-    assert arena("run", "cup.yaml", "--accept-changed-plugins").returncode == 2
+    assert invoke("run", "cup.yaml", "--accept-changed-plugins").returncode == 2
 
 
-def test_new_matches_let_a_run_with_another_default_go_on(played: Path, arena: Arena) -> None:
+def test_new_matches_let_a_run_with_another_default_go_on(played: Path, invoke: Arena) -> None:
     write(played, ("taker", "place: int = 0", "place: int = -1"))
-    assert arena("run", "cup.yaml", "--fresh-for", "taker", "--workers", "1").returncode == 0
-    assert "nothing was left to play" in arena("run", "cup.yaml").stderr
+    assert invoke("run", "cup.yaml", "--fresh-for", "taker", "--workers", "1").returncode == 0
+    assert "nothing was left to play" in invoke("run", "cup.yaml").stderr
 
 
-def test_new_options_change_no_match(played: Path, arena: Arena) -> None:
+def test_new_options_change_no_match(played: Path, invoke: Arena) -> None:
     write(played, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
-    again = arena("run", "cup.yaml", "--accept-changed-plugins")
+    again = invoke("run", "cup.yaml", "--accept-changed-plugins")
     assert again.returncode == 0, again.stderr
     assert f"all {MATCHES} matches were in results/cup.db; nothing was left to play" in again.stderr
 
 
-def test_stores_with_other_defaults_are_not_merged(played: Path, arena: Arena) -> None:
+def test_stores_with_other_defaults_are_not_merged(played: Path, invoke: Arena) -> None:
     write(played, ("taker", "place: int = 0", "place: int = -1"))
-    assert arena("run", "cup.yaml", "--store", "two.db", "--workers", "1").returncode == 0
-    refused = arena("merge", "both.db", "results/cup.db", "two.db", "--accept-changed-plugins")
+    assert invoke("run", "cup.yaml", "--store", "two.db", "--workers", "1").returncode == 0
+    refused = invoke("merge", "both.db", "results/cup.db", "two.db", "--accept-changed-plugins")
     assert refused.returncode == 1
     assert "place of the agent taker was 0 and is -1" in refused.stderr

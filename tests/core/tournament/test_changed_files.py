@@ -20,7 +20,7 @@ from arena.store import Store
 from arena_cluster.node import Disagrees, check_sources
 from arena_cluster.parcel import lay_out, pack_parcel, unpack_parcel
 from arena_records.merger import StoreConflict, merge_stores
-from tests.conftest import Arena, arena_in
+from tests.conftest import Arena
 from tests.rehash import rehash
 
 SPEC = """
@@ -71,8 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files")
     (folder / "cup.yaml").write_text(SPEC)
     write(folder, 1)
-    done = arena_in(folder)("run", "cup.yaml", "--store", "cup.db")
-    assert done.returncode == 0, done.stderr
+    run(folder / "cup.yaml", store=folder / "cup.db")
     return folder
 
 
@@ -99,19 +98,19 @@ def spec(folder: Path) -> Spec:
     return load_spec(folder / "cup.yaml")
 
 
-def test_a_changed_file_is_refused(played: Path, arena: Arena) -> None:
-    refused = arena("run", "cup.yaml", "--store", "cup.db")
+def test_a_changed_file_is_refused(played: Path, invoke: Arena) -> None:
+    refused = invoke("run", "cup.yaml", "--store", "cup.db")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "cup.db: first.tsv changed since the matches in it were played; use --fresh" in refused.stderr
     write(played, 1)
-    done = arena("run", "cup.yaml", "--store", "cup.db")
+    done = invoke("run", "cup.yaml", "--store", "cup.db")
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
 
 
-def test_the_matches_of_one_agent_are_played_again(played: Path, arena: Arena) -> None:
+def test_the_matches_of_one_agent_are_played_again(played: Path, invoke: Arena) -> None:
     before = ids(played / "cup.db")
     assert begins(played / "cup.db") == ["1"]
-    done = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
+    done = invoke("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert done.returncode == 0
     assert f"{OF_TABLE} matches of table are played again" in done.stderr
     assert begins(played / "cup.db") == ["9"]
@@ -119,9 +118,9 @@ def test_the_matches_of_one_agent_are_played_again(played: Path, arena: Arena) -
     assert "more than one version" not in done.stdout
 
 
-def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
+def test_a_file_that_others_share_is_named(played: Path, invoke: Arena) -> None:
     (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
-    refused = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
+    refused = invoke("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert refused.returncode == 2
     assert (
         "content in nets of first.tsv changed since the matches in it were played, and policy-table uses this code; add"
@@ -129,30 +128,29 @@ def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
     )
 
 
-def test_an_accepted_file_is_on_the_board(played: Path, arena: Arena) -> None:
-    done = arena("run", "cup.yaml", "--store", "cup.db", "--accept-changed-plugins")
+def test_an_accepted_file_is_on_the_board(played: Path, invoke: Arena) -> None:
+    done = invoke("run", "cup.yaml", "--store", "cup.db", "--accept-changed-plugins")
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
     assert "more than one version" not in done.stdout
     (played / "cup.yaml").write_text(SPEC.replace("rounds: 2", "rounds: 3"))
-    done = arena("run", "cup.yaml", "--store", "cup.db", "--workers", "1")
+    done = invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1")
     assert "The store has matches of more than one version of first.tsv." in done.stdout
 
 
-def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, arena: Arena) -> None:
+def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, invoke: Arena) -> None:
     with closing(sqlite3.connect(played / "cup.db")) as connection, connection:
         (text,) = connection.execute("SELECT plugins FROM run").fetchone()
         kept = {name: found for name, found in json.loads(text).items() if name != "nets/first.tsv"}
         assert len(kept) == len(json.loads(text)) - 1
         connection.execute("UPDATE run SET plugins = ?", (json.dumps(kept),))
     rehash(played / "cup.db")
-    done = arena("run", "cup.yaml", "--store", "cup.db")
+    done = invoke("run", "cup.yaml", "--store", "cup.db")
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
     write(played, 5)
-    assert "first.tsv changed since" in arena("run", "cup.yaml", "--store", "cup.db").stderr
+    assert "first.tsv changed since" in invoke("run", "cup.yaml", "--store", "cup.db").stderr
 
 
-@pytest.mark.process
-@pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, True)])
+@pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), pytest.param(2, True, marks=pytest.mark.process)])
 def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, keeps: bool) -> None:
     file = write(tmp_path, 1)
     (tmp_path / "meddler.py").write_text(MEDDLER.format(file=str(file)))
@@ -166,14 +164,12 @@ def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, 
         assert set(begins(store)) <= {"1"}
 
 
-@pytest.mark.process
 def test_stores_of_other_contents_are_not_merged(made: Path, played: Path) -> None:
     run(played / "cup.yaml", store=played / "other.db")
     with pytest.raises(StoreConflict, match=r"first\.tsv differs between"):
         merge_stores(played / "both.db", [made / "cup.db", played / "other.db"])
 
 
-@pytest.mark.process
 def test_files_are_compared_on_other_machines(played: Path, tmp_path: Path) -> None:
     node = tmp_path / "node"
     parcel = unpack_parcel(pack_parcel(spec(played)))

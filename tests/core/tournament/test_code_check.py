@@ -53,60 +53,60 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("better", ["game.actions(state)[-1]", "__import__('os')._exit(3)"])
-def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, arena: Arena, better: str) -> None:
+def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, invoke: Arena, better: str) -> None:
     mine.write_text(MINE.replace("game.actions(state)[0]", better))
-    refused = arena("run", "s.yaml", "--store", "s.db")
+    refused = invoke("run", "s.yaml", "--store", "s.db")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "s.db: mine.py changed since the matches in it were played; use --fresh" in refused.stderr
-    accepted = arena("run", "s.yaml", "--store", "s.db", "--accept-changed-plugins")
+    accepted = invoke("run", "s.yaml", "--store", "s.db", "--accept-changed-plugins")
     assert (accepted.returncode, accepted.stderr) == (0, ALL_THERE)
-    again = arena("run", "s.yaml", "--store", "s.db")
+    again = invoke("run", "s.yaml", "--store", "s.db")
     assert (again.returncode, again.stderr) == (0, ALL_THERE)
     assert SEVERAL not in accepted.stdout + again.stdout, "all matches are of the first version"
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_versions_without_a_match_are_not_named(mine: Path, arena: Arena, tmp_path: Path, interrupted: bool) -> None:
+def test_versions_without_a_match_are_not_named(mine: Path, invoke: Arena, tmp_path: Path, interrupted: bool) -> None:
     mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
     if interrupted:
         spec = load_spec(tmp_path / "s.yaml")
         with Store.open(tmp_path / "s.db", write=True) as store:
             store.begin(Run.of(spec))
     else:
-        assert arena("run", "s.yaml", "--store", "s.db", "--accept-changed-plugins").returncode == 0
-    assert SEVERAL not in arena("leaderboard", "s.db").stdout
-    assert arena("merge", "copy.db", "s.db").returncode == 0
-    assert SEVERAL not in arena("leaderboard", "copy.db").stdout
+        assert invoke("run", "s.yaml", "--store", "s.db", "--accept-changed-plugins").returncode == 0
+    assert SEVERAL not in invoke("leaderboard", "s.db").stdout
+    assert invoke("merge", "copy.db", "s.db").returncode == 0
+    assert SEVERAL not in invoke("leaderboard", "copy.db").stdout
     (tmp_path / "s.yaml").write_text(SPEC.replace("rounds: 2", "rounds: 3"))
-    more = arena("run", "s.yaml", "--store", "s.db", "--workers", "1")
+    more = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert (more.returncode, more.stderr) == (0, "note: 12 matches were in s.db, 6 have been added\n")
     assert "The store has matches of more than one version of mine.py." in more.stdout
 
 
-def test_a_killed_run_without_matches_has_no_version(mine: Path, arena: Arena, tmp_path: Path) -> None:
+def test_a_killed_run_without_matches_has_no_version(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.db").unlink()
     with Store.open(tmp_path / "live.db", write=True) as store:
         store.begin(Run.of(load_spec(tmp_path / "s.yaml")))
         with sqlite3.connect(tmp_path / "live.db") as connection:  # as a kill leaves it, before the store is closed
             connection.execute("VACUUM INTO ?", [str(tmp_path / "s.db")])
     mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
-    done = arena("run", "s.yaml", "--store", "s.db", "--workers", "1")
+    done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert SEVERAL not in done.stdout
 
 
-def test_comments_in_a_plugin_are_no_change(mine: Path, arena: Arena) -> None:
+def test_comments_in_a_plugin_are_no_change(mine: Path, invoke: Arena) -> None:
     mine.write_text(MINE.replace("One end", "The first").replace("    def", "    # the end\n\n    def"))
-    assert arena("run", "s.yaml", "--store", "s.db").returncode == 0
+    assert invoke("run", "s.yaml", "--store", "s.db").returncode == 0
     for text in (MINE, MINE.replace('"""Plays one end of the list."""', '"""Plays."""\n\n    a = 1')):
         mine.write_text(text)
-        done = arena("run", "s.yaml", "--store", "s.db")
+        done = invoke("run", "s.yaml", "--store", "s.db")
         assert (done.returncode, "mine.py changed" in done.stderr) == ((0, False) if text == MINE else (2, True))
 
 
-def test_an_agent_may_be_added_from_a_known_plugin(mine: Path, arena: Arena, tmp_path: Path) -> None:
+def test_an_agent_may_be_added_from_a_known_plugin(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SPEC.replace("greedy]", "greedy, lookahead]"))
-    done = arena("run", "s.yaml", "--store", "s.db", "--workers", "1")
+    done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert (done.returncode, done.stderr) == (0, "note: 12 matches were in s.db, 12 have been added\n")
     assert SEVERAL not in done.stdout
 
@@ -124,25 +124,25 @@ def altered(store: Path, **details: str) -> None:
     rehash(store)
 
 
-def test_irreproducible_matches_prove_nothing(mine: Path, arena: Arena, tmp_path: Path) -> None:
+def test_irreproducible_matches_prove_nothing(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(f"{SPEC}limits: {{seconds: 90}}\nisolation: none\n")
     run(tmp_path / "s.yaml", store=tmp_path / "t.db")
     altered(tmp_path / "t.db")
-    done = arena("run", "s.yaml", "--store", "t.db")
+    done = invoke("run", "s.yaml", "--store", "t.db")
     assert done.returncode == 0
     expected = "note: t.db was played with another version of arena; none of its matches could be replayed"
     assert done.stderr.splitlines()[0] == expected
 
 
-def test_versions_of_a_plugin_are_told_apart(mine: Path, arena: Arena, tmp_path: Path) -> None:
+def test_versions_of_a_plugin_are_told_apart(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     run(tmp_path / "s.yaml", store=tmp_path / "new.db")
-    assert arena("merge", "both.db", "s.db", "new.db").stdout == "both.db: 12 matches\n"
-    assert SEVERAL not in arena("leaderboard", "both.db").stdout
-    first = json.loads(arena("export", "new.db").stdout.splitlines()[0])["id"]
+    assert invoke("merge", "both.db", "s.db", "new.db").stdout == "both.db: 12 matches\n"
+    assert SEVERAL not in invoke("leaderboard", "both.db").stdout
+    first = json.loads(invoke("export", "new.db").stdout.splitlines()[0])["id"]
     mine.write_text(MINE + "ONE = 1\n")
-    assert "mine.py: changed since the match" in arena("replay", "new.db", first, "--plugin", mine).stdout
+    assert "mine.py: changed since the match" in invoke("replay", "new.db", first, "--plugin", mine).stdout
     run(tmp_path / "s.yaml", store=tmp_path / "other.db")
-    assert "mine.py differs between other.db and s.db" in arena("merge", "not.db", "s.db", "other.db").stderr
+    assert "mine.py differs between other.db and s.db" in invoke("merge", "not.db", "s.db", "other.db").stderr
 
 
 def test_a_package_consists_of_its_imported_modules(arena: Arena, tmp_path: Path) -> None:
@@ -188,20 +188,17 @@ def calls() -> Callable[..., int]:
     return calls
 
 
-@pytest.mark.process
-@pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, False)])
+@pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), pytest.param(2, False, marks=pytest.mark.process)])
 def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp_path: Path, workers: int, keeps: bool) -> None:
     store = tmp_path / "new.db" if keeps else None
     assert calls(Fingerprint.take_all, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == 1
 
 
-@pytest.mark.process
 def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path: Path) -> None:
     spec = load_spec(tmp_path / "s.yaml")
     assert calls(RoundRobin.size, lambda: [spec.size, spec.size, Run.of(spec), spec.boards[0].size]) <= 1
 
 
-@pytest.mark.process
 def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
     """It knows the ids of matches without what plays them."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})

@@ -9,12 +9,13 @@ from shutil import copytree
 
 import pytest
 
+from arena import run
 from arena.errors import StoreError
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import Run
 from arena.tournament.code_check import clear_for
-from tests.conftest import Arena, arena_in
+from tests.conftest import Arena
 
 AGENT = """
 from arena import Agent, hookimpl
@@ -48,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "cup.yaml").write_text(SPEC)
     write(folder, "mine", 0)
     write(folder, "yours", 0)
-    assert arena_in(folder)("run", "cup.yaml", "--workers", "1").returncode == 0
+    run(folder / "cup.yaml", store=folder / "results" / "cup.db")
     return folder
 
 
@@ -74,10 +75,10 @@ def rows(store: Path) -> dict[str, tuple[tuple[str, ...], str, str]]:
     return {key: (tuple(json.loads(labels)), actions, rest) for key, labels, actions, rest in found}
 
 
-def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, arena: Arena, played: Path) -> None:
+def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, invoke: Arena, played: Path) -> None:
     before = rows(played)
-    assert "mine.py changed since" in arena("run", "cup.yaml").stderr
-    again = arena("run", "cup.yaml", "--fresh-for", "mine", "--workers", "1")
+    assert "mine.py changed since" in invoke("run", "cup.yaml").stderr
+    again = invoke("run", "cup.yaml", "--fresh-for", "mine", "--workers", "1")
     assert again.returncode == 0, again.stderr
     assert f"note: {OF_ONE} matches of mine are played again; the matches so far are kept in results/cup.1.db" in again.stderr
     assert f"{ROUND_ROBIN - OF_ONE} matches were in results/cup.db, {OF_ONE} have been added" in again.stderr
@@ -91,17 +92,16 @@ def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, arena: Arena, 
     assert "more than one version" not in again.stdout
 
 
-def test_a_crash_leaves_the_cleared_matches_to_play(arena: Arena, played: Path) -> None:
+def test_a_crash_leaves_the_cleared_matches_to_play(invoke: Arena, played: Path) -> None:
     spec = load_spec(played.parents[1] / "cup.yaml")
     with Store.open(played, write=True) as store:
         clear_for(store, spec, Run.of(spec), ["mine"])
     assert len(rows(played)) == ROUND_ROBIN - OF_ONE
-    again = arena("run", "cup.yaml", "--workers", "1")
+    again = invoke("run", "cup.yaml", "--workers", "1")
     assert f"{OF_ONE} have been added" in again.stderr
     assert len(rows(played)) == ROUND_ROBIN
 
 
-@pytest.mark.process
 def test_matches_are_kept_if_the_copy_cannot_be_written(played: Path) -> None:
     spec = load_spec(played.parents[1] / "cup.yaml")
     before = rows(played)
@@ -111,36 +111,36 @@ def test_matches_are_kept_if_the_copy_cannot_be_written(played: Path) -> None:
     assert rows(played) == before
 
 
-def test_another_change_is_refused(tmp_path: Path, arena: Arena, played: Path) -> None:
+def test_another_change_is_refused(tmp_path: Path, invoke: Arena, played: Path) -> None:
     write(tmp_path, "yours", 1)
-    refused = arena("run", "cup.yaml", "--fresh-for", "mine")
+    refused = invoke("run", "cup.yaml", "--fresh-for", "mine")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert re.search(r"agent yours of yours.py changed .*, and yours uses this code; add --fresh-for yours, or", refused.stderr)
-    both = arena("run", "cup.yaml", "--fresh-for", "mine", "--fresh-for", "yours", "--workers", "1")
+    both = invoke("run", "cup.yaml", "--fresh-for", "mine", "--fresh-for", "yours", "--workers", "1")
     assert both.returncode == 0
     assert f"{2 * OF_ONE - 2 * 3} matches of mine and yours are played again" in both.stderr
 
 
-def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: Path, arena: Arena) -> None:
+def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: Path, invoke: Arena) -> None:
     write(tmp_path, "mine", 0)
     agents = "[{agent: mine, label: first one}, {agent: mine, label: second one}, greedy]"
     spec = SPEC.replace("[mine, yours, greedy, random]", agents).replace("rounds: 3", "rounds: 1").replace(", yours.py", "")
     (tmp_path / "cup.yaml").write_text(spec)
-    assert arena("run", "cup.yaml", "--quiet", "--workers", "1").returncode == 0
+    assert invoke("run", "cup.yaml", "--quiet", "--workers", "1").returncode == 0
     write(tmp_path, "mine", -1)
-    refused = arena("run", "cup.yaml", "--fresh-for", "first one")
+    refused = invoke("run", "cup.yaml", "--fresh-for", "first one")
     assert "agent mine of mine.py changed since the matches in it were played, and second one uses this code" in refused.stderr
     assert "add --fresh-for 'second one', or use --fresh or" in refused.stderr
-    again = arena("run", "cup.yaml", "--fresh-for", "first one", "--fresh-for", "second one", "--workers", "1")
+    again = invoke("run", "cup.yaml", "--fresh-for", "first one", "--fresh-for", "second one", "--workers", "1")
     assert "note: 6 matches of first one and second one are played again" in again.stderr  # all pairs of three, two orders
 
 
-def test_a_similar_name_is_proposed(arena: Arena, played: Path) -> None:
-    wrong = arena("run", "cup.yaml", "--fresh-for", "mini")
+def test_a_similar_name_is_proposed(invoke: Arena, played: Path) -> None:
+    wrong = invoke("run", "cup.yaml", "--fresh-for", "mini")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "unknown entry 'mini'; did you mean 'mine'?" in wrong.stderr
-    assert arena("run", "cup.yaml", "--fresh-for", "mine", "--fresh").returncode == 2
-    assert arena("run", "cup.yaml", "--fresh-for", "mine", "--no-store").returncode == 2
+    assert invoke("run", "cup.yaml", "--fresh-for", "mine", "--fresh").returncode == 2
+    assert invoke("run", "cup.yaml", "--fresh-for", "mine", "--no-store").returncode == 2
     assert played.is_file()
 
 
