@@ -125,6 +125,11 @@ def test_sentences_are_broken_between_words_and_commands_stay_whole() -> None:
     assert TextTable.fold(text, None) == text
 
 
+def test_a_column_of_negative_numbers_is_aligned_to_the_right() -> None:
+    lines = TextTable(["Change"], [["-1,234.5"], ["-20 %"]]).text().split("\n")
+    assert lines[2:] == ["-1,234.5", "   -20 %"]
+
+
 def test_what_fits() -> None:
     assert TextTable(["ab", "c"], [["abc", "d"]]).fits(6)
     assert not TextTable(["ab", "c"], [["abc", "d"]]).fits(5)

@@ -196,3 +196,20 @@ def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
     ours = [one for name, one in found.items() if name.endswith("net.tsv")]
     assert len({text for one in ours for text in one.hashes.values()}) == len(folders)
     assert [Fingerprint.of(None, one.text) for one in ours] == ours
+
+
+def test_files_of_one_name_that_swap_their_contents_are_refused(tmp_path: Path) -> None:
+    """A store knows a file by its name and its folder, so it notices the swap although both hashes still occur."""
+    files = [tmp_path / folder / "net.tsv" for folder in ("a", "b")]
+    for cell, file in enumerate(files, 1):
+        file.parent.mkdir()
+        file.write_text(f".../.../...\t{cell}=1\n")
+    agents = [{"agent": "policy-table", "file": str(file), "missing": "uniform", "label": file.parent.name} for file in files]
+    spec = {"game": "tic-tac-toe", "rounds": 1, "agents": agents}
+    run(spec, store=tmp_path / "cup.db")
+    texts = [file.read_text() for file in files]
+    for file, text in zip(files, reversed(texts), strict=True):
+        file.write_text(text)
+        os.utime(file, ns=(0, next(_stamps)))
+    with pytest.raises(ArenaError, match=r"net\.tsv changed since the matches in it were played"):
+        run(spec, store=tmp_path / "cup.db")
