@@ -57,7 +57,6 @@ FOLDER_TIERS = {
     "bridges/axelrod": "service",
     "bridges/engines": "process",
     "bridges/llm": "process",
-    "extensions/play": "process",
     "extensions/web/report": "process",
     "hostile": "load",
     "ladder/hostile": "load",
@@ -65,6 +64,7 @@ FOLDER_TIERS = {
 }
 FIXTURE_TIERS = {
     "arena": "process", "called": "process", "dask": "process", "drawn": "process", "elsewhere": "process", "made": "process",
+    "terminal": "process",
     "c_compiler": "service", "installed": "service", "node": "service", "openssl": "service", "proxied": "service",
     "bubblewrap": "sandbox", "namespaces": "sandbox",
     "compiler": "compiled",

@@ -1,6 +1,7 @@
-"""Run `arena` as a real process in a pseudo-terminal of a given size."""
+"""Run `arena` as a real process in a pseudo-terminal of a given size, or in this process without a terminal."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -17,9 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import cli
+from arena import cli
 from tests.eventually import eventually
-from tests.fork_server import run_module
 
 ROOT = Path(__file__).parents[3]
 ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
@@ -147,28 +147,25 @@ def terminal() -> Iterator[Open]:
 
 
 Done = subprocess.CompletedProcess[str]
-Piped = Callable[..., Done]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
-def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Return a function that runs `arena` with the given words in this process, which saves the time to start another one. The
-    command must succeed.
+def here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs `arena` with the given words in this process, which saves the time to start another one.
+
+    `typed` is the text on stdin, which is not a terminal. Keyword arguments are environment variables.
     """
 
-    def run(*words: str) -> Done:
+    def run(*words: str, typed: str = "", cwd: Path = ROOT, **environment: str) -> Done:
         capfd.readouterr()
-        code = cli.main(list(words), standalone_mode=False) or 0
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            patch.setattr(sys, "argv", ["arena", *words])
+            patch.setattr(sys, "stdin", io.StringIO(typed))
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = cli._guarded()
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def piped() -> Piped:
-    """Return a function that runs `arena` with the given words, with pipes instead of a terminal."""
-
-    def run(*words: str, typed: str = "", cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-        return run_module("arena", words, folder=cwd, environment={**os.environ, **environment}, typed=typed)
 
     return run

@@ -5,8 +5,6 @@ from pathlib import Path
 from sys import stderr, stdout
 from time import monotonic
 
-import pytest
-
 from arena import load_plugins, run
 from arena.match.referee import play_match
 from arena.spec import load_spec
@@ -36,7 +34,6 @@ def arena_agents():
 """This agent plays the first action after more states than `arena try` allows for a decision, and reports no action before."""
 
 
-@pytest.mark.unit
 def test_play_and_solve_replace_an_action_only_if_the_user_sets_a_limit(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
@@ -49,7 +46,6 @@ def test_play_and_solve_replace_an_action_only_if_the_user_sets_a_limit(tmp_path
     assert named.fallbacks == len(named.decisions)
 
 
-@pytest.mark.unit
 def test_try_never_replaces_an_action_of_an_agent(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     file.write_text(SLOW)
@@ -66,7 +62,6 @@ def test_try_never_replaces_an_action_of_an_agent(tmp_path: Path) -> None:
     note.close()
 
 
-@pytest.mark.unit
 def test_duel_and_tune_set_no_default_limits_for_games(tmp_path: Path) -> None:
     """A solver has a default limit, because many puzzles are too hard. A solver's missing solution is never replaced by a
     random move.

@@ -11,23 +11,22 @@ import pytest
 
 from arena_play.session import COMMANDS
 
-Piped = Callable[..., Any]
+Run = Callable[..., Any]
 
 PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "play.md").read_text("utf-8")
 LINES = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_every_command_of_the_page_runs(piped: Piped, line: str) -> None:
+def test_every_command_of_the_page_runs(here: Run, line: str) -> None:
     """Each command exits with code 0 and prints a result. Commands that ask for a move read the end of the input and stop."""
-    done = piped(*shlex.split(line, comments=True)[1:])
+    done = here(*shlex.split(line, comments=True)[1:])
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
     assert done.stderr == ""
 
 
-@pytest.mark.unit
-def test_the_tables_are_complete(here: Piped) -> None:
+def test_the_tables_are_complete(here: Run) -> None:
     """The page lists every command of the prompt and every key of the JSON output."""
     rows = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
     assert set(COMMANDS) <= set(rows)

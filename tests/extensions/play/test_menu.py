@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Open = Callable[..., Any]
-Piped = Callable[..., Any]
+Run = Callable[..., Any]
 
 
 def last_command(text: str) -> list[str]:
@@ -19,9 +19,9 @@ def last_command(text: str) -> list[str]:
     return shlex.split(re.findall(r"^\$ arena (.*)$", text, re.MULTILINE)[-1])
 
 
-def test_without_a_terminal_the_help_is_printed(piped: Piped) -> None:
+def test_without_a_terminal_the_help_is_printed(here: Run) -> None:
     """The exit code is 2, as for any call without a command."""
-    done = piped()
+    done = here()
     assert done.returncode == 2
     assert "Usage:" in done.stdout + done.stderr
     assert "choice>" not in done.stdout
@@ -45,7 +45,7 @@ def test_ctrl_c_leaves_with_130(terminal: Open) -> None:
     assert "Traceback" not in menu.seen
 
 
-def test_a_puzzle_is_configured_and_watched(terminal: Open, piped: Piped) -> None:
+def test_a_puzzle_is_configured_and_watched(terminal: Open, here: Run) -> None:
     """The test chooses sudoku with boxes of 2, another board and a-star. The command that the menu shows gives the same result
     in a pipe.
     """
@@ -72,7 +72,7 @@ def test_a_puzzle_is_configured_and_watched(terminal: Open, piped: Piped) -> Non
     assert last_command(shown) == ["solve", "sudoku", "--agent", "a-star:weight=2", "--set", "box=2", "--seed", "5", "--animate"]
     menu.type("w")
     seen = menu.until("choice> ")
-    done = piped(*last_command(seen[: seen.index("algorithm:")]))
+    done = here(*last_command(seen[: seen.index("algorithm:")]))
     facts = re.compile(r"^(?:solved|moves|cost|nodes|solutions) .*$", re.MULTILINE)
     assert facts.findall(seen) == facts.findall(done.stdout) != []
     menu.press("\x04")
@@ -105,7 +105,7 @@ def test_a_position_is_typed_and_played_by_hand(terminal: Open) -> None:
     assert menu.end() == 0
 
 
-def test_statistics_come_from_a_tournament_with_a_printed_spec(terminal: Open, piped: Piped, tmp_path: Path) -> None:
+def test_statistics_come_from_a_tournament_with_a_printed_spec(terminal: Open, here: Run, tmp_path: Path) -> None:
     """The menu's spec, saved and run, gives the same table. A-star solves every 8-puzzle."""
     menu = terminal(columns=120)
     menu.until("choice> ")
@@ -128,7 +128,7 @@ def test_statistics_come_from_a_tournament_with_a_printed_spec(terminal: Open, p
     spec = re.search(r"cat > (\S+) <<'END'\n(.*?)^END$", seen, re.DOTALL | re.MULTILINE)
     assert spec is not None
     (tmp_path / spec[1]).write_text(spec[2])
-    done = piped(*last_command(seen[: seen.index("algorithm:")]), cwd=tmp_path)
+    done = here(*last_command(seen[: seen.index("algorithm:")]), cwd=tmp_path)
     assert done.returncode == 0
     rows = re.compile(r"^ *\d+ (?:~ )? *(a-star|greedy) +(\d+) +(\S+)", re.MULTILINE)
     assert rows.findall(seen) == rows.findall(done.stdout)

@@ -7,7 +7,7 @@ import pytest
 
 from arena import run
 
-from .conftest import Open, Piped
+from .conftest import Open, Run
 
 LONG = "somebody with a rather long name"
 SPEC = {
@@ -44,9 +44,9 @@ def test_boards_fit_and_name_the_columns_left_out(terminal: Open, store: Path, c
     assert ("95 % interval" in text.split("Columns left out")[0]) == (columns >= 60)
 
 
-def test_the_variable_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, piped: Piped, store: Path) -> None:
+def test_the_variable_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, here: Run, store: Path) -> None:
     """No column is left out if all fit. A pipe gets the whole table, whatever the value of COLUMNS."""
-    whole = piped("leaderboard", str(store), COLUMNS="60").stdout
+    whole = here("leaderboard", str(store), COLUMNS="60").stdout
     assert max(map(len, whole.split("\n"))) > 120
     assert "Columns left out" not in whole
     assert shown(terminal, "leaderboard", str(store), columns=250) == whole
@@ -55,9 +55,9 @@ def test_the_variable_columns_is_respected_and_a_wide_terminal_shows_all(termina
     assert "Columns left out" in narrow
 
 
-def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, piped: Piped, store: Path) -> None:
+def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, here: Run, store: Path) -> None:
     words = ("leaderboard", str(store), "--format", "github")
-    assert shown(terminal, *words, columns=60) == piped(*words).stdout
+    assert shown(terminal, *words, columns=60) == here(*words).stdout
 
 
 @pytest.mark.parametrize("words", [("list", "heuristics"), ("matrix",), ("compare",)])

@@ -1,4 +1,4 @@
-"""`arena play` runs as a real process, at a terminal with real keys and between pipes."""
+"""`arena play` in a real process at a terminal with real keys, and in this process without a terminal."""
 
 import random
 import re
@@ -16,7 +16,7 @@ from arena.cli import cli
 from arena_setup.words import values_of
 
 Open = Callable[..., Any]
-Piped = Callable[..., Any]
+Run = Callable[..., Any]
 
 LINES = [(1, 2, 3), (4, 5, 6), (7, 8, 9), (1, 4, 7), (2, 5, 8), (3, 6, 9), (1, 5, 9), (3, 5, 7)]
 
@@ -141,13 +141,13 @@ def test_undo_goes_back_to_the_last_decision_of_the_person(terminal: Open, agent
     assert game.seen.endswith("left after 0 moves\n")
 
 
-@pytest.mark.parametrize("isolation", ["none", "process"])
-def test_an_agent_created_again_continues_from_the_position(piped: Piped, agents: str, isolation: str) -> None:
+@pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.process)])
+def test_an_agent_created_again_continues_from_the_position(here: Run, agents: str, isolation: str) -> None:
     """After an undo a new counter continues. Its next move is its first, so it chooses the first free cell. The agent may run
     in this process or in another one.
     """
     word = f"counter:isolation={isolation}"
-    done = piped("play", "tic-tac-toe", "human", word, "--plugin", agents, typed="5\n9\nundo\n2\n3\n")
+    done = here("play", "tic-tac-toe", "human", word, "--plugin", agents, typed="5\n9\nundo\n2\n3\n")
     moves = re.findall(r"^(\d)\. \S+: (\d)", done.stdout, re.MULTILINE)
     assert moves[:4] == [("1", "5"), ("2", "1"), ("3", "9"), ("4", "3")]
     assert moves[4:6] == [("3", "2"), ("4", "3")]
@@ -175,9 +175,9 @@ def test_ctrl_c_interrupts_a_search(terminal: Open) -> None:
     assert game.interrupt() == 130
 
 
-def test_an_invalid_move_is_explained(piped: Piped) -> None:
+def test_an_invalid_move_is_explained(here: Run) -> None:
     """The message is the game's own, or suggests a command. Then the game goes on."""
-    done = piped("play", "connect-four", "human", "human", typed="9\nundoo\n\n#9\n#2\nquit now\n:quit\n")
+    done = here("play", "connect-four", "human", "human", typed="9\nundoo\n\n#9\n#2\nquit now\n:quit\n")
     assert done.returncode == 0
     assert re.search(r"expected (a column|one of)[^;]*, got '9'", done.stdout), done.stdout
     assert "did you mean 'undo'?" in done.stdout
@@ -186,41 +186,41 @@ def test_an_invalid_move_is_explained(piped: Piped) -> None:
     assert done.stdout.endswith("left after 1 move\n")
 
 
-def test_a_number_selects_a_listed_move_if_the_notation_has_no_numbers(piped: Piped) -> None:
+def test_a_number_selects_a_listed_move_if_the_notation_has_no_numbers(here: Run) -> None:
     """The rules of othello allow d3, c4, f5 and e6 as first moves. The list is in the order of the squares."""
-    done = piped("play", "othello", "human", "human", typed="?\n3\n:quit\n")
+    done = here("play", "othello", "human", "human", typed="?\n3\n:quit\n")
     assert "1) d3  2) c4  3) f5  4) e6" in done.stdout
     assert "1. human (seat 1): f5" in done.stdout
 
 
-def test_hints_are_right(piped: Piped) -> None:
+def test_hints_are_right(here: Run) -> None:
     """x wins with 3. The puzzle takes two slides."""
-    won = piped(
+    won = here(
         "play", "tic-tac-toe", "--position", "xx./oo./...", typed="hint\nhint minimax\nhint nobody\nhint bfs\nhint human\n"
     )
     assert won.stdout.count("hint: 3 (") == 2
     assert "no hint: " in won.stdout
     assert "unknown agent 'nobody'" in won.stdout
     assert "bfs cannot play tic-tac-toe" in won.stdout.replace("\n  ", " ")
-    puzzle = piped("play", "sliding-tiles", "--position", "1 2 3 / 4 . 5 / 7 8 6", typed="hint\n5\nhint bfs\n6\n")
+    puzzle = here("play", "sliding-tiles", "--position", "1 2 3 / 4 . 5 / 7 8 6", typed="hint\n5\nhint bfs\n6\n")
     assert "hint: 5 (a-star solves it in 2 moves" in puzzle.stdout
     assert "hint: 6 (bfs solves it in 1 move" in puzzle.stdout
     assert puzzle.stdout.endswith("solved in 2 moves, cost 2\n")
 
 
-def test_eval_shows_the_heuristic_for_each_seat(piped: Piped) -> None:
+def test_eval_shows_the_heuristic_for_each_seat(here: Run) -> None:
     """Three lanes are open to x in the middle, and two to o in the corner; each counts a tenth. Manhattan is 1 if one slide is
     left.
     """
-    done = piped("play", "tic-tac-toe", "human", "human", "--position", "o../.x./...", typed="eval\n")
+    done = here("play", "tic-tac-toe", "human", "human", "--position", "o../.x./...", typed="eval\n")
     assert "open-lanes: human (seat 1) +0.1, human (seat 2) -0.1" in done.stdout
-    near = piped("play", "sliding-tiles", "--position", "1 2 3 / 4 5 6 / 7 . 8", "--heuristic", "manhattan", typed="eval\n")
+    near = here("play", "sliding-tiles", "--position", "1 2 3 / 4 5 6 / 7 . 8", "--heuristic", "manhattan", typed="eval\n")
     assert "manhattan: 1 to go" in near.stdout
 
 
-def test_an_agent_that_fails_is_named_and_loses(piped: Piped, agents: str) -> None:
+def test_an_agent_that_fails_is_named_and_loses(here: Run, agents: str) -> None:
     """The message gives the line in the agent's source. The agent does not get another try."""
-    done = piped("play", "tic-tac-toe", "human", "fragile", "--plugin", agents, typed="5\n9\n")
+    done = here("play", "tic-tac-toe", "human", "fragile", "--plugin", agents, typed="5\n9\n")
     text = "".join(done.stdout.split())  # lines are wrapped, also within a path
     assert done.returncode == 0
     line = AGENTS.splitlines().index('            raise ZeroDivisionError("in its second move")') + 1
@@ -229,16 +229,16 @@ def test_an_agent_that_fails_is_named_and_loses(piped: Piped, agents: str) -> No
     assert done.stdout.endswith("human wins\n")
 
 
-def test_an_exception_in_a_game_is_reported(piped: Piped, tmp_path: Path) -> None:
+def test_an_exception_in_a_game_is_reported(here: Run, tmp_path: Path) -> None:
     """The exit code is 1, as for a void match. This game has a move called quit, so the command is `:quit`."""
     file = tmp_path / "games.py"
     file.write_text(GAMES)
-    done = piped("play", "broken", "human", "human", "--plugin", str(file), typed="quit\ngo\n")
+    done = here("play", "broken", "human", "human", "--plugin", str(file), typed="quit\ngo\n")
     assert done.returncode == 1
     assert "1. human (seat 1): quit" in done.stdout
     assert "the game itself is at fault: RuntimeError: no rule for this" in done.stdout
     assert "Traceback" not in done.stderr
-    left = piped("play", "broken", "human", "human", "--plugin", str(file), typed=":quit\n")
+    left = here("play", "broken", "human", "human", "--plugin", str(file), typed=":quit\n")
     assert left.returncode == 0
     assert left.stdout.endswith("left after 0 moves\n")
 
@@ -252,16 +252,16 @@ def test_two_agents_are_watched_with_a_pause(terminal: Open) -> None:
     assert time.monotonic() - began > 0.5
 
 
-def test_output_of_an_agent_goes_to_stderr(piped: Piped, agents: str) -> None:
-    done = piped("play", "tic-tac-toe", "loud", "loud", "--plugin", agents)
+def test_output_of_an_agent_goes_to_stderr(here: Run, agents: str) -> None:
+    done = here("play", "tic-tac-toe", "loud", "loud", "--plugin", agents)
     assert done.returncode == 0
     assert "loud (seat 1) wins, after 7 moves" in done.stdout  # first free cells: x 1 3 5 7
     assert "thinking aloud" not in done.stdout
     assert "thinking aloud" in done.stderr
 
 
-def test_without_a_terminal_there_is_no_colour_and_no_cursor(piped: Piped) -> None:
-    done = piped("play", "sliding-tiles", "a-star", "--set", "shuffle=3", "--delay", "9")
+def test_without_a_terminal_there_is_no_colour_and_no_cursor(here: Run) -> None:
+    done = here("play", "sliding-tiles", "a-star", "--set", "shuffle=3", "--delay", "9")
     assert "\x1b" not in done.stdout + done.stderr
     assert done.returncode == 0
 
@@ -302,16 +302,15 @@ def test_readline_recalls_and_completes_lines(terminal: Open) -> None:
     assert game.end() == 0
 
 
-def test_a_dead_end_of_a_puzzle_is_left_by_undo(piped: Piped) -> None:
+def test_a_dead_end_of_a_puzzle_is_left_by_undo(here: Run) -> None:
     """Of four queens, 1 and 3 leave no row for the third. After two undos, 2 4 1 3 solves the puzzle."""
-    done = piped("play", "n-queens", "--set", "n=4", typed="1\n3\n2\nundo\nundo\n2\n4\n1\n3\n")
+    done = here("play", "n-queens", "--set", "n=4", typed="1\n3\n2\nundo\nundo\n2\n4\n1\n3\n")
     assert "no move is left, and the puzzle is not solved: type undo or quit" in done.stdout
     assert "no move is left; type undo or quit" in done.stdout
     assert done.stdout.endswith("solved in 4 moves, cost 4\n")
     assert done.returncode == 0
 
 
-@pytest.mark.unit
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -359,9 +358,9 @@ def test_repeated_limits_are_combined() -> None:
         assert values_of([joined], what="--limits") == {"nodes": 50, "depth": 2, "moves": 3}
 
 
-def test_an_invalid_call_exits_with_2(piped: Piped) -> None:
+def test_an_invalid_call_exits_with_2(here: Run) -> None:
     """Stdout is empty, and stderr lists every error without a traceback."""
-    done = piped("play", "tic-tac-toe", "lookahead:dpeth=2", "--set", "rows=0")
+    done = here("play", "tic-tac-toe", "lookahead:dpeth=2", "--set", "rows=0")
     assert (done.returncode, done.stdout) == (2, "")
     assert "dpeth" in done.stderr
     assert "--set rows" in done.stderr
@@ -382,14 +381,12 @@ def test_a_wide_board_is_shown_without_spaces(terminal: Open) -> None:
     assert game.end() == 0
 
 
-@pytest.mark.unit
 def test_the_result_has_the_returns_of_a_game_that_is_not_zero_sum() -> None:
     """Two players who always cooperate get the reward R = 3 in each turn, by the payoffs of Axelrod (1980)."""
     ended = CliRunner().invoke(cli, ["play", "prisoners-dilemma", "tit-for-tat", "always", "--set", "turns=3"])
     assert "a draw (3, 3), after 6 moves" in ended.stdout, ended.output
 
 
-@pytest.mark.unit
 def test_undo_repeats_the_same_chance_outcomes() -> None:
     """Outcomes of chance are shown, and the same ones follow after an undo. A person sees only the observation of the seat."""
     plugin = str(Path(__file__).parents[2] / "core" / "match" / "chancy.py")

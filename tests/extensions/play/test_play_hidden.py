@@ -2,7 +2,6 @@
 chance.
 """
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,8 @@ import pytest
 
 from arena import load_plugins
 from arena_check.new import write
-from tests.fork_server import run_module
+
+from .conftest import Run
 
 Play = Callable[..., str]
 BOTH = r"\(\([1-5], [1-5]\)"
@@ -19,17 +19,22 @@ BOTH = r"\(\([1-5], [1-5]\)"
 
 
 @pytest.fixture(scope="module")
-def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
-    """Return a function that plays a game written by `arena new`, types the given lines and returns the output."""
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with games that `arena new` has written."""
     folder = tmp_path_factory.mktemp("games")
     registry = load_plugins(environ=False)
     write("game", "dice", folder, registry, features=frozenset({"chance"}))
     write("game", "cards", folder, registry, features=frozenset({"chance", "hidden"}))
     write("game", "fingers", folder, registry, features=frozenset({"simultaneous"}))
+    return folder
+
+
+@pytest.fixture
+def play(games: Path, here: Run) -> Play:
+    """Return a function that plays one of these games, types the given lines and returns the output."""
 
     def played(game: str, *seats: str, typed: str) -> str:
-        words = ("play", game, *seats, "--plugin", f"{game}.py", "--seed", "3")
-        done = run_module("arena", words, folder=folder, environment=os.environ, typed=typed)
+        done = here("play", game, *seats, "--plugin", str(games / f"{game}.py"), "--seed", "3", typed=typed)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -74,10 +79,9 @@ def test_undo_does_not_throw_the_die_again(play: Play) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--limits", "moves=3")], ids=["to the end", "to the move limit"])
-def test_a_game_of_one_seat_ends_with_its_score(words: tuple[str, ...]) -> None:
+def test_a_game_of_one_seat_ends_with_its_score(here: Run, words: tuple[str, ...]) -> None:
     """The last line has the score of the last board, and never says that a game of one seat is a draw."""
-    command = ["play", "2048", "random", "--seed", "1", *words]
-    lines = run_module("arena", command, folder=Path.cwd(), environment=os.environ).stdout.split("\n")
+    lines = here("play", "2048", "random", "--seed", "1", *words).stdout.split("\n")
     shown = [line for line in lines if re.fullmatch(r"score \d+", line)]
     (ended,) = [line for line in lines if re.match(r"score [\d,]+[:, ] ?", line) and line not in shown]
     assert re.match(r"score [\d,]*\d", ended)[0].replace(",", "") == shown[-1]  # type: ignore[index]

@@ -25,7 +25,6 @@ def test_no_row_is_wider_than_the_terminal_and_nothing_is_lost(text: str, width:
     assert "".join("".join(rows).split()) == "".join(text.split())
 
 
-@pytest.mark.unit
 @given(
     words=st.lists(st.text("ab", min_size=1, max_size=16), min_size=1, max_size=30),
     width=st.integers(20, 100),
@@ -36,7 +35,6 @@ def test_lines_are_broken_between_words_as_by_textwrap(words: list[str], width: 
     assert wrap_line(line, width) == wrap(line, width, subsequent_indent=f"{indent}  ")
 
 
-@pytest.mark.unit
 def test_columns_of_wide_texts_are_aligned() -> None:
     """The second column begins two blanks after the widest text of the first one."""
     out = io.StringIO()
@@ -47,7 +45,6 @@ def test_columns_of_wide_texts_are_aligned() -> None:
     assert screen_columns(rows[0].partition("b")[0]) == screen_columns(rows[1].partition("c")[0])
 
 
-@pytest.mark.unit
 @pytest.mark.parametrize(("lines", "in_place"), [(24, True), (2, False)])
 def test_a_frame_is_cropped_to_the_screen(lines: int, in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each frame is drawn over the last one if the screen is tall enough. Rows are cropped by screen columns."""

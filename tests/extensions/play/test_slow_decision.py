@@ -13,6 +13,7 @@ from tests.eventually import eventually
 [SEAT, _] = load_spec({"game": "tic-tac-toe", "agents": ["minimax", "random"]}).boards[0].seats
 
 
+@pytest.mark.process
 def test_a_long_search_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line names the agent, the key that stops it, and the option that limits it."""
     monkeypatch.setattr(slow_decision, "SLOW_DECISION_SECONDS", 0.01)
@@ -26,7 +27,6 @@ def test_a_long_search_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert line.startswith("minimax has been searching for 0.01 s; Ctrl-C stops it, and --limits seconds=S")
 
 
-@pytest.mark.unit
 def test_a_search_with_a_time_limit_is_not_reported() -> None:
     """A search that ends early is not reported either."""
     said: list[str] = []
