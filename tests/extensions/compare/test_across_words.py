@@ -113,7 +113,6 @@ def test_few_domains_can_disagree(last: float, word: str) -> None:
     assert ("The domains" in tell(pair)) == (word != "no")
 
 
-@pytest.mark.process
 def test_shared_domains_without_the_measure_are_not_called_unshared(tmp_path: Path) -> None:
     """Puzzles have no points, so `--by score` has nothing to compare; the two entries share both domains."""
     keys = {"games": [{"name": "hanoi", "discs": 2}, {"name": "pancake", "n": 3}], "agents": ["bfs", "a-star"], "rounds": 2}

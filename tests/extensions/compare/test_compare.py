@@ -30,8 +30,6 @@ from arena_compare.texts import comparison_text
 from arena_compare.verdicts import p_value_text, round_p_value
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
-pytestmark = pytest.mark.process
-
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},
     "rounds": 60,
@@ -365,7 +363,7 @@ def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
     stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
     for half in (0, 1):
-        called("run", str(tmp_path / "cup.yaml"), "--store", stores[half], "--shard", f"{half + 1}/2", "--quiet")
+        called("run", str(tmp_path / "cup.yaml"), "--store", stores[half], "--shard", f"{half + 1}/2", "--workers", "1")
     merged = called("merge", stores[2], *stores[:2])
     assert merged.return_value == 0
     halves, both = called("compare", stores[0]), called("compare", stores[2])
@@ -697,11 +695,15 @@ def test_equal_p_values_are_rounded_alike() -> None:
     assert {round_p_value(value) for value in (both, both - 1e-15)} == {"0.063"}
 
 
+TWINS = [{"agent": name, "depth": 2, "label": name} for name in ("alpha-beta", "minimax")]
+"""Two searches that always choose the same action, so they play the same two games in every round."""
+
+
 def test_repeats_of_one_pairing_do_not_hide_other_differences(tmp_path: Path) -> None:
-    """`alpha-beta` and `minimax` repeat their two games; `random` has the lower mean return in every round, which the board and
-    the comparison both say.
+    """The two searches repeat their two games. `random` has the lower mean return in every round, which the board and the
+    comparison both say.
     """
-    spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 20, "agents": ["random", "alpha-beta", "minimax"]}
+    spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 20, "agents": ["random", *TWINS]}
     results = arena.run(spec, store=tmp_path / "three.db")
     got: dict[tuple[str, int], list[float]] = defaultdict(list)
     for _, _, pairing, record in results.played:
@@ -727,8 +729,8 @@ def test_repeats_of_one_pairing_do_not_hide_other_differences(tmp_path: Path) ->
 
 
 def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
-    """Ranks that nothing tells apart have a `~`, and a line says why there is no interval."""
-    spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 5, "agents": ["alpha-beta", "minimax"]}
+    """Equal ranks have a `~`, and a line says why there is no interval."""
+    spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 5, "agents": TWINS}
     results = arena.run(spec, store=tmp_path / "drawn.db")
     [board] = Leaderboard.of_results(results)
     assert {row["agent"]: row["level_with"] for row in board.rows} == {"alpha-beta": ["minimax"], "minimax": ["alpha-beta"]}
@@ -759,7 +761,8 @@ def test_the_cause_is_said_if_nothing_is_tested(entries: int, rounds: int, missi
 def test_lone_games_are_counted_as_such(tmp_path: Path) -> None:
     """Other shards have the other games of some pairs; openings would not bring them."""
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 4\nagents: [random, greedy, {agent: random, label: lot}]\n")
-    assert called("run", str(tmp_path / "cup.yaml"), "--shard", "1/3", "--store", str(tmp_path / "part.db")).exit_code == 0
+    part = ("--shard", "1/3", "--store", str(tmp_path / "part.db"), "--workers", "1")
+    assert called("run", str(tmp_path / "cup.yaml"), *part).exit_code == 0
     exported = [json.loads(line) for line in called("export", str(tmp_path / "part.db")).stdout.splitlines()]
     for one, other in (("random", "greedy"), ("random", "lot"), ("greedy", "lot")):
         rounds = Counter([record["round"] for record in exported if {*record["labels"]} == {one, other}])

@@ -60,7 +60,6 @@ def found_by(store: str, *arguments: str) -> dict[str, Any]:
     return dict(pair)
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("measure", ["seconds", "return", "score"])
 def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results], measure: str) -> None:
     """The mean difference of the rounds, with the p-value of all 2^15 combinations of signs.
@@ -96,7 +95,6 @@ def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results],
         assert p_value(bound + out) <= 0.05 <= p_value(bound - out)
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("measure", ["solved", "moves", "cost"])
 def test_a_measure_of_puzzles_is_paired_by_positions(tmp_path: Path, measure: str) -> None:
     """Moves and costs on those that both solved."""
@@ -156,7 +154,6 @@ def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:
     assert str(called("compare", game[0], "--by", "node").exception) == "unknown measure 'node'; did you mean 'nodes'?"
 
 
-@pytest.mark.process
 def test_pairs_that_are_equal_everywhere_are_no_tests(tmp_path: Path) -> None:
     """Three equal agents and a better one in 7 rounds: of six pairs, three are tests, and Holm's p-value is 3 * 2 / 2^7.
 

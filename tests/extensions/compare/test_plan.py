@@ -136,7 +136,6 @@ SPEC: dict[str, Any] = {
 }
 
 
-@pytest.mark.process
 def test_the_command_counts_close_games(tmp_path: Path) -> None:
     """Of a store, the games of the two equal entries count, from both sides; greedy wins nearly all of its games."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
@@ -174,7 +173,6 @@ def test_estimated_times_have_two_digits_and_a_unit_that_fits(seconds: float, te
     assert describe_duration(seconds) == text
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
@@ -194,7 +192,6 @@ def test_other_boards_are_refused(tmp_path: Path, changed: dict[str, Any], told:
     assert told in str(found.exception)
 
 
-@pytest.mark.process
 def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
     """Of a spec with a puzzle and a game, the game is planned, and the puzzle has a reason. An error has all reasons."""
     spec = {"games": ["sliding-tiles", "tic-tac-toe"], "agents": ["random", "greedy"], "rounds": 40}

@@ -78,7 +78,6 @@ def test_hypotheses_have_their_unit() -> None:
     assert Sprt(0, 10, model="logistic").describe() == "H0: 0, H1: +10 Elo"
 
 
-@pytest.mark.process
 def test_a_board_tells_its_test(tmp_path: Path) -> None:
     """Decided: a sentence with both names; not decided while the run goes on: how many pairs it will take."""
     spec = {

@@ -50,10 +50,13 @@ def test_a_swiss_tournament_does_not_depend_on_the_order_of_agents() -> None:
     assert by_label(forwards) == by_label(backwards)
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("format_", "share", "workers"),
-    [("swiss", 0.5, 2), ("knockout", 0.95, 1), ({"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 100}}}, 0.05, 1)],
+    [
+        pytest.param("swiss", 0.5, 2, marks=pytest.mark.process),
+        ("knockout", 0.95, 1),
+        ({"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 100}}}, 0.05, 1),
+    ],
     ids=["swiss", "knockout", "head-to-head"],
 )
 def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any, share: float, workers: int) -> None:

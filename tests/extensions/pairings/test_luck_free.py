@@ -126,7 +126,6 @@ def test_the_coefficient_of_a_pair_depends_only_on_earlier_pairs() -> None:
     assert found.superiority == pytest.approx(1 - ttest_1samp(left, 0.5).pvalue / 2 if mean > 0.5 else 0)
 
 
-@pytest.mark.process
 def test_the_board_and_the_comparison_show_the_decision_of_the_test(tmp_path: Path) -> None:
     """Eight of ten decided pairs are won, so p = 0.11 without the correction for luck. With the correction, the test decides."""
     agents = [{"agent": "hold-at", "at": at, "label": f"h{at}"} for at in (20, 12)]
@@ -172,7 +171,6 @@ SPEC = {
 }
 
 
-@pytest.mark.process
 def test_the_board_shows_the_ratio_that_ended_the_match(tmp_path: Path) -> None:
     """The match is played at once, and in parts from a store. Agents of pig use no random numbers, but no pair counts as a
     repeat.
@@ -205,5 +203,5 @@ def test_the_board_shows_the_ratio_that_ended_the_match(tmp_path: Path) -> None:
 
     with pytest.raises(KeyError):
         arena.run(SPEC, store=store, observe=stop)
-    assert len(arena.run(SPEC, store=store, workers=2).records) == len(whole.records)
+    assert len(arena.run(SPEC, store=store).records) == len(whole.records)
     assert Leaderboard.load(store)[0].test == state

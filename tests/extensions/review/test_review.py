@@ -96,7 +96,6 @@ def review(cup: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[
     return run
 
 
-@pytest.mark.process
 def test_a_planted_error_is_found_and_named_first(review: Review) -> None:
     """The agent loses something in exactly one position, and the review names it."""
     (board,) = json.loads(review("--format", "json")[0])["boards"]
@@ -187,7 +186,6 @@ def test_a_file_of_positions_that_cannot_be_read_is_one_error(cup: Path, words: 
         assert reason in refused.stderr
 
 
-@pytest.mark.process
 def test_a_run_takes_the_positions_as_openings(cup: Path, review: Review) -> None:
     """A spec names the file, and every position is met once."""
     review("--agent", "planted", "-o", cup / "openings.yaml")
@@ -351,7 +349,6 @@ def test_a_search_judges_what_no_search_sees_to_the_end(tmp_path: Path, capfd: p
         assert sum(group["decisions"] for group in groups) == one["judged"]
 
 
-@pytest.mark.process
 def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`mcts` is the judge of Nim. What both of its budgets call decisive loses by Bouton's theorem, and what is best does not."""
     (tmp_path / "nim.py").write_text(NIM.replace("(3, 4, 5)", "(2, 3, 4)"))
@@ -375,7 +372,6 @@ def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd:
     assert min(grades["best"], grades["decisive mistake"]) >= 3
 
 
-@pytest.mark.process
 def test_losses_and_returns_say_the_same_between_two_entries(
     cup: Path, review: Review, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -424,7 +420,6 @@ def arena_games():
 '''
 
 
-@pytest.mark.process
 def test_a_match_without_a_decision_counts_as_a_loss_of_0(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Between two entries, the difference by returns is twice that by losses, also if a match ends before seat 1 decides.
 
@@ -451,7 +446,6 @@ def test_a_match_without_a_decision_counts_as_a_loss_of_0(tmp_path: Path, capfd:
     assert pair["remarks"][2] == factor
 
 
-@pytest.mark.process
 def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
     """The planted agent loses 1 in 6 of 12 matches, so 0.5 per match and 6 divided by its decisions per decision."""
     shown = review("--agent", "planted")[0]
@@ -466,7 +460,6 @@ def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: R
     assert "Each loss is per match: the sum over the decisions of an entry." in said
 
 
-@pytest.mark.process
 def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """If both also play a random opponent, its errors are in the returns alone, which then need more games."""
     arena.run({"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 8}, store=tmp_path / "cup.db")
@@ -479,7 +472,6 @@ def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: 
     assert worth > 1.5, pair
 
 
-@pytest.mark.process
 def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """With this seed, both lead the random player by the same returns in each round, but their losses vary."""
     spec = {"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 5, "seed": 31}
@@ -500,7 +492,6 @@ def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd:
     assert [remark for remark in pair["remarks"] if "times as many" in remark] == []
 
 
-@pytest.mark.process
 def test_a_review_of_one_agent_keeps_the_decisions_of_others(
     tmp_path: Path, cup: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -541,7 +532,6 @@ def test_files_that_cannot_be_written_are_refused_first(
     assert not Path("cup.review").exists()
 
 
-@pytest.mark.process
 def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
     """A file of positions is for one game. The error names both, and nothing is judged."""
     agents = ["random", {"agent": "random", "label": "other"}]
@@ -551,7 +541,6 @@ def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
     assert not (tmp_path / "cup.review").exists()
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("agent", "judge", "told"),
     [
@@ -585,7 +574,6 @@ def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.Capt
     assert not (tmp_path / "cup.review").exists()
 
 
-@pytest.mark.process
 def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Before it is computed, so before the forecast; a second review computes none."""
     arena.run({"game": "kuhn-poker", "agents": ["random", "mccfr"], "rounds": 2}, store=tmp_path / "cup.db")
@@ -598,7 +586,6 @@ def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.
     assert capfd.readouterr()[1] == ""
 
 
-@pytest.mark.process
 def test_workers_do_not_solve_a_game_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -616,7 +603,6 @@ def test_workers_do_not_solve_a_game_again(
     assert capfd.readouterr()[0] == alone
 
 
-@pytest.mark.process
 def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A random player of n-queens soon has no solution left. No number says what that costs, so nothing is compared.
 
@@ -690,7 +676,6 @@ def arena_games():
 '''
 
 
-@pytest.mark.process
 def test_positions_without_a_solution_are_counted_apart(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """All decisions in the pit, also of an attempt that starts there: the search is exhausted after two states."""
     (tmp_path / "pit.py").write_text(PIT)
@@ -716,7 +701,6 @@ def test_a_search_that_ran_out_of_budget_is_another_reason() -> None:
     ]
 
 
-@pytest.mark.process
 def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """An exact judge with a small budget cannot judge the openings of connect four."""
     game = {"name": "connect-four", "rows": 4, "columns": 6}

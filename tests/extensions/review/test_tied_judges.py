@@ -363,7 +363,6 @@ def test_a_proven_value_holds_for_all_subgame_perfect_choices(
     assert seen["mcts exact"] == 0, seen  # it proves only wins with the next action here, and these trees have none
 
 
-@pytest.mark.process
 def test_a_review_names_the_ties_and_a_comparison_is_withheld(
     tmp_path: Path, trust: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -390,7 +389,6 @@ def test_a_review_names_the_ties_and_a_comparison_is_withheld(
     assert "--effort" not in said
 
 
-@pytest.mark.process
 def test_only_a_zero_sum_game_for_two_gets_the_factor_for_returns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """In another game, returns are not the losses of the opponent minus the own ones. In this tree, no decision has a tie."""
     (tmp_path / "trees.py").write_text(TREES)

@@ -115,7 +115,6 @@ def test_corrected_records_of_kuhn_poker_vary_less(tmp_path: Path, monkeypatch: 
 SEEN = ["J?:", "Q?:", "K?:", "J?:pb", "Q?:pb", "K?:pb", "?J:p", "?Q:p", "?K:p", "?J:b", "?Q:b", "?K:b"]
 
 
-@pytest.mark.process
 def test_a_board_shows_the_exact_return_beside_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bettor always bets and meets random play. By hand, half of its bets win a chip, half of the opponent's passes win
     half a chip more, and showdowns cancel out. So its return is 1/2 in the first seat and 1/4 in the second.
@@ -132,11 +131,10 @@ def test_a_board_shows_the_exact_return_beside_the_sample(tmp_path: Path, monkey
     assert headings[headings.index("Exact return") + 1 :] == [], "an exact value needs no interval"
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("game", "more"),
     [
-        ("kuhn-poker", {"label": "apart", "isolation": "process"}),
+        pytest.param("kuhn-poker", {"label": "apart", "isolation": "process"}, marks=pytest.mark.process),
         ("kuhn-poker", {"agent": "pimc"}),
         ("pig", {"agent": "hold-at"}),
     ],
@@ -162,7 +160,6 @@ def test_a_failing_policy_only_removes_the_exact_return(tmp_path: Path) -> None:
     assert not any("exact_return" in remark for remark in board.remarks)
 
 
-@pytest.mark.process
 def test_an_exact_return_of_one_pairing_is_a_remark(tmp_path: Path) -> None:
     """The third entry has no policy, so no mean over all matches is exact, but the mean of the other two against
     each other is.

@@ -80,7 +80,6 @@ def tune(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.process
 def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
     """The search covers the whole space of the type hints. The answer is confirmed on positions that no match of the search
     used.
@@ -125,7 +124,6 @@ def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[st
     assert played["bold"] > 2 * played["shy"]  # weak trials were dropped
 
 
-@pytest.mark.process
 def test_the_best_entry_is_printed_as_yaml(capsys: pytest.CaptureFixture[str]) -> None:
     """The sentence comes first, and the entry can be copied into a spec."""
     words = ("--set", "mood=shy,bold", "--set", "bonus=20", "--matches", "80", "--elo", "0", "200")
@@ -136,14 +134,12 @@ def test_the_best_entry_is_printed_as_yaml(capsys: pytest.CaptureFixture[str]) -
     assert run({"game": "bids", "agents": [{"agent": "bidder", "mood": "bold", "bonus": 20.0}, "bidder"], "plugins": ["bids.py"]})
 
 
-@pytest.mark.process
 def test_options_without_an_effect_are_not_better(capsys: pytest.CaptureFixture[str]) -> None:
     found = tune(capsys, *QUICK, "--set", "bonus=0.1..0.9", "--matches", "120")
     assert (found["verdict"], found["sentence"]) == ("nothing better", "nothing better than the default was found")
     assert found["entry"] == {"agent": "bidder"}
 
 
-@pytest.mark.process
 def test_a_spec_names_the_opponents(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """`--agent` selects the entry, and all other entries are its opponents. The default plays as well."""
     spec = {
@@ -204,7 +200,6 @@ def arena_agents():
 '''
 
 
-@pytest.mark.process
 def test_the_opponents_of_a_spec_decide_the_confirmation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Hand 2 loses to the default and beats the opponents, which beat the default. It is better, because only the opponents
     count.
@@ -282,7 +277,6 @@ def test_an_error_explains_how_to_install_optuna(monkeypatch: pytest.MonkeyPatch
         cli(["tune", *QUICK], standalone_mode=False)
 
 
-@pytest.mark.process
 def test_a_search_with_a_time_limit_is_repeated_from_its_store(capsys: pytest.CaptureFixture[str]) -> None:
     """The same command finds the answer in its store and plays no match."""
     words = (*QUICK, "--minutes", "0.01", "--store", "timed.db")
@@ -300,7 +294,6 @@ def test_a_store_of_another_run_is_refused(tmp_path: Path) -> None:
         cli(["tune", *QUICK, "--store", "cup.db"])
 
 
-@pytest.mark.process
 def test_a_few_positions_are_divided(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every second position of a spec is held out."""
     listed = [json.dumps(one) for one in range(12)]
