@@ -57,7 +57,6 @@ FOLDER_TIERS = {
     "bridges/axelrod": "service",
     "bridges/engines": "process",
     "bridges/llm": "process",
-    "extensions/web/report": "process",
     "hostile": "load",
     "ladder/hostile": "load",
     "release": "process",

@@ -472,6 +472,7 @@ def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: 
     assert worth > 1.5, pair
 
 
+@pytest.mark.process
 def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """With this seed, both lead the random player by the same returns in each round, but their losses vary."""
     spec = {"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 5, "seed": 31}
@@ -548,6 +549,7 @@ def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
         ("random", "estimate", "random has no decision that could be judged (0 of "),
     ],
 )
+@pytest.mark.process
 def test_without_a_costly_position_nothing_is_written(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], agent: str, judge: str, told: str
 ) -> None:

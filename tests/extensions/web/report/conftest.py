@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena import run
-from tests.conftest import Arena, arena_in
+from tests.conftest import Arena, invoke_in
 
 PLUGIN = '''
 from arena import Agent, Game, hookimpl
@@ -99,23 +99,24 @@ def played(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str
     return folder
 
 
-@pytest.fixture(scope="session")
-def arena(played: Path) -> Arena:
-    return arena_in(played)
+@pytest.fixture
+def invoke(played: Path) -> Arena:
+    """Return a function that runs the command line in this process, in the folder of the stores."""
+    return invoke_in(played)
 
 
 @pytest.fixture(scope="session")
-def html(played: Path, arena: Arena) -> Path:
+def html(played: Path) -> Path:
     """Return the report on `cup.db`."""
-    done = arena("report", "cup.db", "-o", "cup.html", "--plugin", "plugin.py")
+    done = invoke_in(played)("report", "cup.db", "-o", "cup.html", "--plugin", "plugin.py")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return played / "cup.html"
 
 
 @pytest.fixture(scope="session")
-def leaderboards(arena: Arena) -> dict[str, Any]:
+def leaderboards(played: Path) -> dict[str, Any]:
     """Return the output of `arena leaderboard --format json` for `cup.db`."""
-    document: dict[str, Any] = json.loads(arena("leaderboard", "cup.db", "--format", "json").stdout)
+    document: dict[str, Any] = json.loads(invoke_in(played)("leaderboard", "cup.db", "--format", "json").stdout)
     return document
 
 

@@ -58,10 +58,10 @@ def test_the_report_is_accessible_and_fits_the_screen(opened: Opened) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_revealed_seed_fits_the_screen(browser: "Browser", arena: Callable[..., Any], played: Path) -> None:
+def test_a_revealed_seed_fits_the_screen(browser: "Browser", invoke: Callable[..., Any], played: Path) -> None:
     """The seed has 32 digits and its commitment 64, and only the width of their box can wrap them."""
     run({"game": "tic-tac-toe", "seed": "secret", "agents": ["random", "greedy"]}, store=played / "secret.db")
-    assert arena("report", "secret.db", "-o", "secret.html").returncode == 0
+    assert invoke("report", "secret.db", "-o", "secret.html").returncode == 0
     page = browser.new_page()
     page.goto((played / "secret.html").as_uri())
     with Store.open(played / "secret.db") as store:

@@ -16,7 +16,7 @@ from arena_web.report.evidence import Evidence, among, read
 from arena_web.report.palette import PAPER
 from arena_web.report.plot import Plot
 from arena_web.report.puzzle_plots import scatter_plot
-from tests.conftest import Arena, arena_in
+from tests.conftest import Arena, invoke_in
 from tests.extensions.web.conftest import find_violations
 from tests.extensions.web.report.conftest import Page
 
@@ -77,7 +77,6 @@ def test_a_cactus_plot_sorts_solved_positions_by_nodes(puzzle: Evidence, played:
     assert list(lines[0].get_xdata()) == list(range(1, len(efforts[best]) + 1))
 
 
-@pytest.mark.unit
 def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: Path) -> None:
     """The point has both numbers of nodes. If only one entry solved a position, the point is at an edge."""
     labels = puzzle.sheet.labels
@@ -96,7 +95,6 @@ def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: 
     assert f"Of the {len(both):,} rounds that both solved, {A_STAR} took fewer nodes on {fewer:,} (above the line)" in plot.text
 
 
-@pytest.mark.unit
 def test_the_requested_pair_is_drawn(puzzle: Evidence) -> None:
     """The order is as requested, whatever the ranks are."""
     ranked = [puzzle.sheet.labels[entry] for entry in puzzle.ranked]
@@ -105,7 +103,6 @@ def test_the_requested_pair_is_drawn(puzzle: Evidence) -> None:
         assert first.headings == ("Round", f"Generated nodes of {names[0]}", f"Generated nodes of {names[1]}")
 
 
-@pytest.mark.unit
 def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
     """An entry compared with itself has only ties, and each point is on the line from corner to corner."""
     entry = puzzle.sheet.labels.index(A_STAR)
@@ -119,7 +116,6 @@ def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
     assert axes.get_xlim() == axes.get_ylim()
 
 
-@pytest.mark.unit
 def test_a_board_among_some_entries_has_only_their_matches(puzzle: Evidence) -> None:
     """Plots of a comparison show only the compared entries."""
     shown = among(puzzle, (A_STAR, CLIMB))
@@ -131,16 +127,16 @@ def test_a_board_among_some_entries_has_only_their_matches(puzzle: Evidence) -> 
 @pytest.fixture(scope="module")
 def compared(played: Path) -> Path:
     """Return the page that compares three entries of the store. One of them has a hostile name."""
-    done = arena_in(played)("compare", "cup.db", *COMPARED, "-o", "compared.html")
+    done = invoke_in(played)("compare", "cup.db", *COMPARED, "-o", "compared.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return played / "compared.html"
 
 
-def test_the_page_agrees_with_the_printed_comparison(compared: Path, arena: Arena) -> None:
+def test_the_page_agrees_with_the_printed_comparison(compared: Path, invoke: Arena) -> None:
     """The page has every sentence and every cell of a table for each pair on each board."""
     page = Page(compared.read_text(encoding="utf-8"))
     seen = "\n".join([*page.text, *[cell for table in page.tables.values() for row in table for cell in row]])
-    printed = "\n\n".join([arena("compare", "cup.db", *pair, "--format", "tsv").stdout for pair in combinations(COMPARED, 2)])
+    printed = "\n\n".join([invoke("compare", "cup.db", *pair, "--format", "tsv").stdout for pair in combinations(COMPARED, 2)])
     paragraphs = [block for block in printed.split("\n\n") if "\t" not in block and " time" in block and block.endswith(".")]
     assert len(paragraphs) >= 3, "each pair has a sentence about the puzzle"
     for paragraph in paragraphs:
@@ -150,7 +146,6 @@ def test_the_page_agrees_with_the_printed_comparison(compared: Path, arena: Aren
         assert all(cell in seen for cell in cells[1:] if "\t" in line)
 
 
-@pytest.mark.process
 def test_a_cell_of_the_matrix_links_to_its_pair(compared: Path) -> None:
     """The matrix comes first, in the order of the leaderboard. Two of its cells link to each pair."""
     text = compared.read_text(encoding="utf-8")
@@ -168,11 +163,11 @@ def test_a_cell_of_the_matrix_links_to_its_pair(compared: Path) -> None:
     assert signs == {"+", "-"}, "the two cells of a pair have opposite signs"
 
 
-def test_pairs_are_folded_below_the_matrix(browser: "Browser", arena: Arena, played: Path) -> None:
+def test_pairs_are_folded_below_the_matrix(browser: "Browser", invoke: Arena, played: Path) -> None:
     """The page with twelve entries is short. A cell opens its pair, and a link leads back."""
     agents = ["greedy", *({"agent": "random", "label": f"random({number})"} for number in range(11))]
     run({"game": "tic-tac-toe", "agents": agents, "rounds": 1}, store=played / "twelve.db")
-    assert arena("compare", "twelve.db", "-o", "twelve.html").returncode == 0
+    assert invoke("compare", "twelve.db", "-o", "twelve.html").returncode == 0
     page = browser.new_page()
     page.goto((played / "twelve.html").as_uri())
     for width in (1280, 390):
@@ -191,7 +186,6 @@ def test_pairs_are_folded_below_the_matrix(browser: "Browser", arena: Arena, pla
     page.close()
 
 
-@pytest.mark.process
 def test_the_page_is_safe_and_self_contained(compared: Path) -> None:
     """The page has no script and loads nothing. A label that looks like markup is shown as text."""
     page = Page(compared.read_text(encoding="utf-8"))
@@ -203,9 +197,9 @@ def test_the_page_is_safe_and_self_contained(compared: Path) -> None:
     assert str(policy["content"]).startswith("default-src 'none'; style-src 'unsafe-inline';")
 
 
-def test_a_comparison_of_two_entries_names_both(played: Path, arena: Arena) -> None:
+def test_a_comparison_of_two_entries_names_both(played: Path, invoke: Arena) -> None:
     """The title has both names, and the plots show the pair."""
-    done = arena("compare", "small.db", "random", "greedy", "-o", "two.html")
+    done = invoke("compare", "small.db", "random", "greedy", "-o", "two.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     text = (played / "two.html").read_text(encoding="utf-8")
     assert "<h1>random and greedy</h1>" in text
@@ -216,9 +210,9 @@ def test_a_comparison_of_two_entries_names_both(played: Path, arena: Arena) -> N
     ("place", "told"),
     [("cup.db", "a database"), ("nowhere/page.html", "does not exist")],
 )
-def test_a_comparison_that_cannot_be_written_is_refused(arena: Arena, place: str, told: str) -> None:
+def test_a_comparison_that_cannot_be_written_is_refused(invoke: Arena, place: str, told: str) -> None:
     """As for `arena report`, the error is one line and comes before the comparison."""
-    done = arena("compare", "cup.db", "-o", place)
+    done = invoke("compare", "cup.db", "-o", place)
     assert done.returncode == 2
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1

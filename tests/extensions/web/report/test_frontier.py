@@ -13,7 +13,6 @@ from arena_web.report.frontier import Priced, find_front
 from tests.bridges.llm.stub import Reply, legal, move, serving
 
 
-@pytest.mark.unit
 def test_the_pareto_front_agrees_with_its_definition() -> None:
     """An agent is in the front if all agents of the same or a higher rating cost more, by comparison of all pairs."""
     rng = random.Random(1)
@@ -30,6 +29,7 @@ def test_the_pareto_front_agrees_with_its_definition() -> None:
             assert sum(other.agent in found for other in equal) == (0 if better else 1)
 
 
+@pytest.mark.process
 def test_a_report_shows_elo_against_cost_and_tokens(tmp_path: Path) -> None:
     """The expensive model takes the centre and corners. The cheap one chooses badly, and the third is as weak and more
     expensive.

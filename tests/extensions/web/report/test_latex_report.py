@@ -103,7 +103,6 @@ def test_the_file_has_the_tables_and_includes_the_plots(store: Path, tmp_path: P
     assert "report.where (moves \\ensuremath{>} 5) leaves out" in text
 
 
-@pytest.mark.unit
 def test_the_scanner_finds_errors_of_latex() -> None:
     """The errors are in a brace, an environment, a character or a row."""
     for wrong in ("{", "}", "\\begin{a}\\end{b}", "5 \\% of a_b", "a & b", "\\input{x}"):

@@ -60,9 +60,9 @@ def test_the_numbers_agree_with_the_leaderboard(page: Page, leaderboards: dict[s
                 assert close(cell["Generated"], row["nodes_per_attempt"], 0.5)
 
 
-def test_several_games_have_the_overall_table_of_the_leaderboard(page: Page, arena: "Arena") -> None:
+def test_several_games_have_the_overall_table_of_the_leaderboard(page: Page, invoke: "Arena") -> None:
     """The table has the same rows as the end of `arena leaderboard`, and the page has a link to it."""
-    text = arena("leaderboard", "cup.db").stdout
+    text = invoke("leaderboard", "cup.db").stdout
     printed = text[text.index("Report & <b>test</b>: overall") :].split("\n\n")[1].splitlines()
     heading, *rows = page.tables["leaderboard overall"]
     prefix = "leaderboard of "
@@ -138,22 +138,22 @@ def test_every_match_is_listed_and_unpacks_to_its_record(page: Page, played: Pat
             assert frames[0]["rendered"] == "counters: *******"
 
 
-def test_failures_have_commands_that_replay_them(page: Page, arena: "Arena") -> None:
+def test_failures_have_commands_that_replay_them(page: Page, invoke: "Arena") -> None:
     """The command in the page, typed unchanged, shows the fault."""
     commands = [re.search(r"arena (replay \S+ [0-9a-f]{32})", row[-1]) for row in page.tables["failures at tic-tac-toe"][1:]]
     found = [command[1] for command in commands if command]
     assert found
-    assert "exception" in arena(*found[0].split()).stdout
+    assert "exception" in invoke(*found[0].split()).stdout
 
 
-def test_two_reports_of_one_store_are_equal(played: Path, arena: "Arena") -> None:
+def test_two_reports_of_one_store_are_equal(played: Path, invoke: "Arena") -> None:
     """The files are equal byte for byte, even if the processes use different hash seeds."""
     for name, variables in (("one", {}), ("again", {"PYTHONHASHSEED": "7"})):
-        assert arena("report", "small.db", "-o", f"{name}.html", **variables).returncode == 0
+        assert invoke("report", "small.db", "-o", f"{name}.html", **variables).returncode == 0
     assert (played / "one.html").read_bytes() == (played / "again.html").read_bytes()
 
 
-def test_missing_parts_are_mentioned(tmp_path: Path, played: Path, arena: "Arena", page: Page) -> None:
+def test_missing_parts_are_mentioned(tmp_path: Path, played: Path, invoke: "Arena", page: Page) -> None:
     """A report of an unfinished run, without its plugin and with a limit of matches, has leaderboards, plots, and matches as
     text. Half of the ten matches are failures, because there are enough of both kinds.
     """
@@ -168,7 +168,7 @@ def test_missing_parts_are_mentioned(tmp_path: Path, played: Path, arena: "Arena
         (total,) = connection.execute("SELECT count(*) FROM place").fetchone()
     connection.close()
     rehash(tmp_path / "cup.db")
-    done = arena("report", tmp_path / "cup.db", "-o", tmp_path / "page.html", "--matches", 10)
+    done = invoke("report", tmp_path / "cup.db", "-o", tmp_path / "page.html", "--matches", 10)
     assert done.returncode == 0, done.stderr
     few = Page((tmp_path / "page.html").read_text("utf-8"))
     text = "".join(few.text)

@@ -42,7 +42,6 @@ def rows(evidence: Evidence, name: str) -> list[tuple[object, ...]]:
     return [row for plot in plots_of(evidence) if plot.name == name for row in plot.rows]
 
 
-@pytest.mark.unit
 def test_the_evidence_agrees_with_the_records(found: Findings, played: Path) -> None:
     """Moves, and nodes and seconds of the first seat, are summed over the decisions of each match."""
     with Store.open(played / "cup.db") as store:
@@ -57,7 +56,6 @@ def test_the_evidence_agrees_with_the_records(found: Findings, played: Path) -> 
         assert match.effort.seconds == pytest.approx(sum(decision.seconds for decision in own))
 
 
-@pytest.mark.unit
 def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
     """The last of twenty points has all matches, so its ratings are the ratings of the table. The numbers of matches increase."""
     points = rating_points(versus.sheet, tuple(versus.scored))
@@ -68,7 +66,6 @@ def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
         assert points[-1].values[versus.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
 
 
-@pytest.mark.process
 def test_ratings_over_the_run_end_at_the_leaderboard_with_open_tiers(tmp_path: Path) -> None:
     """Games repeat, and one agent loses everything. The last point is the leaderboard, whose zero is the mean of the others."""
     agents = ["random", "lookahead", {"agent": "alpha-beta", "depth": 2}, {"agent": "alpha-beta", "depth": 3}]
@@ -80,7 +77,6 @@ def test_ratings_over_the_run_end_at_the_leaderboard_with_open_tiers(tmp_path: P
         assert last.values[found.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
 
 
-@pytest.mark.unit
 @pytest.mark.parametrize(("ranked_by", "key"), [("score", "score"), ("mean_return", "mean_return"), ("rating", "rating")])
 def test_the_curve_over_the_run_shows_the_ranking_value(versus: Evidence, ranked_by: str, key: str) -> None:
     """Its last point has the values of the table, whichever of them determines the ranks."""
@@ -91,7 +87,6 @@ def test_the_curve_over_the_run_shows_the_ranking_value(versus: Evidence, ranked
     assert last == pytest.approx({row["agent"]: row[key] for row in versus.board.rows}, abs=1e-6)
 
 
-@pytest.mark.unit
 def test_plots_by_seconds_show_entries_with_comparable_times(puzzle: Evidence) -> None:
     """The cell of the most solved positions is an entry's longest time. An entry without times on the leaderboard has no line."""
     plot = cactus_plot(puzzle, "seconds")
@@ -113,7 +108,6 @@ def test_plots_by_seconds_show_entries_with_comparable_times(puzzle: Evidence) -
         assert first["agent"] in [row[0] for row in by_nodes.rows]
 
 
-@pytest.mark.unit
 def test_solved_by_budget_agrees_with_a_count(puzzle: Evidence) -> None:
     """The share at each budget of the table counts the attempts that were solved within it."""
     plot = next(plot for plot in plots_of(puzzle) if plot.name == "budget-nodes")
@@ -158,7 +152,6 @@ LIMITED = {
 }
 
 
-@pytest.mark.process
 def test_no_share_is_shown_above_the_limit_of_an_agent(tmp_path: Path) -> None:
     """Solvers stop at 300 nodes or at 150, and their curves end there."""
     run(LIMITED, store=tmp_path / "limited.db")
@@ -178,7 +171,6 @@ def test_no_share_is_shown_above_the_limit_of_an_agent(tmp_path: Path) -> None:
     assert whole(plot, "svg")
 
 
-@pytest.mark.process
 def test_the_last_budget_is_the_largest_limit_if_all_are_limited(tmp_path: Path) -> None:
     """Only three limited solvers play, so the budgets do not continue to the next power of ten."""
     run({**LIMITED, "agents": LIMITED["agents"][1:]}, store=tmp_path / "limited.db")  # type: ignore[index]
@@ -220,7 +212,6 @@ def test_a_drawing_is_well_formed_and_follows_the_theme(versus: Evidence, puzzle
     assert "<script>alert(1)</script>" in texts, "a long label is not cut"
 
 
-@pytest.mark.unit
 def test_counts_have_ticks_only_at_whole_numbers(puzzle: Evidence) -> None:
     """One or two positions are solved. The ticks are at 0, 1 and 2, but not at 0.25 or 0.5."""
     from matplotlib.figure import Figure
@@ -234,7 +225,6 @@ def test_counts_have_ticks_only_at_whole_numbers(puzzle: Evidence) -> None:
     assert [tick for tick in ticks if tick != int(tick)] == []
 
 
-@pytest.mark.unit
 def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
     """An agent that won everything has only a lower bound, so its line ends in an arrow."""
     board = versus.board
@@ -271,7 +261,6 @@ def test_numbers_in_a_cross_table_fit_into_their_squares(versus: Evidence, agent
     assert all(width < right - left for width in wide)
 
 
-@pytest.mark.unit
 def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence) -> None:
     for evidence in (versus, puzzle):
         nobody = tuple([tuple([None] * len(evidence.board.rows))] * len(evidence.board.rows))
@@ -288,7 +277,6 @@ def test_plot_files_have_the_right_type_and_are_reproducible(versus: Evidence, s
     assert content == whole(plot, style)
 
 
-@pytest.mark.unit
 def test_a_plot_of_a_large_field_mentions_its_limit(versus: Evidence) -> None:
     """Of fifty agents, the plot shows the best ones, and the table shows all."""
     row = dict(versus.board.rows[0])
@@ -299,7 +287,6 @@ def test_a_plot_of_a_large_field_mentions_its_limit(versus: Evidence) -> None:
     assert len(plot.rows) == 50
 
 
-@pytest.mark.unit
 def test_sixteen_agents_have_distinct_lines_and_whole_labels(puzzle: Evidence) -> None:
     """Colours, markers and fillings distinguish sixteen agents. Of seventeen, one is left out, and the plot knows the number."""
     styles = [tuple(map(str, PAPER.line(number).items())) for number in range(MAX_LINES)]
@@ -322,7 +309,6 @@ def test_sixteen_agents_have_distinct_lines_and_whole_labels(puzzle: Evidence) -
             assert all(one.replace(" ", "") in texts.replace(" ", "") for one in labels[:16])
 
 
-@pytest.mark.unit
 def test_matches_share_the_seats_of_a_pairing(versus: Evidence) -> None:
     """This saves memory for large runs."""
     seats = [match.seats for match in versus.matches]

@@ -26,7 +26,6 @@ def match(place: int, kind: str, moves: int, pairing: int) -> MatchSummary:
     return MatchSummary(place, place, (pairing,), returns, reason, None, solved, moves, cost, (), 0, False)  # type: ignore[arg-type]
 
 
-@pytest.mark.unit
 @given(PLAYED, st.integers(0, 70), st.integers(0, 6000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 def test_matches_are_limited_and_failures_come_first(
@@ -45,7 +44,6 @@ def test_matches_are_limited_and_failures_come_first(
         assert ranks.count(FAILED) == min(failed, max(most // 2, most - (len(matches) - failed)))
 
 
-@pytest.mark.unit
 def test_every_pairing_has_a_share(board: Evidence) -> None:
     """There are a thousand matches of one pairing and three of another. Six places go to the last three of each, the newest
     first.
@@ -55,7 +53,6 @@ def test_every_pairing_has_a_share(board: Evidence) -> None:
     assert [one.match.place for one in kept] == [1002, 999, 1001, 998, 1000, 997]
 
 
-@pytest.mark.unit
 def test_an_answer_counts_as_two_positions() -> None:
     """The steps of a solver are not in the record."""
     assert match(0, "answered", 50_000, 0).positions == 2
