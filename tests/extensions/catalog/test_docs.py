@@ -28,9 +28,9 @@ def test_every_page_of_the_manual_is_available() -> None:
     }
 
 
-def test_the_api_page_is_rendered_from_docstrings(arena: Arena) -> None:
+def test_the_api_page_is_rendered_from_docstrings(invoke: Arena) -> None:
     """It has signatures and the docstrings of the API, and no directive of Sphinx."""
-    shown = arena("docs", "api").stdout
+    shown = invoke("docs", "api").stdout
     assert "eval-rst" not in shown
     assert ".. auto" not in shown
     assert "**`Game.result(self, state: Any, action: Any) -> Any`**" in shown
@@ -67,11 +67,11 @@ def test_a_page_of_a_distribution_that_is_missing_names_this_distribution(monkey
             find(topic, pages)
 
 
-def test_the_list_has_every_page_once_with_its_title(arena: Arena) -> None:
+def test_the_list_has_every_page_once_with_its_title(invoke: Arena) -> None:
     """The order is the order of the manual's contents. The first page is the list itself."""
     listed = [page.topic for _, group in groups(manual()) for page in group]
     assert sorted(listed) == sorted(WRITTEN - {"index"})
-    done = arena("docs")
+    done = invoke("docs")
     lines = [line.split(maxsplit=1) for line in done.stdout.splitlines() if line.startswith("  ")]
     assert [topic for topic, _ in lines] == listed
     assert ["reference/spec", "The spec of a tournament"] in lines
@@ -84,15 +84,15 @@ def test_a_page_is_found_by_its_path_or_the_end_of_its_path(topic: str) -> None:
     assert find(topic, manual()).path.name == ("spec.md" if topic == "spec" else "board.md")
 
 
-def test_output_to_a_pipe_is_the_original_markdown(arena: Arena) -> None:
-    assert arena("docs", "explanation/nodes").stdout == (DOCS / "explanation" / "nodes.md").read_text("utf-8")
+def test_output_to_a_pipe_is_the_original_markdown(invoke: Arena) -> None:
+    assert invoke("docs", "explanation/nodes").stdout == (DOCS / "explanation" / "nodes.md").read_text("utf-8")
 
 
-def test_path_prints_the_location_of_pages(arena: Arena) -> None:
+def test_path_prints_the_location_of_pages(invoke: Arena) -> None:
     """The option prints the file of a page, or the folder of all pages and examples."""
-    file = Path(arena("docs", "spec", "--path").stdout.strip())
+    file = Path(invoke("docs", "spec", "--path").stdout.strip())
     assert (file.name, file.is_file()) == ("spec.md", True)
-    folder = Path(arena("docs", "--path").stdout.strip())
+    folder = Path(invoke("docs", "--path").stdout.strip())
     assert folder / "reference" == file.parent
     assert (folder / "examples" / "python_agent.py").is_file()
 

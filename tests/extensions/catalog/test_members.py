@@ -13,7 +13,7 @@ from arena.spec import load_spec
 from arena.traits import Abilities
 from arena_catalog.board_files import BoardModule, load_board_module
 from arena_catalog.grids import find_grid_fault, read_colors
-from tests.conftest import arena_in
+from tests.conftest import Arena, arena_in
 
 GAME = """
 from functools import cached_property
@@ -66,14 +66,12 @@ def test_a_member_of_another_shape_is_ignored(tmp_path: Path, words: str) -> Non
     assert play(game(), ["random", "greedy"]).termination == "normal"
 
 
-@pytest.mark.process
-def test_commands_go_on(tmp_path: Path) -> None:
+def test_commands_go_on(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
     (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
-    arena = arena_in(tmp_path)
-    ran = arena("run", "cup.yaml")
+    ran = invoke("run", "cup.yaml")
     assert ran.returncode == 0, ran.stderr
-    shown = arena("show", "pebbles", "--plugin", "pebbles.py")
+    shown = invoke("show", "pebbles", "--plugin", "pebbles.py")
     assert (shown.returncode, "  board:" in shown.stdout, "  grid:" in shown.stdout) == (0, False, False)
 
 

@@ -1,19 +1,18 @@
-"""Whoever carries a flag is a reference opponent, or is proposed: agents of plugins as those that came with arena."""
+"""Flags make agents reference opponents or proposed agents. Agents of plugins may have them, too."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from arena import load_plugins
+from arena.cli import cli
 from arena.plugins.registry import Registry
 from arena_play.defaults import propose_agent
 from arena_web.inventory import inventory
-from tests.conftest import arena_in
-from tests.eventually import DEADLINE_SECONDS
+from tests.conftest import Arena, arena_in
 
 FLAGGED = """
 from arena import Agent, Hints, hookimpl
@@ -101,7 +100,7 @@ def test_a_plugin_brings_a_reference(tmp_path: Path, reference: Any, games: set[
     assert all("plain" not in names for names in found.values())
 
 
-def test_a_plugin_brings_who_is_proposed(tmp_path: Path) -> None:
+def test_a_plugin_proposes_an_agent(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"zero-sum": 6})
     assert propose_agent(registry, registry.game("othello")()) == "first"
     assert propose_agent(registry, registry.game("sudoku")()) == "dfs"
@@ -122,15 +121,13 @@ def test_without_flags_the_first_that_can_play_is_taken() -> None:
     assert propose_agent(registry, registry.game("othello")()) == "greedy"
 
 
-@pytest.mark.process
-def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
+def test_arena_show_lists_the_flags(tmp_path: Path, invoke: Arena) -> None:
     flagged(tmp_path, weights={"zero-sum": 6, "heuristic": 7})
-    arena = arena_in(tmp_path)
-    first, plain = [arena("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
+    first, plain = [invoke("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
     assert "  `arena try` compares new agents with it on games and puzzles\n" in first
     assert "  a default opponent in `arena play` for games with the trait zero-sum or a heuristic\n" in first
     assert "arena try" not in plain
-    assert "  `arena try` compares new agents with it on games\n" in arena("show", "mcts").stdout
+    assert "  `arena try` compares new agents with it on games\n" in invoke("show", "mcts").stdout
 
 
 @pytest.mark.process
@@ -143,12 +140,9 @@ def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> 
     assert set(rows) == {"last", "first", "random", "greedy", "lookahead", "alpha-beta", "mcts"}
 
 
-@pytest.mark.process
-def test_a_person_plays_who_is_proposed(tmp_path: Path) -> None:
+def test_a_person_plays_against_the_proposed_agent(tmp_path: Path) -> None:
     flagged(tmp_path, weights={"two-player": 9})
-    command = [sys.executable, "-m", "arena", "play", "tic-tac-toe", "--plugin", "flagged.py"]
-    done = subprocess.run(
-        command, input="9\n", capture_output=True, text=True, cwd=tmp_path, check=False, timeout=DEADLINE_SECONDS
-    )
-    assert "first" in done.stdout
+    words = ["play", "tic-tac-toe", "--plugin", str(tmp_path / "flagged.py")]
+    done = CliRunner().invoke(cli, words, input="9\n", standalone_mode=False)
+    assert "2. first: 1" in done.stdout
     assert "alpha-beta" not in done.stdout

@@ -113,13 +113,14 @@ def test_secrets_are_hidden(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hide_secrets("a sketch of the keyboard: sk-1") == "a sketch of the keyboard: sk-1"
 
 
-def test_replay_shows_a_transcript_in_the_terminal(played: Path, arena: Arena) -> None:
+@pytest.mark.process
+def test_replay_shows_a_transcript_in_the_terminal(played: Path, invoke: Arena) -> None:
     """On request, it shows each answer with its outcome and without secrets, and each message once."""
     line = json.loads(transcript_file(played).read_text("utf-8").splitlines()[0])
-    plain = arena("replay", played, line["match"]).stdout
+    plain = invoke("replay", played, line["match"]).stdout
     assert "a transcript is kept; --transcript shows it" in plain
     assert not re.search(r"\b99\b", plain)
-    shown = arena("replay", played, line["match"], "--transcript").stdout
+    shown = invoke("replay", played, line["match"], "--transcript").stdout
     with Store.open(played) as store:
         record, _ = store.record(line["match"])
     own = [number for number, one in enumerate(record.decisions, 1) if record.labels[one.seat] == LABEL]
