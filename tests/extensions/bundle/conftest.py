@@ -61,7 +61,7 @@ def pack(store: Path, *words: object) -> Path:
 
 
 @pytest.fixture(scope="package")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the bundle of a tournament. The store is in the same folder."""
     return pack(play(tmp_path_factory.mktemp("made")))
 
@@ -89,11 +89,11 @@ def rehash(files: dict[str, bytes]) -> None:
 
 
 @pytest.fixture
-def attacked(made: Path, tmp_path: Path) -> Callable[..., Path]:
+def attacked(packed: Path, tmp_path: Path) -> Callable[..., Path]:
     """Return a function that changes the files of a bundle. By default, it also makes the manifest fit the changed files."""
 
     def attack(change: Change, *, fits: bool = True) -> Path:
-        files = read(made)
+        files = read(packed)
         change(files)
         if fits:
             rehash(files)

@@ -13,7 +13,7 @@ import yaml
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
 from arena_bundle.bundle import bundle
-from tests.conftest import Arena, arena_in
+from tests.conftest import Arena, invoke_in
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, verdict_on
 
 EMAIL, TOKEN, PERSON = "ada@uni-example.org", "sk-abcdefghijklmnopqrstuvwxyz0123", "lovelace"
@@ -27,78 +27,78 @@ FAULTY = PLUGIN.replace(
 )
 
 
-def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(made: Path, tmp_path: Path) -> None:
+def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(packed: Path, tmp_path: Path) -> None:
     """The hashes are computed here, and the boards come from the command `leaderboard` on the store itself."""
-    files = read(made)
+    files = read(packed)
     always = {"boards.json", "boards.txt", "CITATION.cff", "environment.json", "manifest.json", "records.jsonl", "run.json"}
     assert files.keys() == always | {"tournament/spec.json", "tournament/last.py"}
     manifest = json.loads(files["manifest.json"])
     assert (manifest["format"], manifest["version"]) == ("fairarena-bundle", 1)
     assert manifest["files"] == {name: sha256(files[name]).hexdigest() for name in files if name != "manifest.json"}
     assert files["tournament/last.py"].decode() == PLUGIN
-    printed = arena_in(made.parent)("leaderboard", "cup.db").stdout
+    printed = invoke_in(packed.parent)("leaderboard", "cup.db").stdout
     assert files["boards.txt"].decode() == printed
     assert len(files["records.jsonl"].splitlines()) == 30
     again = tmp_path / "again.arena"
-    assert call(bundle, made.with_suffix(".db"), "-o", again, "--spec", made.with_suffix(".yaml")) == 0
-    assert again.read_bytes() == made.read_bytes()
+    assert call(bundle, packed.with_suffix(".db"), "-o", again, "--spec", packed.with_suffix(".yaml")) == 0
+    assert again.read_bytes() == packed.read_bytes()
 
 
-def test_a_link_beside_a_bundle_is_not_followed(made: Path, tmp_path: Path) -> None:
+def test_a_link_beside_a_bundle_is_not_followed(packed: Path, tmp_path: Path) -> None:
     """A foreign folder may have a link at the name of the temporary file."""
     out, victim = tmp_path / "again.arena", tmp_path / "thesis.txt"
     victim.write_text("my thesis")
     (tmp_path / ".again.arena.part").symlink_to(victim)
-    assert call(bundle, made.with_suffix(".db"), "-o", out, "--without-code") == 0
+    assert call(bundle, packed.with_suffix(".db"), "-o", out, "--without-code") == 0
     assert victim.read_text() == "my thesis"
     assert zipfile.is_zipfile(out)
 
 
-def test_the_citation_has_the_required_fields(made: Path) -> None:
+def test_the_citation_has_the_required_fields(packed: Path) -> None:
     """CFF 1.2.0 requires cff-version, message, title and authors, and for a reference authors, title and type."""
-    citation = yaml.safe_load(read(made)["CITATION.cff"])
+    citation = yaml.safe_load(read(packed)["CITATION.cff"])
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
     assert all({"authors", "title", "type"} <= one.keys() for one in citation["references"])
     assert not {"url", "repository", "repository-code", "contact"} & citation.keys()
 
 
-def test_code_named_only_by_the_store_is_not_packed(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_named_only_by_the_store_is_not_packed(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The message names the option that packs it."""
     out = tmp_path / "other.arena"
-    assert call(bundle, made.with_suffix(".db"), "-o", out) == 2
+    assert call(bundle, packed.with_suffix(".db"), "-o", out) == 2
     assert "--plugin" in capsys.readouterr().out
     assert not out.exists()
-    assert call(bundle, made.with_suffix(".db"), "-o", out, "--without-code") == 0
+    assert call(bundle, packed.with_suffix(".db"), "-o", out, "--without-code") == 0
     assert "tournament/last.py" not in read(out)
 
 
-def test_a_bundle_without_code_has_the_hashes_of_the_code(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_without_code_has_the_hashes_of_the_code(
+    packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The hashes are the SHA-256 of the files."""
     out = tmp_path / "hashes.arena"
-    words = ("-o", out, "--without-code", "--spec", made.with_suffix(".yaml"))
-    assert call(bundle, made.with_suffix(".db"), *words) == 0
+    words = ("-o", out, "--without-code", "--spec", packed.with_suffix(".yaml"))
+    assert call(bundle, packed.with_suffix(".db"), *words) == 0
     assert json.loads(read(out)["manifest.json"])["left_out"] == {"tournament/last.py": sha256(PLUGIN.encode()).hexdigest()}
     code, verdict = verdict_on(out, capsys)
     assert code == 3
     assert "not replayed: the bundle has no code" in verdict["not_shown"]
 
 
-@pytest.mark.process
 def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The matches could not be replayed with the changed code."""
     store = play(tmp_path)
     (tmp_path / "last.py").write_text(PLUGIN.replace("[-1]", "[0]"))
-    spec = tmp_path / "cup.yaml"
-    (tmp_path / "other.py").write_text(arena_in(tmp_path)("bundle", store, "-o", "x.arena", "--spec", spec).stderr)
-    assert "changed since the matches were played" in (tmp_path / "other.py").read_text()
+    assert call(bundle, store, "-o", tmp_path / "x.arena", "--spec", tmp_path / "cup.yaml") == 2
+    assert "changed since the matches were played" in capsys.readouterr().out
 
 
-def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, arena: Arena) -> None:
+def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, invoke: Arena) -> None:
     """The message does not show the seed either."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2, "seed": "secret"})
     with Store.open(tmp_path / "cup.db", write=True) as store:
         store.begin(Run.of(spec))
-    refused = arena("bundle", "cup.db", "-o", "cup.arena")
+    refused = invoke("bundle", "cup.db", "-o", "cup.arena")
     assert refused.returncode == 2
     assert "still secret" in refused.stderr
     assert str(spec.seed) not in refused.stderr + refused.stdout
@@ -150,8 +150,8 @@ def test_an_earlier_run_and_a_file_of_data_are_kept(tmp_path: Path) -> None:
     assert len(files["records.jsonl"].splitlines()) == 36
 
 
-def test_the_archive_has_no_timestamps(made: Path) -> None:
+def test_the_archive_has_no_timestamps(packed: Path) -> None:
     """Every file has the earliest date that a zip archive allows."""
-    with zipfile.ZipFile(made) as archive:
+    with zipfile.ZipFile(packed) as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-    assert re.search(rb"20\d\d-", read(made)["run.json"])
+    assert re.search(rb"20\d\d-", read(packed)["run.json"])

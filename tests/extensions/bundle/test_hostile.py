@@ -48,12 +48,12 @@ BAD: dict[str, tuple[list[tuple[str | zipfile.ZipInfo, bytes]], str]] = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_an_unsafe_archive_is_refused_in_one_line(
-    case: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No file is written beside the bundle, and the exit code is 2."""
     members, expected = BAD[case]
     place = tmp_path / "bad.arena"
-    place.write_bytes(made.read_bytes())
+    place.write_bytes(packed.read_bytes())
     with zipfile.ZipFile(place, "a", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
             with pytest.warns(UserWarning, match="Duplicate name") if case == "twice" else pytest.MonkeyPatch.context():
@@ -86,9 +86,9 @@ def test_a_zip_bomb_is_refused_by_its_unpacked_size(attacked: Callable[..., Path
         archive.check()
 
 
-def test_an_archive_with_too_many_files_is_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_archive_with_too_many_files_is_refused(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """10,001 files are too many. A directory that is larger than needed for any bundle is not even read."""
-    files = read(made)
+    files = read(packed)
     place = write(tmp_path / "many.arena", files | {f"tournament/{number}": b"" for number in range(10_001 - len(files))})
     code, found = verdict_on(place, capsys)
     assert code == 2
@@ -259,9 +259,9 @@ def test_a_record_that_breaks_the_contract_is_caught(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_without_a_sandbox_the_rest_is_verified(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_sandbox_the_rest_is_verified(packed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 3, because no match was replayed."""
-    code, verdict = verdict_on(made, capsys)
+    code, verdict = verdict_on(packed, capsys)
     assert (code, verdict["verdict"]) == (3, "incomplete")
     assert verdict["not_shown"] == ["not replayed: no sandbox"]
     assert any("board recomputed" in one for one in verdict["shown"])
@@ -318,13 +318,13 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_the_verdict_is_shown_on_the_pages_of_the_store(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verdict_is_shown_on_the_pages_of_the_store(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--store` writes the matches and the verdict, which a panel shows below each leaderboard."""
     from arena.api.store import Store
     from arena_bundle.panel import describe_verdict
 
     store = tmp_path / "checked.db"
-    assert verdict_on(made, capsys, "--store", store)[0] == 3
+    assert verdict_on(packed, capsys, "--store", store)[0] == 3
     with Store.open(store) as opened:
         shown = describe_verdict(opened)
     assert shown is not None
@@ -436,9 +436,9 @@ def test_a_repeated_key_in_json_is_refused(attacked: Callable[..., Path], capsys
     assert "'rounds' occurs twice in an object" in found["message"]
 
 
-def test_bytes_without_a_hash_are_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_without_a_hash_are_refused(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The bytes are before the archive, or between its files and the list of its files."""
-    data, place = made.read_bytes(), tmp_path / "more.arena"
+    data, place = packed.read_bytes(), tmp_path / "more.arena"
     at = data.index(b"PK\x01\x02")
     moved = bytearray(data[:at] + b"hidden" + data[at:])
     moved[-6:-2] = (at + 6).to_bytes(4, "little")

@@ -31,13 +31,13 @@ def refuse(place: Path, message: str) -> None:
         archive.check()
 
 
-def test_a_bundle_exactly_at_the_limits_is_accepted(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bundle_exactly_at_the_limits_is_accepted(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limits equal the number of files of the bundle and the bytes of its longest line. Smaller limits are exceeded."""
-    files = read(made)
+    files = read(packed)
     monkeypatch.setattr(reader, "MAX_MEMBERS", len(files))
     longest = max(map(len, files["records.jsonl"].splitlines(keepends=True)))
     monkeypatch.setattr(reader, "MAX_RECORD_BYTES", longest)
-    with Archive(made) as archive:
+    with Archive(packed) as archive:
         archive.check()
         assert len(list(archive.lines())) == 30
         assert archive.read("run.json", len(files["run.json"])) == files["run.json"]
@@ -47,7 +47,7 @@ def test_a_bundle_exactly_at_the_limits_is_accepted(made: Path, monkeypatch: pyt
         with pytest.raises(Contradiction, match="the line has more than"):
             list(archive.lines())
     monkeypatch.setattr(reader, "MAX_MEMBERS", len(files) - 1)
-    refuse(made, "a bundle has at most")
+    refuse(packed, "a bundle has at most")
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_a_bundle_exactly_at_the_limits_is_accepted(made: Path, monkeypatch: pyt
         ("tournament/a\nb", "is not a plain path"),
     ],
 )
-def test_an_unusual_file_name_is_refused(name: str, message: str, made: Path, tmp_path: Path) -> None:
+def test_an_unusual_file_name_is_refused(name: str, message: str, packed: Path, tmp_path: Path) -> None:
     """The manifest lists the file, so only the name is invalid. A name that is shorter by one is allowed."""
-    files = read(made)
+    files = read(packed)
     changed, place = {**files, name: b"x"}, tmp_path / "name.arena"
     rehash(changed)
     refuse(write(place, changed), message)
@@ -73,9 +73,9 @@ def test_an_unusual_file_name_is_refused(name: str, message: str, made: Path, tm
             archive.check()
 
 
-def test_other_kinds_of_zip_archives_are_refused(made: Path, tmp_path: Path) -> None:
+def test_other_kinds_of_zip_archives_are_refused(packed: Path, tmp_path: Path) -> None:
     """The archives are encrypted, compressed by bzip2, or written to a stream, so that bytes follow each file."""
-    files, place = read(made), tmp_path / "other.arena"
+    files, place = read(packed), tmp_path / "other.arena"
     with zipfile.ZipFile(place, "w", zipfile.ZIP_BZIP2) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
@@ -99,28 +99,28 @@ def test_other_kinds_of_zip_archives_are_refused(made: Path, tmp_path: Path) -> 
     refuse(place, "belong to none of its files")
 
 
-def test_a_truncated_bundle_is_reported(made: Path, tmp_path: Path) -> None:
+def test_a_truncated_bundle_is_reported(packed: Path, tmp_path: Path) -> None:
     """An interrupted download leaves the first half. Other files are not zip archives at all."""
     place = tmp_path / "half.arena"
     for content, message in (
-        (made.read_bytes()[: made.stat().st_size // 2], "damaged or cut off"),
-        (made.read_bytes() + b"x", "damaged or cut off"),
+        (packed.read_bytes()[: packed.stat().st_size // 2], "damaged or cut off"),
+        (packed.read_bytes() + b"x", "damaged or cut off"),
         (b"<html>not found</html>" * 9, "is not a bundle: expected a zip archive"),
     ):
         place.write_bytes(content)
         refuse(place, message)
 
 
-def test_an_older_version_is_refused(made: Path, tmp_path: Path) -> None:
+def test_an_older_version_is_refused(packed: Path, tmp_path: Path) -> None:
     """The first version is 1."""
-    files = read(made)
+    files = read(packed)
     files["manifest.json"] = files["manifest.json"].replace(b'"version": 1', b'"version": 0')
     refuse(write(tmp_path / "old.arena", files), "expected bundle version 1, got 0")
 
 
-def test_extracted_files_are_read_only_and_programs_stay_executable(made: Path, tmp_path: Path) -> None:
+def test_extracted_files_are_read_only_and_programs_stay_executable(packed: Path, tmp_path: Path) -> None:
     """Files beside the tournament, such as the records, are not extracted."""
-    files, place = {**read(made), "tournament/run.sh": b"#!/bin/sh\n"}, tmp_path / "program.arena"
+    files, place = {**read(packed), "tournament/run.sh": b"#!/bin/sh\n"}, tmp_path / "program.arena"
     rehash(files)
     with zipfile.ZipFile(place, "w") as archive:
         for name, content in files.items():
@@ -177,10 +177,10 @@ def repeat_match(files: Files) -> None:
 )
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_single_wrong_value_is_caught_by_its_check(
-    change: Callable[[Files], object], message: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: Callable[[Files], object], message: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The hashes fit, except for a missing file. The leaderboards still belong to the unchanged records."""
-    files = read(made)
+    files = read(packed)
     before = set(files)
     change(files)
     if change is drop_matches_from_size:
@@ -211,15 +211,14 @@ def test_settings_of_entries_must_agree_with_the_spec() -> None:
         assert list(find_unknown_settings([*known, wrong], known)) == [wrong]
 
 
-@pytest.mark.process
 def test_a_file_above_the_limit_of_the_verifier_is_not_packed(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The limit for a JSON file is 32 MiB."""
     assert reader.MAX_JSON_BYTES == 32 << 20
     monkeypatch.setattr(packer, "MAX_JSON_BYTES", 500)
     out = tmp_path / "large.arena"
-    assert call(bundle, made.with_suffix(".db"), "-o", out, "--spec", made.with_suffix(".yaml")) == 2
+    assert call(bundle, packed.with_suffix(".db"), "-o", out, "--spec", packed.with_suffix(".yaml")) == 2
     assert "run.json takes" in capsys.readouterr().out
     assert not out.exists()
 
@@ -241,7 +240,6 @@ def test_a_sample_of_almost_all_matches_leaves_a_bound() -> None:
     assert describe_bound(19, 20).endswith("with 95 % confidence at most 5 % of the records differ")
 
 
-@pytest.mark.process
 def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The values are hosts, paths in the home folder, tracebacks, and secrets in URL encoding."""
     privacy = Privacy({"agents": [{"agent": "llm", "base_url": "http://gpu7.uni-example.org:80/v1"}]})

@@ -25,9 +25,9 @@ USER = 54321
 """No account has this user id."""
 
 
-def test_a_bundle_is_verified(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_is_verified(packed: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """All 30 matches are replayed, some of them with an agent of a plugin. The agent's output does not reach the terminal."""
-    code, verdict = verdict_on(made, capfd)
+    code, verdict = verdict_on(packed, capfd)
     assert (code, verdict["verdict"]) == (0, "verified")
     assert (verdict["matches"], verdict["replayed"], verdict["equal"]) == (30, 30, 30)
     assert "30 of 30 matches replayed equal" in verdict["shown"]
@@ -246,10 +246,10 @@ def other_user() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_another_user_verifies_a_bundle_with_only_the_wheel(made: Path, other_user: Path) -> None:
+def test_another_user_verifies_a_bundle_with_only_the_wheel(packed: Path, other_user: Path) -> None:
     """The folder has no sources, and the user is not root."""
     place = other_user / "result.arena"
-    place.write_bytes(made.read_bytes())
+    place.write_bytes(packed.read_bytes())
     place.chmod(0o644)
     home = str(other_user / "home")
     become = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups"]
@@ -267,13 +267,13 @@ def test_another_user_verifies_a_bundle_with_only_the_wheel(made: Path, other_us
     assert json.loads(done.stdout)["equal"] == 30
 
 
-def test_a_report_shows_the_verdict(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_shows_the_verdict(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The page has the verdict below its leaderboard."""
     pytest.importorskip("matplotlib")
     from arena_web.report.command import report
 
     store = tmp_path / "checked.db"
-    assert verdict_on(made, capsys, "--replay", "1", "--store", store)[0] == 0
+    assert verdict_on(packed, capsys, "--replay", "1", "--store", store)[0] == 0
     assert call(report, store, "-o", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text()
     assert "Verification" in page
