@@ -1,5 +1,6 @@
 """Fixtures: a server that runs as users start it, the data that it shows, and a real browser that opens its pages."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pytest
 
@@ -120,6 +122,62 @@ class Served:
         return self.process.returncode, said
 
 
+class Pages:
+    """The pages of a store or a folder in this process, without a server. Nothing runs that needs another process."""
+
+    port = 8000
+
+    def __init__(
+        self, *, store: Path | None = None, folder: Path | None = None, host: str = "127.0.0.1", token: str | None = None
+    ):
+        from arena_web.app import ANSWERS, Server
+        from arena_web.guard import Guard, Site
+        from arena_web.plugin_process import PluginProcesses
+        from arena_web.store_folder import stores_in
+        from arena_web.tournaments import Tournaments
+
+        tournaments = Tournaments(folder)
+        if folder is not None:
+            tournaments.show_folder(stores_in(folder))
+        if store is not None:
+            tournaments.show(store)
+        self._guard = Guard(Server(tournaments, PluginProcesses([])).app(), Site(host, self.port), ANSWERS, token=token)
+
+    def ask(self, path: str, body: Any = None, *, method: str | None = None, **headers: str) -> Answer:
+        """Send a request to the application. The arguments are those of `Served.ask`."""
+        given = {"host": f"127.0.0.1:{self.port}"} | {name.replace("_", "-").lower(): value for name, value in headers.items()}
+        parts = list(body) if isinstance(body, Iterator) else [body if isinstance(body, bytes) else json.dumps(body).encode()]
+        if body is not None:
+            given.setdefault("content-type", "application/json")
+            if not isinstance(body, Iterator):
+                given.setdefault("content-length", str(len(parts[0])))
+        messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts if body is not None]
+        messages.append({"type": "http.request", "body": b"", "more_body": False})
+        target, _, query = path.partition("?")
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method or ("GET" if body is None else "POST"),
+            "scheme": "http",
+            "path": unquote(target),
+            "raw_path": target.encode(),
+            "query_string": query.encode(),
+            "client": ("127.0.0.1", 1),
+            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+        }
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return messages.pop(0) if messages else await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        asyncio.run(self._guard(scope, receive, send))
+        text = b"".join([message.get("body", b"") for message in sent[1:]]).decode()
+        return Answer(sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}, text)
+
+
 Serve = Callable[..., Any]
 
 
@@ -168,6 +226,13 @@ def server(serve: Serve, place: Path) -> Iterator[Served]:
     """Run a server for the store in `place`, for all tests. A test that starts tournaments runs its own server."""
     with serve(place, "cup.db", "--plugin", "pebbles.py") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def pages(place: Path) -> Pages:
+    """Return the pages of the store in `place`, without a server."""
+    pytest.importorskip("fastapi")
+    return Pages(store=place / "cup.db")
 
 
 def find_violations(page: Any, rules: Sequence[str] = (), *, without: bool = False) -> list[str]:

@@ -24,22 +24,20 @@ from arena.store import Store
 from arena_pairings.sprt import forecast
 from arena_web.live import RunState, Watcher, expected_total, limits_text, run_state
 from arena_web.requests import Requests
-from tests.extensions.web.conftest import HOSTILE, PLUGIN
-
-pytestmark = pytest.mark.process
+from tests.extensions.web.conftest import HOSTILE, PLUGIN, Pages
 
 
-def entry(server: Any, label: str) -> Any:
-    answer = server.ask(f"/api/t/cup/entry?name={quote(label)}")
+def entry(pages: Pages, label: str) -> Any:
+    answer = pages.ask(f"/api/t/cup/entry?name={quote(label)}")
     assert answer.status == 200
     return answer.json
 
 
 @pytest.mark.parametrize("label", ["random", "lookahead", HOSTILE])
-def test_meetings_add_up_to_the_leaderboard(server: Any, label: str) -> None:
+def test_meetings_add_up_to_the_leaderboard(pages: Pages, label: str) -> None:
     """The sum covers games, wins, draws and losses against each opponent. Half of the games are in the first seat."""
-    boards = server.ask("/api/t/cup").json["boards"]
-    found = entry(server, label)
+    boards = pages.ask("/api/t/cup").json["boards"]
+    found = entry(pages, label)
     assert [board["title"] for board in found["boards"]] == [board["title"] for board in boards]
     for told, board in zip(found["boards"], boards, strict=True):
         row = next(row for row in board["rows"] if row["agent"] == label)
@@ -52,6 +50,7 @@ def test_meetings_add_up_to_the_leaderboard(server: Any, label: str) -> None:
             assert one["score"] == pytest.approx(board["cross"][place][column])
 
 
+@pytest.mark.process
 def test_the_curve_ends_at_the_rating(server: Any) -> None:
     board = server.ask("/api/t/cup").json["boards"][0]
     for row in board["rows"]:
@@ -64,6 +63,7 @@ def test_the_curve_ends_at_the_rating(server: Any) -> None:
         assert [point[0] for point in curve] == sorted({point[0] for point in curve})
 
 
+@pytest.mark.process
 def test_facts_about_an_entry_come_from_its_plugin(server: Any) -> None:
     """These are the options with their defaults, the heuristic of each game, and the source. An unknown agent has no page."""
     found = server.ask("/api/t/cup/entry/facts?name=lookahead").json["entry"]
@@ -92,6 +92,7 @@ def arena_agents():
 """
 
 
+@pytest.mark.process
 def test_unloaded_code_of_one_entry_does_not_affect_the_others(tmp_path: Path, registry: Registry) -> None:
     """Only the store names the third entry's file, so the file is not loaded. Facts about the other entries are shown, and
     their matches can be continued. The file has an agent with the name of a built-in one, which no page may offer instead.
@@ -124,10 +125,10 @@ def test_unloaded_code_of_one_entry_does_not_affect_the_others(tmp_path: Path, r
         ]
 
 
-def test_downloads_are_complete(server: Any, place: Path) -> None:
+def test_downloads_are_complete(pages: Pages, place: Path) -> None:
     """The files are all matches as CSV and JSON, the leaderboards as JSON, and a spec that plays the same tournament."""
     answers = {
-        name: server.ask(f"/t/cup/download/{name}") for name in ("matches.csv", "matches.jsonl", "leaderboards.json", "spec.yaml")
+        name: pages.ask(f"/t/cup/download/{name}") for name in ("matches.csv", "matches.jsonl", "leaderboards.json", "spec.yaml")
     }
     assert {answer.status for answer in answers.values()} == {200}
     assert answers["matches.csv"].headers["content-disposition"] == 'attachment; filename="cup-matches.csv"'
@@ -138,10 +139,10 @@ def test_downloads_are_complete(server: Any, place: Path) -> None:
     assert not [cell for row in rows for cell in row.values() if cell.startswith(("[", "{"))], "each value has its own column"
     assert [json.loads(line)["id"] for line in answers["matches.jsonl"].text.splitlines()] == keys
     boards = answers["leaderboards.json"].json["boards"]
-    assert [board["rows"] for board in boards] == [board["rows"] for board in server.ask("/api/t/cup").json["boards"]]
+    assert [board["rows"] for board in boards] == [board["rows"] for board in pages.ask("/api/t/cup").json["boards"]]
     again = run(load_spec(yaml.safe_load(answers["spec.yaml"].text)))
     assert sorted(record.id for record in again.records) == sorted(keys)
-    assert server.ask("/t/cup/download/cup.db").status == server.ask("/t/cup/download/..%2Fcup.db").status == 404
+    assert pages.ask("/t/cup/download/cup.db").status == pages.ask("/t/cup/download/..%2Fcup.db").status == 404
 
 
 def test_limits_are_described_in_words() -> None:
@@ -211,6 +212,7 @@ def test_the_length_of_a_sequential_test_is_forecast(tmp_path: Path) -> None:
     assert expected_total([replace(board, test=None)]) is None
 
 
+@pytest.mark.process
 def test_play_continues_by_forms_that_the_play_page_accepts(server: Any) -> None:
     """The form of a match page has the position and the agents."""
     match = next(one for one in server.ask("/api/t/cup/matches?board=0&agent=lookahead").json["matches"] if one["moves"] >= 3)

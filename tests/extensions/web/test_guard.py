@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.process
+from tests.extensions.web.conftest import Pages
+
+TOKEN = "a-token-of-this-test"
 
 
 @pytest.mark.parametrize(
@@ -21,30 +23,31 @@ pytestmark = pytest.mark.process
         "",
     ],
 )
-def test_a_foreign_host_is_refused(server: Any, host: str) -> None:
-    answer = server.ask("/api/tournaments", Host=host.format(port=server.port))
+def test_a_foreign_host_is_refused(pages: Pages, host: str) -> None:
+    answer = pages.ask("/api/tournaments", Host=host.format(port=pages.port))
     assert answer.status == 403
     assert "error" in answer.json
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "LocalHost:{port}", "[::1]:{port}"])
-def test_its_own_host_names_are_accepted(server: Any, host: str) -> None:
-    assert server.ask("/api/tournaments", Host=host.format(port=server.port)).status == 200
+def test_its_own_host_names_are_accepted(pages: Pages, host: str) -> None:
+    assert pages.ask("/api/tournaments", Host=host.format(port=pages.port)).status == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/api/tournaments", "/static/style.css", "/api/t/cup/events"])
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}", "http://localhost:{port}"]
 )
-def test_a_foreign_origin_is_refused_everywhere(server: Any, path: str, origin: str) -> None:
-    assert server.ask(path, Origin=origin.format(port=server.port)).status == 403
+def test_a_foreign_origin_is_refused_everywhere(pages: Pages, path: str, origin: str) -> None:
+    assert pages.ask(path, Origin=origin.format(port=pages.port)).status == 403
 
 
-def test_a_foreign_origin_cannot_change_anything(server: Any) -> None:
+def test_a_foreign_origin_cannot_change_anything(pages: Pages) -> None:
     for headers in ({"Origin": "http://evil.example"}, {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
-        assert server.ask("/api/t/cup/stop", {}, **headers).status == 403
+        assert pages.ask("/api/t/cup/stop", {}, **headers).status == 403
 
 
+@pytest.mark.process
 def test_requests_with_a_body_must_be_json(server: Any) -> None:
     body = b'{"game": {"name": "tic-tac-toe"}, "seed": 1}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
@@ -52,27 +55,27 @@ def test_requests_with_a_body_must_be_json(server: Any) -> None:
     assert server.ask("/api/position", body, content_type="application/json; charset=utf-8").status == 200
 
 
-def test_get_requests_change_nothing(server: Any) -> None:
+def test_get_requests_change_nothing(pages: Pages) -> None:
     for path in ("/api/solve", "/api/move", "/api/t/cup/stop"):
-        assert server.ask(path).status == 405
+        assert pages.ask(path).status == 405
 
 
-def test_bodies_are_limited_by_header_and_by_received_bytes(server: Any) -> None:
-    assert server.ask("/api/position", b" " * (600 << 10)).status == 413
-    chunked = server.ask("/api/position", iter([b" " * (100 << 10)] * 6), method="POST", content_type="application/json")
+def test_bodies_are_limited_by_header_and_by_received_bytes(pages: Pages) -> None:
+    assert pages.ask("/api/position", b" " * (600 << 10)).status == 413
+    chunked = pages.ask("/api/position", iter([b" " * (100 << 10)] * 6), method="POST", content_type="application/json")
     assert chunked.status == 413
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'"text"', b"\xff", b"[" * 100_000])
-def test_a_body_that_is_not_a_mapping_is_refused(server: Any, body: bytes) -> None:
-    answer = server.ask("/api/position", body)
+def test_a_body_that_is_not_a_mapping_is_refused(pages: Pages, body: bytes) -> None:
+    answer = pages.ask("/api/position", body)
     assert answer.status == 400
     assert "expected" in answer.json["error"]
 
 
 @pytest.mark.parametrize("path", ["/", "/t/cup", "/play", "/static/board.js", "/api/inventory", "/none"])
-def test_every_answer_has_a_policy_without_inline_script(server: Any, path: str) -> None:
-    headers = server.ask(path).headers
+def test_every_answer_has_a_policy_without_inline_script(pages: Pages, path: str) -> None:
+    headers = pages.ask(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
@@ -102,59 +105,58 @@ def test_every_answer_has_a_policy_without_inline_script(server: Any, path: str)
         "/api/t/cup/match/%27%20OR%201=1",
     ],
 )
-def test_a_path_cannot_leave_the_folder_of_the_server(server: Any, path: str) -> None:
-    answer = server.ask(path)
+def test_a_path_cannot_leave_the_folder_of_the_server(pages: Pages, path: str) -> None:
+    answer = pages.ask(path)
     assert answer.status in (400, 404)
     assert "import" not in answer.text
     assert "root:" not in answer.text
 
 
-@pytest.fixture(scope="module")
-def open_server(serve: Any, place: Path) -> Any:
-    """Run a server on all interfaces. Its address has a token."""
-    with serve(place, "cup.db", "--host", "0.0.0.0") as running:
-        yield running
+@pytest.mark.process
+def test_other_interfaces_need_the_printed_token(serve: Any, place: Path) -> None:
+    with serve(place, "cup.db", "--host", "0.0.0.0") as server:
+        token = server.address.rpartition("token=")[2]
+        assert len(token) >= 32
+        assert "//0.0.0.0" not in server.address, "browsers on other machines cannot open 0.0.0.0"
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(server.address) as answer:
+            assert answer.status == 200
+        for path in ("/", "/play", "/static/style.css", "/api/tournaments", "/api/t/cup/events", "/?token=wrong", "/?token="):
+            assert server.ask(path).status == 401
+        assert server.ask("/api/tournaments", authorization="Bearer wrong").status == 401
+        assert server.ask("/api/tournaments", authorization=f"Bearer {token}").status == 200
 
 
-def test_other_interfaces_need_the_printed_token(open_server: Any) -> None:
-    token = open_server.address.rpartition("token=")[2]
-    assert len(token) >= 32
-    assert "//0.0.0.0" not in open_server.address, "browsers on other machines cannot open 0.0.0.0"
-    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    with opener.open(open_server.address) as answer:
-        assert answer.status == 200
-    for path in ("/", "/play", "/static/style.css", "/api/tournaments", "/api/t/cup/events", "/?token=wrong", "/?token="):
-        assert open_server.ask(path).status == 401
-    assert open_server.ask("/api/tournaments", authorization="Bearer wrong").status == 401
-    assert open_server.ask("/api/tournaments", authorization=f"Bearer {token}").status == 200
+@pytest.fixture
+def open_pages(pages: Pages, place: Path) -> Pages:
+    """Return the pages of a server on all interfaces, which needs a token."""
+    return Pages(store=place / "cup.db", host="0.0.0.0", token=TOKEN)
 
 
-def test_the_token_moves_from_the_address_into_a_cookie(open_server: Any) -> None:
-    token = open_server.address.rpartition("token=")[2]
-    first = open_server.ask(f"/t/cup/matches?page=2&token={token}")
+def test_the_token_moves_from_the_address_into_a_cookie(open_pages: Pages) -> None:
+    first = open_pages.ask(f"/t/cup/matches?page=2&token={TOKEN}")
     assert first.status == 303
     assert first.headers["location"] == "/t/cup/matches?page=2"
     kept = first.headers["set-cookie"]
     assert "HttpOnly" in kept
     assert "SameSite=Strict" in kept
     cookie = kept.partition(";")[0]
-    assert open_server.ask("/t/cup", Cookie=cookie).status == 200
-    assert open_server.ask("/t/cup", Cookie=cookie[:-1]).status == 401
-    assert open_server.ask(f"//evil.example/?token={token}").headers["location"] == "/evil.example/"
+    assert open_pages.ask("/t/cup", Cookie=cookie).status == 200
+    assert open_pages.ask("/t/cup", Cookie=cookie[:-1]).status == 401
+    assert open_pages.ask(f"//evil.example/?token={TOKEN}").headers["location"] == "/evil.example/"
 
 
-def test_other_interfaces_accept_addresses_but_not_foreign_names(open_server: Any) -> None:
-    token = open_server.address.rpartition("token=")[2]
+def test_other_interfaces_accept_addresses_but_not_foreign_names(open_pages: Pages) -> None:
     for host, status in (("192.168.0.7", 200), ("[fe80::1]", 200), ("evil.example", 403)):
-        answer = open_server.ask("/api/tournaments", Host=f"{host}:{open_server.port}", authorization=f"Bearer {token}")
+        answer = open_pages.ask("/api/tournaments", Host=f"{host}:{open_pages.port}", authorization=f"Bearer {TOKEN}")
         assert answer.status == status
 
 
 @pytest.mark.parametrize("path", ["/nope", "/t/nope", "/t/cup/match/xyz", f"/t/cup/match/{'0' * 32}", "/t/cup/matches/1"])
-def test_an_unknown_address_has_an_error_page(server: Any, path: str) -> None:
+def test_an_unknown_address_has_an_error_page(pages: Pages, path: str) -> None:
     """A browser gets a page with status 404 and a link to the start page. Programs get JSON."""
-    answer = server.ask(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    answer = pages.ask(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
     assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert 'href="/">Go to the start page</a>' in answer.text
-    other = server.ask(path)
+    other = pages.ask(path)
     assert (other.status, list(other.json)) == (404, ["error"])

@@ -13,9 +13,7 @@ from arena.match.record import FAULTS, Record
 from arena.store import Store
 from arena_web.match_filter import MatchFilter
 from arena_web.matches import around, matches
-from tests.extensions.web.conftest import HOSTILE
-
-pytestmark = pytest.mark.process
+from tests.extensions.web.conftest import HOSTILE, Pages
 
 SPEC: dict[str, Any] = {
     "games": ["tic-tac-toe", {"name": "sliding-tiles", "shuffle": 6}],
@@ -112,9 +110,9 @@ def test_a_match_is_related_to_others_with_its_position(store: Path) -> None:
             assert sorted([*[one["labels"][0] for one in related], *record.labels]) == sorted(others)
 
 
-def test_meaningless_addresses_list_no_match(server: Any) -> None:
+def test_meaningless_addresses_list_no_match(pages: Pages) -> None:
     def total(**asked: str) -> int:
-        answer = server.ask(f"/api/t/cup/matches?{urlencode(asked)}")
+        answer = pages.ask(f"/api/t/cup/matches?{urlencode(asked)}")
         assert answer.status == 200
         return int(answer.json["total"])
 
@@ -123,18 +121,18 @@ def test_meaningless_addresses_list_no_match(server: Any) -> None:
     for odd in ("' OR 1 --", "%", "\N{PILE OF POO}" * 99):
         assert total(agent=odd) == total(agent="random", result=odd) == total(ending=odd) == 0
     assert total(shortest="-1", longest="x", board="0x1", page="9" * 30) == 72
-    assert server.ask("/api/t/cup/match/zz/around").status == 404
+    assert pages.ask("/api/t/cup/match/zz/around").status == 404
 
 
-def test_the_list_of_one_opponent_agrees_with_the_cross_table(server: Any) -> None:
-    board = server.ask("/api/t/cup").json["boards"][0]
+def test_the_list_of_one_opponent_agrees_with_the_cross_table(pages: Pages) -> None:
+    board = pages.ask("/api/t/cup").json["boards"][0]
     labels = [row["agent"] for row in board["rows"]]
     for row, agent in enumerate(labels):
         for column, opponent in enumerate(labels):
             if row == column:
                 continue
             counts = [
-                server.ask(
+                pages.ask(
                     f"/api/t/cup/matches?{urlencode({'board': 0, 'agent': agent, 'opponent': opponent, 'result': result})}"
                 ).json["total"]
                 for result in ("win", "draw", "loss")

@@ -3,17 +3,14 @@
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena import run
 from arena_web.live import Watcher
 from arena_web.store_folder import stores_in
-
-pytestmark = pytest.mark.process
+from tests.extensions.web.conftest import Pages
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served_folder(serve: Any, folder: Path) -> Iterator[Any]:
-    with serve(folder.parent, "stores") as server:
-        yield server
+def served_folder(pages: Pages, folder: Path) -> Pages:
+    return Pages(folder=folder)
 
 
 def test_only_stores_in_the_folder_are_found(folder: Path) -> None:
@@ -72,7 +68,7 @@ def test_a_backup_is_listed_after_its_store(folder: Path) -> None:
         copied.unlink()
 
 
-def test_all_stores_are_listed_and_can_be_opened(served_folder: Any, folder: Path) -> None:
+def test_all_stores_are_listed_and_can_be_opened(served_folder: Pages, folder: Path) -> None:
     found = served_folder.ask("/api/tournaments").json
     assert [(one["key"], one["place"], one["name"], one["done"], one["total"]) for one in found["tournaments"]] == [
         ("one", "one.db", "<b>One</b>", 4, 4),
@@ -87,12 +83,12 @@ def test_all_stores_are_listed_and_can_be_opened(served_folder: Any, folder: Pat
 @pytest.mark.parametrize(
     "key", ["..%2Foutside%2Fsecret", "outside-secret", "link", "linked-secret", "hidden-two", "other", "notes"]
 )
-def test_other_files_have_no_address(served_folder: Any, key: str) -> None:
+def test_other_files_have_no_address(served_folder: Pages, key: str) -> None:
     assert served_folder.ask(f"/api/t/{key}").status == 404
     assert served_folder.ask(f"/t/{key}/download/matches.csv").status == 404
 
 
-def test_added_and_removed_stores_are_noticed(served_folder: Any, folder: Path) -> None:
+def test_added_and_removed_stores_are_noticed(served_folder: Pages, folder: Path) -> None:
     shutil.copy(folder / "one.db", folder / "new.db")
     assert "new" in [one["key"] for one in served_folder.ask("/api/tournaments").json["tournaments"]]
     (folder / "new.db").unlink()
@@ -100,7 +96,7 @@ def test_added_and_removed_stores_are_noticed(served_folder: Any, folder: Path) 
     assert served_folder.ask("/api/t/new").status == 404
 
 
-def test_an_unreadable_store_does_not_hide_others(served_folder: Any, folder: Path) -> None:
+def test_an_unreadable_store_does_not_hide_others(served_folder: Pages, folder: Path) -> None:
     broken = folder / "broken.db"
     broken.write_bytes((folder / "one.db").read_bytes()[:4096] + b"x" * 5000)
     listed = {one["key"]: one["state"] for one in served_folder.ask("/api/tournaments").json["tournaments"]}
@@ -108,7 +104,7 @@ def test_an_unreadable_store_does_not_hide_others(served_folder: Any, folder: Pa
     assert listed == {"broken": "failed", "deep-one": "finished", "one": "finished"}
 
 
-def test_an_empty_folder_has_an_empty_list(served_folder: Any, folder: Path) -> None:
+def test_an_empty_folder_has_an_empty_list(served_folder: Pages, folder: Path) -> None:
     moved = folder.rename(folder.with_name("elsewhere"))
     folder.mkdir()
     assert served_folder.ask("/api/tournaments").json == {"tournaments": [], "folder": folder.name}
