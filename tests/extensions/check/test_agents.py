@@ -556,6 +556,6 @@ class Pooling(First):
         return self.pool.submit(game.actions, state).result()[0]
 
 
-def test_an_idle_pool_is_no_fault() -> None:
-    """Nothing goes on in it."""
+def test_an_idle_pool_is_accepted() -> None:
+    """A pool without work changes nothing."""
     assert check_agent(Pooling, TOE, matches=1)

@@ -214,8 +214,8 @@ def arena_heuristics():
 
 
 @pytest.mark.process
-def test_claims_that_cannot_be_told_are_not_said_to_hold(tmp_path: Path, inside: Inside) -> None:
-    """Six states at most are compared with the heuristic, and the agent solves nothing: the code is 0, neither is `ok`."""
+def test_claims_that_cannot_be_checked_are_not_confirmed(tmp_path: Path, inside: Inside) -> None:
+    """At most six states are compared with the heuristic, and the agent solves nothing. The code is 0, but neither is `ok`."""
     done = inside("check", write(tmp_path, "climb.py", CLIMB), "--matches", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("  -")]
@@ -235,8 +235,8 @@ def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path, inside: Inside)
 
 
 @pytest.mark.process
-def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
-    """The game fails with all that is needed to see it again, its heuristic passes all the same, and the code is 1."""
+def test_a_planted_bug_in_a_file_is_reported_on_stdout(tmp_path: Path) -> None:
+    """The message for the game is enough to repeat the failure. The heuristic of the game passes, and the code is 1."""
     broken = SOUND.replace("return (1, -1) if", 'print("noise")\n        return (1, 1) if')
     done = check(write(tmp_path, "mine.py", broken), "--seed", "7", cwd=tmp_path)
     assert done.returncode == 1
@@ -272,8 +272,8 @@ def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
 
 
 @pytest.mark.process
-def test_what_a_file_brings_can_be_named(tmp_path: Path, inside: Inside) -> None:
-    """With `--plugin` the file is loaded, and the name alone is checked."""
+def test_one_plugin_of_a_file_is_checked_by_its_name(tmp_path: Path, inside: Inside) -> None:
+    """The option `--plugin` loads the file, and only the named game is checked."""
     done = inside("check", "sticks", "--plugin", write(tmp_path, "mine.py", SOUND))
     assert done.returncode == 0
     assert [line for line in done.stdout.splitlines() if not line.startswith(" ")] == ["game sticks: ok"]

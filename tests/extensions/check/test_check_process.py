@@ -52,7 +52,7 @@ def arena_agents():
 
 
 @pytest.mark.process
-def test_an_agent_that_ends_its_process_is_told(tmp_path: Path) -> None:
+def test_an_agent_that_ends_its_process_is_reported(tmp_path: Path) -> None:
     """The report has the game, the state, and the results so far. Other agents of the file are checked on the requested games."""
     (tmp_path / "mine.py").write_text(AGENTS.format(end="os._exit(3)"))
     done = arena_in(tmp_path)("check", "mine.py", "--matches", "1", "--game", "tic-tac-toe", "--game", "connect-four")
@@ -80,7 +80,7 @@ def test_an_agent_that_ends_its_process_is_told(tmp_path: Path) -> None:
         ("returns", "os.kill(os.getpid(), 9)", "returns ended the process (SIGKILL)"),
     ],
 )
-def test_a_game_that_ends_its_process_is_told(method: str, end: str, said: str, tmp_path: Path) -> None:
+def test_a_game_that_ends_its_process_is_reported(method: str, end: str, said: str, tmp_path: Path) -> None:
     """The report has the method and the exit code or the signal."""
     text = (
         "import os\nfrom arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
@@ -95,7 +95,7 @@ def test_a_game_that_ends_its_process_is_told(method: str, end: str, said: str, 
 
 
 @pytest.mark.process
-def test_a_plugin_that_ends_the_process_while_it_is_loaded_is_told(tmp_path: Path) -> None:
+def test_a_plugin_that_ends_the_process_while_it_is_loaded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "gone.py").write_text("import os\nos._exit(5)\n")
     done = arena_in(tmp_path)("check", "gone.py")
     assert (done.returncode, done.stdout) == (2, "")
@@ -221,8 +221,8 @@ class Threatened(TicTacToe):
         (Threatened, "threats returns too many values", "more, from count("),
     ],
 )
-def test_a_list_without_an_end_is_told(kind: type[Game], what: str, got: str) -> None:
-    """And not awaited."""
+def test_a_list_without_an_end_is_reported(kind: type[Game], what: str, got: str) -> None:
+    """The check does not wait for its end."""
     with pytest.raises(Violation) as caught:
         check_game(kind, matches=1)
     assert caught.value.finding.what == what
@@ -276,14 +276,14 @@ def test_a_note_outlives_its_writer_and_shorter_ones_leave_nothing_behind() -> N
     note.close()
 
 
-def test_nothing_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_no_progress_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     LiveLine(sys.stderr).show("a line")
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.process
-def test_an_agent_that_ends_the_process_of_a_try_is_told(tmp_path: Path) -> None:
-    """In play, which has another budget than the check before it."""
+def test_an_agent_that_ends_the_process_of_a_trial_is_reported(tmp_path: Path) -> None:
+    """The agent ends the process only during play, which has another budget than the check."""
     text = AGENTS.format(end="os._exit(3)").replace('game.name == "connect-four"', "search.limits.nodes == 200")
     (tmp_path / "mine.py").write_text(text)
     done = arena_in(tmp_path)("try", "mine.py", "--game", "tic-tac-toe")

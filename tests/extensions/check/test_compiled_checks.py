@@ -236,7 +236,7 @@ def test_rules_that_agree_keep_their_promises(checked: Checked, text: str) -> No
     assert found[CODE].promise == "not run: ARENA_PLAIN is set"
 
 
-def test_a_heuristic_without_an_estimate_is_no_fault(checked: Checked) -> None:
+def test_a_heuristic_without_an_estimate_is_accepted(checked: Checked) -> None:
     found = checked(PILE.replace("@remainder.compiled\n", ""))
     assert list(found) == ["compiled"]
     assert found["compiled"].kept

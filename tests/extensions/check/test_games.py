@@ -1158,8 +1158,8 @@ def test_a_parameter_is_checked_that_breaks_the_game() -> None:
     check_game(ForgetsItsParameter(most=3))
 
 
-def test_no_match_is_no_check() -> None:
-    """Zero matches are refused, since they would pass everything."""
+def test_a_check_without_a_match_is_refused() -> None:
+    """With zero matches, every game would pass."""
     with pytest.raises(ValueError, match="at least 1, got 0"):
         check_game(Nim, matches=0)
 
@@ -1192,7 +1192,7 @@ def test_a_state_without_actions_is_reached_by_as_few_as_there_are(finding: Find
         assert len(played(found)) == 4
 
 
-def test_rules_that_are_a_method_are_told_apart_from_short_ones(finding: Finding) -> None:
+def test_rules_that_are_a_method_differ_from_rules_that_are_too_short(finding: Finding) -> None:
     """The message says how to repair this mistake, which is easy to make."""
     found = finding(lambda: check_game(ForgetsTheProperty, seed=7))
     assert found["what"] == "rules_text must describe the game to a reader"

@@ -90,8 +90,8 @@ def called(*arguments: str) -> Any:
     return CliRunner().invoke(cli, ["heuristic", *arguments], catch_exceptions=True, standalone_mode=False)
 
 
-def test_figures_are_those_of_a_breadth_first_search() -> None:
-    """All 120 stacks of five pancakes: error, share, correlation and exact estimates; both claims hold."""
+def test_figures_agree_with_a_breadth_first_search() -> None:
+    """The figures cover all 120 stacks of five pancakes. Both claims hold."""
     puzzle = Pancake(n=5)
     known = distances(puzzle, puzzle.goal)
     document = json.loads(called("gap", "top", "--on", "pancake", "--set", "n=5", "--format", "json").output)
@@ -274,7 +274,7 @@ def test_a_large_puzzle_is_measured_near_its_goal() -> None:
         (("hop", "--on", "pancake"), "hop"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(arguments: tuple[str, ...], reason: str) -> None:
+def test_calls_that_cannot_be_measured_are_refused(arguments: tuple[str, ...], reason: str) -> None:
     error = called(*arguments).exception
     assert isinstance(error, ArenaError)
     with pytest.raises(ArenaError, match=reason):
@@ -516,8 +516,8 @@ def test_csv_has_a_row_for_each_heuristic(tmp_path: Path) -> None:
     assert float(nodes[0]["measured"]) == document["heuristics"][0]["predictions"][0]["measured"]
 
 
-def test_the_time_of_a_call_is_that_of_the_fastest_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seven passes, one of which is not disturbed; less than a microsecond is given in nanoseconds."""
+def test_the_time_of_a_call_comes_from_the_fastest_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of seven passes, one is not disturbed. Times below a microsecond are shown in nanoseconds."""
     clock, passes = [0.0], iter([0.9, 0.004, 0.00006, 0.02, 0.001, 0.0005, 0.0003])
 
     def tick() -> float:

@@ -573,13 +573,13 @@ class Slope(Puzzle):
         return str(state)
 
 
-def test_costs_are_those_of_the_way_to_the_goal() -> None:
-    """Searched from the goal upward, place n costs the n steps down; the goal has no actions, so the place before it leads on."""
+def test_costs_are_summed_along_the_path_to_the_goal() -> None:
+    """The search starts at the goal, from which place n is n steps away. The goal has no actions itself."""
     assert list(near_goal(Slope(), [(0, 0.0), (1, 1.0)], 6)) == [(place, float(place)) for place in range(6)]
 
 
-def test_states_near_a_goal_are_those_that_are_known() -> None:
-    """The 15-puzzle has so many states at each distance from a goal with the blank in a corner (OEIS A089484)."""
+def test_states_near_a_goal_agree_with_published_counts() -> None:
+    """OEIS A089484 has the numbers of states of the 15-puzzle by their distance from a goal with the blank in a corner."""
     found = Counter(distance for _, distance in near_goal(LARGE, [(LARGE.goal, 0.0)], 3_754))
     assert [found[distance] for distance in range(11)] == [1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948]
 
@@ -605,8 +605,8 @@ def test_goals_are_found_although_the_heuristic_leads_nowhere(puzzle: Puzzle, fi
     assert check_heuristic(flat_to_goals, puzzle, matches=1) == ("range", "repeats", "goals")
 
 
-def test_a_fault_of_the_game_is_no_crash_of_the_check(finding: Finding) -> None:
-    """The rules blow up while a heuristic is checked: the message says where."""
+def test_an_exception_in_the_game_does_not_end_the_check(finding: Finding) -> None:
+    """The rules raise an exception while a heuristic is checked. The message names the place."""
 
     @heuristic("innocent", game="torn")
     def innocent(game: Game, state: Any, player: int = 0) -> float:
@@ -630,7 +630,7 @@ def test_a_function_without_a_declaration_is_refused() -> None:
         check_heuristic(lambda game, state, player=0: 0.0, TOE)
 
 
-def test_infinity_at_a_dead_end_is_no_fault() -> None:
+def test_infinity_at_a_dead_end_is_accepted() -> None:
     """A search never expands such a state, so the heuristic is admissible and consistent; A* takes it the same way."""
 
     class Hole(Corridor):

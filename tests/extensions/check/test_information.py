@@ -145,8 +145,8 @@ def test_a_planted_slip_is_found(game: Game, check: str, what: str) -> None:
     assert what in found.get(check, f"not found among {sorted(found)}")
 
 
-def test_a_seat_that_sees_all_is_told() -> None:
-    """That one seat knows the other's card is no fault by itself: some games hide things from one side alone."""
+def test_a_seat_that_sees_everything_is_reported() -> None:
+    """This is not a fault, because some games hide information from one seat only."""
     assert all_seeing(TellsACard()) == [0]
     assert all_seeing(KuhnPoker()) == []
     assert all_seeing(LiarsDice()) == []

@@ -128,8 +128,8 @@ def test_a_claim_that_is_true_passes() -> None:
     assert check_agent("best-first", TILES, matches=2) == ("sliding-tiles: plays, repeats, one node, randomness",)
 
 
-def test_a_way_that_is_returned_after_the_budget_is_no_part_of_the_claim() -> None:
-    """The claim is about ways that are returned before a budget ends, so nothing is left to compare."""
+def test_a_path_that_is_returned_after_the_budget_does_not_count() -> None:
+    """The claim covers only paths that are returned before the budget ends, so there is nothing to compare."""
     found = verdict(Hurried, TILES)
     assert found is not None
     assert (found.kept, found.reached) == (True, False)

@@ -111,8 +111,8 @@ def test_a_sound_program_keeps_all(words: Words) -> None:
         ("lingers", "quits", "it goes on"),
     ],
 )
-def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: str, words: Words) -> None:
-    """A text instead of hello, a version that nobody speaks, nothing that it can, a process that stays."""
+def test_faults_of_a_program_at_its_start_and_end(fault: str, name: str, got: str, words: Words) -> None:
+    """The faults are a text instead of hello, an unknown version, no abilities, and a process that does not end."""
     verdicts = list(greeting_verdicts(program_of(words(fault)), patience=0.5 if fault == "lingers" else 60.0))
     said = fault_of(verdicts, name)[1]
     assert said == got or (fault == "mute" and "expected a line of JSON, got 'welcome'" in said)  # whichever comes first
@@ -130,10 +130,10 @@ def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: s
         ("wasteful", "limits", f"at most {NODES} nodes", "1,000,000 reported"),
     ],
 )
-def test_what_is_wrong_with_how_it_plays(
+def test_faults_of_a_program_during_play(
     fault: str, name: str, expected: str, got: str, words: Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each fault by its own check, with what came instead; what is checked after it is not reached."""
+    """Each fault is found by its own check, which shows the answer. Later checks are not reached."""
     if fault == "wasteful":  # it loses by its nodes alone
         monkeypatch.setattr("arena_check.program_checks.LIMITS", (Limits(seconds=60), Limits(nodes=NODES)))
     patience = 0.5 if fault == "hung" else 60.0

@@ -69,8 +69,8 @@ def arena_agents(): return [Rare]
 BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(legal)]")
 
 
-def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, called: Callable[..., Called]) -> None:
-    """On every game that fits, against the built-ins that fit; a clear favourite beats the random player."""
+def test_an_agent_is_checked_rated_and_placed(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """The agent plays every game that fits against the built-in agents that fit. A strong agent beats the random player."""
     (tmp_path / "strong.py").write_text(STRONG)
     ended = called("arena", "try", "strong.py")
     assert ended.returncode == 0, ended.stderr
@@ -86,8 +86,8 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
 
 
 @pytest.mark.process
-def test_an_agent_plays_what_it_is_told(tmp_path: Path, inside: Inside) -> None:
-    """One game alone, so that its place needs no second line; a game that does not fit is a fault of the call."""
+def test_an_agent_plays_only_the_requested_game(tmp_path: Path, inside: Inside) -> None:
+    """A single game needs only one line. A game that does not fit is refused."""
     (tmp_path / "strong.py").write_text(STRONG)
     ended = inside("try", "strong.py", "--game", "tic-tac-toe")
     assert ended.returncode == 0, ended.stderr
@@ -185,13 +185,13 @@ def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
     assert against_each(tried([None, 0.0, 1.0], 2 * pairs, {"b": [LOST] * pairs, "c": [WON] * pairs}), "a") == said
 
 
-def test_games_are_counted_against_those_it_met() -> None:
-    """The time was over before it met c: 16 games against b alone are 8 pairs."""
+def test_games_are_counted_for_each_opponent() -> None:
+    """The time was over before the first game against c. The 16 games against b are 8 pairs."""
     said = against_each(tried([None, 0.0, None], 8, {"b": [LOST] * 8}), "a")
     assert said == f"is worse than b (0 %); the percentages are its scores in 8 pairs of games against each agent{RATED}"
 
 
-def test_the_sentence_says_what_the_leaderboard_says() -> None:
+def test_the_sentence_agrees_with_the_leaderboard() -> None:
     """The board corrects its tests for all pairs of agents, so the sentence must not test again."""
     pairs = {"b": [WON] * 17 + [LOST] * 3, "c": [WON] * 17 + [LOST] * 3}
     said = against_each(tried([None, 0.85, 0.85], 40, pairs, "b"), "a")
@@ -207,8 +207,8 @@ def test_more_games_are_needed_where_only_the_correction_withholds_a_verdict() -
     assert said == f"{judged}; the percentages are its scores in 8 pairs of games against each agent"
 
 
-def test_what_ranks_the_board_decides_the_sentence() -> None:
-    """Of 40 pairs, a wins 15 and loses 25, but it gets much where it wins: its mean return is higher than that of c."""
+def test_the_sentence_uses_the_ranking_of_the_board() -> None:
+    """Of 40 pairs, a wins 15 and loses 25, but its wins are large, so its mean return is higher than the mean return of c."""
     found = tried([None, 0.375, 0.375], 80, {name: [WON] * 15 + [LOST] * 25 for name in "bc"})
     rows = tuple([{**row, "mean_return": mean} for row, mean in zip(found.board.rows, (38.3, 39.0, 23.9), strict=True)])
     board = replace(found.board, rows=rows, ranked_by="mean_return")
@@ -237,8 +237,8 @@ def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:
 
 
 @pytest.mark.process
-def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, inside: Inside) -> None:
-    """The scaffold's game: a board of the built-ins, then one match of it, position by position."""
+def test_a_game_is_shown_with_a_match_and_its_agents(tmp_path: Path, inside: Inside) -> None:
+    """For the game of the template, a leaderboard of built-in agents comes first, and then a match with all positions."""
     inside("new", "game", "heap")
     ended = inside("try", "heap.py")
     assert ended.returncode == 0, ended.stderr
@@ -329,7 +329,7 @@ def test_faults_in_matches_are_part_of_the_short_result(tmp_path: Path, inside: 
 
 
 @pytest.mark.process
-def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, inside: Inside) -> None:
+def test_the_list_of_agents_begins_with_agents_without_needs(tmp_path: Path, inside: Inside) -> None:
     """Agents that need a file or a server have a line of their own."""
     (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
     said = inside("try", "game.py").stdout
@@ -454,8 +454,8 @@ def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, inside: In
 
 
 @pytest.mark.process
-def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, inside: Inside) -> None:
-    """With the line that was running; the check before it is done by then."""
+def test_an_interrupt_names_the_agent_that_was_tried(tmp_path: Path, inside: Inside) -> None:
+    """The message has the line that was running. The check before the trial is complete."""
     pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "
     (tmp_path / "strong.py").write_text(STRONG.replace("legal = ", pressed))
     ended = inside("try", "strong.py")

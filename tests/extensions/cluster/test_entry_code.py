@@ -107,9 +107,7 @@ def one(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluste
     cluster.close()
 
 
-def test_records_of_entries_with_code_equal_those_of_a_local_run(
-    one: Cluster, bubblewrap: str, arena: Arena, tmp_path: Path
-) -> None:
+def test_records_of_entries_with_code_equal_a_local_run(one: Cluster, bubblewrap: str, arena: Arena, tmp_path: Path) -> None:
     """The entries use a folder with a module and data, a sandbox and a Git revision. Messages of exceptions name files as on
     this machine. Only the hosts of agents load the code.
     """

@@ -353,7 +353,7 @@ def test_the_entry_with_fewer_of_an_amount_ranks_first(by: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["nodes", "cost"])
-def test_mean_ranks_by_amounts_are_those_of_scipy(played: tuple[str, pd.DataFrame], by: str) -> None:
+def test_mean_ranks_by_amounts_agree_with_scipy(played: tuple[str, pd.DataFrame], by: str) -> None:
     """The ranks of geometric means in each domain, on positions that both agents of a pair solved; the lowest is first."""
     path, frame = played
     names = ["a-star", "bfs"]
@@ -369,7 +369,7 @@ def test_mean_ranks_by_amounts_are_those_of_scipy(played: tuple[str, pd.DataFram
     assert f"number of entries that {words} beyond noise" in text
 
 
-def test_tests_are_those_of_all_pairs_that_differ(tmp_path: Path) -> None:
+def test_p_values_are_corrected_for_all_pairs_that_differ(tmp_path: Path) -> None:
     """Two of three entries find the cheapest solutions, so their costs never differ: two tests are left. Both have the same
     p-value, so Holm's method doubles it. It does so whichever entries are named.
     """

@@ -254,8 +254,8 @@ def test_budgets_of_time_have_a_unit_that_fits(puzzle: tuple[Path, list[Record]]
     assert len(rows) > 1
 
 
-def test_no_share_is_told_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
-    """Searches stopped at 300 nodes: the last row is 300, not 500; of seconds, where the first of them was stopped."""
+def test_no_share_is_shown_for_a_budget_above_the_limit(tmp_path: Path) -> None:
+    """Searches stop at 300 nodes, so the last row is 300, not 500. The last row of seconds is the time of the first stop."""
     spec = {**PUZZLE, "rounds": 20, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
     records = list(arena.run(spec, store=tmp_path / "limited.db").records)
     (board,) = json.loads(called("compare", str(tmp_path / "limited.db"), "--format", "json").output)
@@ -418,7 +418,7 @@ def test_board_compare_stats_and_python_give_one_number(game: tuple[Path, list[R
         assert pair["table"]["elo"] == pytest.approx(ratings[pair["one"]] - ratings[pair["other"]], abs=1e-6)
 
 
-def test_a_page_of_comparisons_is_written_whatever_the_board(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+def test_a_page_of_comparisons_is_written_for_boards_with_open_intervals(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
     """Six agents whose pairings differ, of which some have open intervals, and a board with three."""
     agents = ["random", "greedy", *[{"agent": "alpha-beta", "depth": depth} for depth in (1, 2, 3, 4)]]
     arena.run({"game": "tic-tac-toe", "openings": {"plies": 1}, "rounds": 12, "agents": agents}, store=tmp_path / "six.db")
@@ -436,8 +436,8 @@ def test_a_page_of_comparisons_is_written_whatever_the_board(game: tuple[Path, l
         ({"agent": "alpha-beta", "depth": 2}, "in 1 pair of games (40 games, 2 different).", True),
     ],
 )
-def test_what_is_counted_is_said(agent: Any, counted: str, folded: bool, tmp_path: Path) -> None:
-    """Two games, over and over: one pair where nobody drew a number, else twenty, which the board does not call worthless."""
+def test_the_text_names_the_pairs_that_count(agent: Any, counted: str, folded: bool, tmp_path: Path) -> None:
+    """Two games are repeated. They count as one pair if no agent used a random number, and otherwise as twenty pairs."""
     (tmp_path / "stubborn.py").write_text(STUBBORN)
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", agent], "plugins": [str(tmp_path / "stubborn.py")]}
     results = arena.run(spec, store=tmp_path / "twice.db")
@@ -465,8 +465,8 @@ def arena_agents():
 """
 
 
-def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
-    """An agent that loses all of 60 pairs: were it as good, that would happen once in 2 ** 60 times, not never."""
+def test_a_tiny_p_value_is_not_shown_as_zero(tmp_path: Path) -> None:
+    """An agent loses all of 60 pairs. The probability for an equally good agent is 2 ** -60, which is not 0."""
     (tmp_path / "loser.py").write_text(LOSER)
     spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
     arena.run(spec, store=tmp_path / "lost.db")
@@ -531,8 +531,8 @@ def test_no_games_have_no_score(counts: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("score", [0, 1, 2, 4])
-def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
-    """Five pairs that all came out alike have no variance to go by; the least number that decides is found by counting up."""
+def test_the_forecast_for_equal_pairs_is_exact(score: int) -> None:
+    """Five equal pairs have no variance. The test tries larger and larger numbers of pairs until one decides."""
 
     def counts(pairs: int) -> list[str]:
         return [str(pairs * (place == score)) for place in range(5)]
@@ -544,8 +544,8 @@ def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
     assert f"The test takes about {needed:,} pairs in total at this score" in text
 
 
-def test_what_is_foretold_is_never_less_than_what_was_played() -> None:
-    """51 pairs that have not decided take more than 51; nothing is foretold of none."""
+def test_a_forecast_exceeds_the_pairs_played_so_far() -> None:
+    """If 51 pairs do not decide, the test needs more than 51. Without pairs there is no forecast."""
     text = called("stats", "--pentanomial", "0", "1", "0", "0", "50", "--sprt", "0", "10").output
     foretold = re.search(r"takes about (\d+) pairs in total", text)
     assert "not decided yet" in text
@@ -583,19 +583,19 @@ def test_bad_calls_of_stats(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("count", ["-1", "1.5", "x", "1000000000001", "9" * 5000])
-def test_a_count_that_is_none_is_told_what_was_expected(count: str) -> None:
+def test_an_invalid_count_is_refused_with_the_expected_range(count: str) -> None:
     told = called("stats", count, "0", "3").exception
     assert f"expected whole numbers from 0 to 1,000,000,000,000, got {count!r}" in str(told)
 
 
-def test_a_misspelt_option_of_stats_is_no_count() -> None:
+def test_a_misspelt_option_of_stats_is_not_read_as_a_count() -> None:
     told = called("stats", "--pentanomal", "1", "2", "3").exception
     assert isinstance(told, click.NoSuchOption)
     assert told.possibilities == ["--pentanomial"]
 
 
-def test_many_games_are_worth_what_their_odds_say() -> None:
-    """2.5 points lost of a million million: 400 log10(odds)."""
+def test_the_elo_of_a_million_million_games_follows_from_the_odds() -> None:
+    """With 2.5 points lost in a million million games, the Elo difference is 400 log10(odds)."""
     found = json.loads(called("stats", str(10**12), "1", "2", "--format", "json").output)
     assert found["elo"] == pytest.approx(400 * math.log10(10**12 / 2.5), abs=0.1)
 

@@ -149,12 +149,12 @@ def test_an_agent_without_nodes_is_not_compared_by_nodes(tmp_path: Path) -> None
     assert "random and greedy have no round with a value of nodes for both" in refused
 
 
-def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:
-    """With the nearest one."""
+def test_an_unknown_measure_is_refused(game: tuple[str, arena.Results]) -> None:
+    """The message suggests the nearest name."""
     assert str(called("compare", game[0], "--by", "node").exception) == "unknown measure 'node'; did you mean 'nodes'?"
 
 
-def test_pairs_that_are_equal_everywhere_are_no_tests(tmp_path: Path) -> None:
+def test_pairs_that_are_equal_everywhere_do_not_count_as_tests(tmp_path: Path) -> None:
     """Three equal agents and a better one in 7 rounds: of six pairs, three are tests, and Holm's p-value is 3 * 2 / 2^7.
 
     Leaderboard, `compare`, `compare --by`, JSON and page count the same tests.

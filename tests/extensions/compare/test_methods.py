@@ -92,7 +92,7 @@ def test_a_sequential_test_is_named(tmp_path: Path) -> None:
     assert "two-sided" not in text, "the alternative of the test has one side"
 
 
-def test_entries_and_tests_are_those_of_the_spec_and_the_records(tmp_path: Path) -> None:
+def test_entries_and_tests_agree_with_the_spec_and_the_records(tmp_path: Path) -> None:
     """Entries with parameters of heuristics and with options, one without a heuristic, a limit of moves alone. Nodes are compared
     on the positions that both solved, which pandas counts.
     """

@@ -75,7 +75,7 @@ def test_more_entries_agree_with_a_simulation(counts: tuple[float, ...], elo: fl
     assert power_of_board(counts, elo, entries, ceil(1.1 * rounds)) > WANTED - 0.04
 
 
-def test_independent_games_without_draws_are_those_of_a_textbook() -> None:
+def test_independent_games_without_draws_agree_with_a_textbook() -> None:
     """A one-sample test of a proportion: n games = (1.96 sd0 + 0.84 sd1)^2 / (p - 1/2)^2, with two games in a pair."""
     share = 1 / (1 + 10 ** (-20 / 400))
     games = (1.959964 * 0.5 + 0.841621 * (share * (1 - share)) ** 0.5) ** 2 / (share - 0.5) ** 2

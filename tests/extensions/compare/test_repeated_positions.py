@@ -118,8 +118,8 @@ def test_solutions_that_are_states_have_no_cost_over_domains() -> None:
 
 
 @pytest.mark.parametrize("every", [True, False])
-def test_groups_are_those_of_the_marks(every: bool) -> None:
-    """Every two entries that are not told apart share a group, and no others, whether all share their domains or not."""
+def test_groups_agree_with_the_marks(every: bool) -> None:
+    """Two entries share a group exactly if they cannot be told apart, whether all share their domains or not."""
 
     def compare(one: str, other: str, p_value: float) -> AcrossComparison:
         domains = [DomainEffect(f"{one}{other}" if not every else "d", 9, 1.0, 0.0, 1.0, 0.1, 0.9, 1.1)] * 5

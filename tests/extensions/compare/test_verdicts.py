@@ -169,8 +169,8 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_what_differs_comes_first(searches: Path) -> None:
-    """Optimal searches differ in nodes alone: by the ratio of the table, with the better one first, whichever is named first."""
+def test_differences_come_first(searches: Path) -> None:
+    """Optimal searches differ only in nodes. The sentence has the ratio of the table and begins with the better search."""
     for names in (("misplaced", "manhattan"), ("manhattan", "misplaced")):
         (found,) = json.loads(called("compare", str(searches), *names, "--format", "json"))[0]["pairs"]
         low, value, high = sorted(max(one, 1 / one) for one in map(found["nodes"]["estimate"].get, ("low", "value", "high")))

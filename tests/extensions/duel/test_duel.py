@@ -327,7 +327,7 @@ def test_the_bar_shows_the_progress_of_the_test(llr: float, place: int) -> None:
         (-10, 10, "H1", "passed"),
     ],
 )
-def test_the_verdict_claims_only_what_the_test_shows(elo0: float, elo1: float, verdict: Any, word: str) -> None:
+def test_the_verdict_claims_only_the_result_of_the_test(elo0: float, elo1: float, verdict: Any, word: str) -> None:
     """A test of -10 against 0 that accepts 0 shows only that the new version is not 10 Elo worse."""
     test, counts = Sprt(elo0, elo1), (0, 0, 1, 0, 0)
     better = test.find_better(verdict, lambda _: 0.0)

@@ -33,8 +33,8 @@ def _write(path: Path, count: int) -> list[str]:
 
 
 @pytest.mark.process
-def test_what_two_processes_print_is_all_there(tmp_path: Path) -> None:
-    """Every line whole, those of each in its order, below the time of its beginning."""
+def test_the_log_has_the_whole_output_of_two_processes(tmp_path: Path) -> None:
+    """No line is broken, the lines of each process are in order, and a line with the time comes first."""
     lines = _write(tmp_path / "log", 500)
     for name in "ab":
         assert [line for line in lines if line.startswith(name)] == [f"{name} {number}" for number in range(500)]

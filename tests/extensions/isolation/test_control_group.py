@@ -81,8 +81,8 @@ def test_frozen_or_not_a_family_ends_with_its_leader(group: ControlGroup, family
 
 
 @pytest.mark.process
-def test_what_the_kernel_kills_for_its_memory_is_lost_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its pipe is closed, as that of any other that ends, before anybody looks at its usage: only its group tells why."""
+def test_a_process_that_the_kernel_kills_counts_as_out_of_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its pipe is closed before its memory use is measured, so only its control group knows the reason."""
     monkeypatch.setattr(AgentChild, "_look_at_usage", lambda self: None)
     group = create_autospec(ControlGroup, instance=True, entrances=[])
     group.met_limit.side_effect = ["memory"].__contains__

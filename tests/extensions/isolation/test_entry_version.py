@@ -120,8 +120,8 @@ def test_nothing_of_a_version_is_run_here(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_revision_stays_what_it_was(tmp_path: Path, commit: Callable[..., None]) -> None:
-    """What a store keeps names the commit: a later one changes neither the ids of its matches nor who plays them."""
+def test_later_commits_do_not_change_a_revision(tmp_path: Path, commit: Callable[..., None]) -> None:
+    """A store names the commit. A later commit changes neither the ids of its matches nor the code that plays them."""
     commit({"edge.py": source(0)})
     commit({"edge.py": source(-1)})
     path = cup(tmp_path, "edge", {"agent": "edge", "version": {"sweep": ["git:HEAD~1"]}})
@@ -162,8 +162,8 @@ def test_a_version_has_its_own_siblings(tmp_path: Path, commit: Callable[..., No
 
 
 @pytest.mark.process
-def test_options_and_heuristics_are_those_of_the_version(tmp_path: Path) -> None:
-    """What its own hints allow, with its own defaults; the current version takes none of it."""
+def test_a_version_has_its_own_options_and_heuristics(tmp_path: Path) -> None:
+    """The options follow from the code of that version, with its own defaults. The current version has none of them."""
     options = "def __init__(self, *, index: int = -1): self.index = index\n    wants_heuristic = True"
     own = """
 from arena import heuristic
@@ -250,8 +250,8 @@ def test_the_hash_is_of_the_code_alone(tmp_path: Path) -> None:
     assert seats[0].identity == seats[1].identity
 
 
-def test_without_a_version_an_identity_is_what_it_was() -> None:
-    """The text of a seat of today, as it has always been."""
+def test_without_a_version_the_identity_is_unchanged() -> None:
+    """Match ids depend on this text, so it must never change."""
     from arena.limits import Limits
 
     text = seat_identity("random", {}, None, Limits(nodes=5), None)

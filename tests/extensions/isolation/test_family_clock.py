@@ -54,8 +54,8 @@ def test_ended_children_and_threads_count(tmp_path: Path, grouped: bool) -> None
 
 
 @pytest.mark.load
-def test_who_sleeps_has_lacked_nothing(tmp_path: Path) -> None:
-    """0.3 s of sleep on one core are its own, but for what it takes to wake up."""
+def test_a_sleeping_process_has_not_waited_for_a_core(tmp_path: Path) -> None:
+    """A process that sleeps for 0.3 s on one core has used this time itself, except for the time to wake up."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
     script = "import sys, time\nfor line in sys.stdin:\n time.sleep(0.3)\n print(flush=True)"

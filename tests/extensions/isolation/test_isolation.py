@@ -151,7 +151,7 @@ def test_a_hostile_agent_loses_its_matches(name: str) -> None:
 
 @pytest.mark.usefixtures("long_margin")
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_a_time_limit_ends_a_search_that_reports_with_what_it_has(isolation: str) -> None:
+def test_a_search_that_a_time_limit_ends_plays_its_last_report(isolation: str) -> None:
     """An agent that searches for ever by the game's own methods is stopped at its limit and plays its last report."""
     agents = [{"agent": "mcts", "isolation": isolation}, "random"]
     records = played({"game": "connect-four", "agents": agents, "rounds": 1, "limits": {"seconds": 0.02, "moves": 6}})
@@ -221,8 +221,8 @@ def read_until(capfd: pytest.CaptureFixture[str], is_whole: Callable[[str], bool
     return out, err
 
 
-def test_what_an_agent_prints_is_passed_on_within_bounds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Twenty megabytes in a match become 64 KiB and a line that says so; the match is played as ever."""
+def test_output_of_an_agent_is_passed_on_up_to_a_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of twenty megabytes in a match, 64 KiB are passed on, and a line says so. The match goes on normally."""
     plugin = tmp_path / "flood.py"
     plugin.write_text(
         "import os\nfrom arena import Agent, hookimpl\n"
@@ -266,7 +266,7 @@ def test_an_agent_that_stops_its_parent_takes_no_run_down(tmp_path: Path) -> Non
     assert {record.termination for record in records} == expected
 
 
-def test_what_an_agent_prints_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_of_an_agent_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Prints of an isolated agent, in Python or below it, do not disturb the protocol."""
     plugin = tmp_path / "loud.py"
     plugin.write_text(

@@ -85,8 +85,8 @@ def test_a_process_meets_a_deal_once(program: Path) -> None:
     assert len(set(processes)) == 2
 
 
-def test_chance_is_among_what_was_played(program: Path) -> None:
-    """Where nothing is hidden: every throw is told with its face, as it stands in the record."""
+def test_outcomes_of_chance_are_among_the_actions_so_far(program: Path) -> None:
+    """In a game without hidden information, every throw is sent with its face, as in the record."""
     results, sent = played(program, "race", "choose", rounds=3)
     told = {text for _, message in sent if message["type"] == "choose" for text in message["played"]}
     assert told & {"1", "2", "3", "4", "5", "6"}

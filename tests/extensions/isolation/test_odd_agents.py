@@ -157,8 +157,8 @@ def test_an_odd_agent_ends_the_same_wherever_it_runs(here: Played, elsewhere: Pl
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_cluster_and_a_store_take_what_odd_agents_are_let_say(here: Played, board: str, tmp_path: Path) -> None:
-    """So that nobody else has to pay for it: no record is refused, and all are read as they were written."""
+def test_a_cluster_and_a_store_accept_all_records_of_odd_agents(here: Played, board: str, tmp_path: Path) -> None:
+    """No record is refused, and all are read as they were written. Otherwise, other agents would lose their matches, too."""
     spec, records = spec_of(board, "none"), [record._replace(parameters=None) for record in here[board]]
     plan = Schedule(spec).take(1000)
     reader = Reader(spec)

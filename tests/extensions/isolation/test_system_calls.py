@@ -68,8 +68,8 @@ def numbers(machine: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("machine", HEADERS)
-def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
-    """For every call that the headers know, those of other architectures, x32, and clone with each kind of flags."""
+def test_the_filter_denies_only_the_listed_system_calls(machine: str) -> None:
+    """This holds for every call in the headers, calls of other architectures, x32, and clone with each kind of flags."""
     known = numbers(machine)
     denied = {name for names in REFUSED.values() for name in names.split()}
     assert {*DENIED} == denied  # also those that the headers do not know yet

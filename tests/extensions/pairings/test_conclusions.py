@@ -67,8 +67,8 @@ def test_half_a_pair_is_part_of_the_score() -> None:
         (Sprt(-30, -10), "H0", "d3 is more than 10 normalised Elo worse than d2 (at most 5 % risk)"),
     ],
 )
-def test_a_test_says_what_is_false(test: Sprt, verdict: Any, words: str) -> None:
-    """The hypothesis that was given up, with the error that it would be: alpha against H0, beta against H1."""
+def test_a_decided_test_names_the_rejected_hypothesis(test: Sprt, verdict: Any, words: str) -> None:
+    """The text has the probability of this error: alpha if H0 is rejected, beta if H1 is rejected."""
     assert test.explain(verdict, "d3", "d2") == words
 
 
@@ -78,8 +78,8 @@ def test_hypotheses_have_their_unit() -> None:
     assert Sprt(0, 10, model="logistic").describe() == "H0: 0, H1: +10 Elo"
 
 
-def test_a_board_tells_its_test(tmp_path: Path) -> None:
-    """Decided: a sentence with both names; not decided while the run goes on: how many pairs it will take."""
+def test_a_board_describes_its_test(tmp_path: Path) -> None:
+    """If the test is decided, a sentence names both entries. Otherwise, the board shows the log-likelihood ratio."""
     spec = {
         "game": "tic-tac-toe",
         "agents": ["greedy", "random"],
@@ -109,8 +109,8 @@ def test_the_forecast_is_the_mean_of_simulated_tests(going: str) -> None:
     assert getattr(ahead, going) == pytest.approx(steps, rel=0.12)  # the last step goes beyond the bound, on average
 
 
-def test_nothing_is_foretold_of_a_decided_test() -> None:
-    """And of one without pairs what Wald's formula says of a whole one."""
+def test_a_decided_test_has_no_forecast() -> None:
+    """Without pairs, the forecast follows from Wald's formula for the whole test."""
     test = Sprt(0, 50)
     assert forecast(test, (0, 0, 0, 0, 60), log_likelihood_ratio((0, 0, 0, 0, 60), test)) is None
     whole = forecast(test, (0, 0, 0, 0, 0), 0.0)

@@ -116,8 +116,8 @@ def test_a_second_review_searches_nothing(cup: Path, review: Review) -> None:
 
 
 @pytest.mark.process
-def test_workers_find_what_one_process_finds(cup: Path, review: Review) -> None:
-    """Two workers, each loading the plugins anew, give the same review."""
+def test_workers_find_the_same_as_one_process(cup: Path, review: Review) -> None:
+    """Two workers, which load the plugins themselves, give the same review."""
     alone = json.loads(review("--format", "json")[0])
     (cup / "cup.review").unlink()
     assert json.loads(review("--format", "json", "--workers", 2)[0]) == alone
@@ -322,8 +322,8 @@ def arena_agents():
 '''
 
 
-def test_a_search_judges_what_no_search_sees_to_the_end(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Whoever lets the opponent connect four at once, and was not lost before, makes a decisive mistake."""
+def test_a_limited_search_judges_games_that_are_too_large(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """If an action lets the opponent connect four at once in a position that was not lost, it is a decisive mistake."""
     (tmp_path / "blind.py").write_text(BLIND)
     agents: list[Any] = [{"agent": "mcts", "limits": {"nodes": 100}}, "blind"]
     spec = {"game": "connect-four", "agents": agents, "plugins": [str(tmp_path / "blind.py")], "rounds": 1, "seed": 2}

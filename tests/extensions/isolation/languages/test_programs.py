@@ -99,7 +99,7 @@ def test_a_file_plays_as_it_is(arena: Arena) -> None:
         (["play", "tic-tac-toe", "random", "gone.rb"], "unknown agent 'gone.rb'"),
     ],
 )
-def test_what_is_amiss_is_told_with_what_to_do(arena: Arena, folder: Path, words: list[str], told: str) -> None:
+def test_an_error_of_a_program_explains_what_to_do(arena: Arena, folder: Path, words: list[str], told: str) -> None:
     (folder / "plain").write_text("#!/bin/sh\n")
     (folder / "plugin.py").write_text(HEURISTIC)
     done = arena(*words)

@@ -121,7 +121,7 @@ def first(command: list[str], **more: Any) -> Record:
 
 @pytest.mark.process
 @pytest.mark.parametrize(("answer", "ending"), ENDINGS)
-def test_what_goes_wrong_ends_as_the_page_says(answer: str, ending: str, tmp_path: Path) -> None:
+def test_errors_end_as_the_page_describes(answer: str, ending: str, tmp_path: Path) -> None:
     """Each row of the table, as the answer of a program."""
     record = first(answering(tmp_path, answer))
     assert (record.termination, record.seat, record.returns) == (ending, 0, (-1.0, 1.0)), record.message
@@ -192,8 +192,8 @@ def test_every_key_of_the_transcripts_is_in_the_tables() -> None:
     assert {message["type"] for message in messages} | keys <= explained
 
 
-def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
-    """Limits that a reader relies on."""
+def test_the_numbers_of_the_page_agree_with_the_code() -> None:
+    """The page names the limits of programs."""
     page = " ".join(PAGE.split())
     for text in (
         f"at most {MAX_LINE_BYTES >> 20} MiB",

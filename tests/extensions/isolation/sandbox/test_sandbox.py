@@ -113,10 +113,10 @@ def test_a_sandbox_that_holds_is_proven_and_leaves_nothing(bwrap: str, home: Pat
     assert list(home.iterdir()) == list(work.iterdir()) == []
 
 
-def test_a_program_that_only_starts_the_command_is_no_sandbox(
+def test_a_program_that_only_starts_the_command_does_not_count_as_a_sandbox(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The canary gets everywhere, and the message names all four; what it has written is gone again."""
+    """The canary reaches all four places, and the message names them. Its files are removed."""
     fake(tmp_path, NO_WALLS, monkeypatch)
     with pytest.raises(SandboxError) as caught:
         prove()
@@ -175,10 +175,10 @@ NO_SANDBOX = {
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
 @pytest.mark.parametrize("script", NO_SANDBOX)
-def test_what_runs_nothing_is_not_taken_for_tight(
+def test_a_sandbox_that_runs_nothing_does_not_count_as_tight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, home: Path, work: Path
 ) -> None:
-    """A bwrap that fails, says nothing, or says what a good one would, without having run the canary."""
+    """A false bwrap fails, prints nothing, or prints the right words without running the canary."""
     fake(tmp_path, script, monkeypatch)
     with pytest.raises(SandboxError, match=NO_SANDBOX[script]):
         prove()
@@ -210,10 +210,8 @@ def test_without_a_sandbox_nothing_is_played(
 
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
-def test_who_starts_an_agent_himself_gets_no_sandbox_that_leaks(
-    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The proof stands before every process, however it comes to be started."""
+def test_an_agent_is_not_started_in_a_sandbox_that_leaks(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sandbox is checked before every process that starts in it."""
     fake(tmp_path, NO_WALLS, monkeypatch)
     prove_once.cache_clear()
     program = Program("random", {}, None, (), str(work))
