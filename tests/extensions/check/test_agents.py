@@ -21,20 +21,12 @@ from arena_check.agent_checks import NODES
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
+from tests.players import First
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 
 
 # Sound agents, as a newcomer would write them
-
-
-class First(Agent):
-    """Plays the first legal action."""
-
-    name = "first"
-
-    def choose(self, game: Game, state: Any, search: Search) -> Any:
-        return game.actions(state)[0]
 
 
 class Guess(Agent):
