@@ -57,12 +57,14 @@ def check_schema(schema: str, *files: str | Path) -> None:
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.unit
 def test_each_file_has_the_facts_of_about_toml(about: ModuleType) -> None:
     """`make about` changes nothing."""
     facts = about.read_facts()
     assert [name for name in about.FILES if about.write_facts(name, facts) != (pages.ROOT / name).read_text("utf-8")] == []
 
 
+@pytest.mark.unit
 def test_an_empty_fact_is_left_out_and_a_given_one_is_used(about: ModuleType, tmp_path: Path) -> None:
     """In the metadata, the citation, the page about security, and the forms for issues."""
     for facts in (EMPTY, FACTS):
@@ -91,6 +93,7 @@ def test_an_empty_fact_is_left_out_and_a_given_one_is_used(about: ModuleType, tm
     assert "      - uses: ada/arena@v0.1.0\n" in (tmp_path / "pull-requests.md").read_text()
 
 
+@pytest.mark.unit
 def test_another_service_than_github_gets_no_pages_of_github(about: ModuleType) -> None:
     """Only the address itself is known."""
     facts = FACTS | {"repository": "https://git.example.org/ada/arena"}
@@ -98,6 +101,7 @@ def test_another_service_than_github_gets_no_pages_of_github(about: ModuleType) 
     assert "uses: OWNER/REPOSITORY@v" in about.write_facts("docs/how-to/pull-requests.md", facts)
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -117,6 +121,7 @@ def test_a_wrong_fact_is_explained(about: ModuleType, tmp_path: Path, key: str, 
         about.read_facts(tmp_path / "about.toml")
 
 
+@pytest.mark.unit
 def test_an_address_may_end_with_a_slash(about: ModuleType, tmp_path: Path) -> None:
     """Paths are appended to the address without it."""
     (tmp_path / "about.toml").write_text(
@@ -125,6 +130,7 @@ def test_an_address_may_end_with_a_slash(about: ModuleType, tmp_path: Path) -> N
     assert about.read_facts(tmp_path / "about.toml") == FACTS
 
 
+@pytest.mark.unit
 def test_the_description_on_pypi_has_no_relative_link() -> None:
     """It comes from the README, whose links work only in the repository."""
     make_readme = load("make_readme")
@@ -140,12 +146,14 @@ def test_the_description_on_pypi_has_no_relative_link() -> None:
     )
 
 
+@pytest.mark.unit
 def test_files_for_other_services_keep_to_their_schemas() -> None:
     """The schemas that check-jsonschema brings; also for the example for GitLab and the one for GitHub in the guide."""
     for schema, files in SCHEMAS.items():
         check_schema(schema, *files)
 
 
+@pytest.mark.unit
 def test_the_guide_for_pull_requests_has_valid_examples(tmp_path: Path) -> None:
     """For GitHub with the inputs that the action has, and for GitLab."""
     guide = (pages.ROOT / "docs" / "how-to" / "pull-requests.md").read_text("utf-8")
@@ -169,6 +177,7 @@ def test_workflows_pass_zizmor() -> None:
             assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use), use
 
 
+@pytest.mark.unit
 def test_the_version_is_the_same_everywhere() -> None:
     """In the code and in the citation."""
     assert yaml.safe_load((pages.ROOT / "CITATION.cff").read_text("utf-8"))["version"] == __version__

@@ -87,6 +87,7 @@ FAULTS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(("agent", "entry", "message"), FAULTS)
 def test_invalid_entries_are_refused_before_the_first_match(
     engine: MakeEngine, agent: dict[str, Any], entry: dict[str, Any], message: str
@@ -99,6 +100,7 @@ def test_invalid_entries_are_refused_before_the_first_match(
     assert message in str(caught.value)
 
 
+@pytest.mark.unit
 def test_an_engine_needs_a_game_with_a_dialect(engine: MakeEngine) -> None:
     """A single game without a dialect is refused. If there are several games, the engine is left out of such games."""
     values = make_spec(engine("gtp"), "gtp")
@@ -112,6 +114,7 @@ def test_an_engine_needs_a_game_with_a_dialect(engine: MakeEngine) -> None:
     assert any("engine is left out of connect-four" in note for note in spec.notes)
 
 
+@pytest.mark.unit
 def test_the_protocol_is_part_of_the_identity_if_it_is_given(engine: MakeEngine) -> None:
     """An engine and a program with the same command are two agents. Without the key, the identity names a program."""
     values = make_spec(engine("uci"), "uci", depth=4)
@@ -127,6 +130,7 @@ def test_the_protocol_is_part_of_the_identity_if_it_is_given(engine: MakeEngine)
     assert with_it == expected.replace('"agent":"command"', '"agent":"uci"')
 
 
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("words", "name"), [(["--mode", "gtp", "--seed", "1"], "engine"), (["own.py", "--level", "3"], "own"), ([], "engine")]
 )

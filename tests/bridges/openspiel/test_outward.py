@@ -93,17 +93,17 @@ def test_exported_probabilities_are_fractions() -> None:
     ]
 
 
-def test_a_game_that_is_too_large_is_refused_with_its_size(arena: Callable[..., Any]) -> None:
+def test_a_game_that_is_too_large_is_refused_with_its_size(invoke: Callable[..., Any]) -> None:
     with pytest.raises(GameTooLarge, match="the tree of tic-tac-toe has more than 100,000 states"):
         efg_lines(TicTacToe(), most=100_000)
-    done = arena("export", "othello", "--format", "efg")
+    done = invoke("export", "othello", "--format", "efg")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("the tree of othello has about ")
     assert done.stderr.endswith("use smaller parameters with --set\n")
 
 
-def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callable[..., Any], tmp_path: Any) -> None:
-    done = arena("export", "liars-dice", "--format", "efg", "--set", "sides=2")
+def test_the_command_writes_a_game_with_its_parameters(spiel: Any, invoke: Callable[..., Any], tmp_path: Any) -> None:
+    done = invoke("export", "liars-dice", "--format", "efg", "--set", "sides=2")
     (tmp_path / "dice.efg").write_text(done.stdout)
     game = spiel.load_game(f"efg_game(filename={tmp_path / 'dice.efg'})")
     gap, _ = uniform_gap(sequence_form(SMALL["liars-dice"]))
@@ -119,8 +119,8 @@ def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callab
         (["cup.db", "--set", "cards=4"], "--set and --plugin need --format efg"),
     ],
 )
-def test_conflicting_options_of_export_are_refused(arena: Callable[..., Any], words: list[str], message: str) -> None:
-    done = arena("export", *words)
+def test_conflicting_options_of_export_are_refused(invoke: Callable[..., Any], words: list[str], message: str) -> None:
+    done = invoke("export", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 

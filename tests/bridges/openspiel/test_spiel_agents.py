@@ -79,16 +79,16 @@ def test_the_exploitability_of_the_policy_agrees_with_open_spiel(spiel: Any, tex
     assert expected > 0
 
 
-def test_exploit_finds_the_value_of_kuhn_poker(arena: Callable[..., Any]) -> None:
+def test_exploit_finds_the_value_of_kuhn_poker(invoke: Callable[..., Any]) -> None:
     """The value is 1/18 for the second seat (H. Kuhn, 1950). Commas in brackets belong to the parameters of the game."""
-    done = arena(
+    done = invoke(
         "exploit", "openspiel", "openspiel-cfr:iterations=1000", "--set", "game=kuhn_poker(players=2)", "--format", "json"
     )
     found = json.loads(done.stdout)
     assert (found["exact"], done.stderr) == (True, "")
     assert found["value"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-3)
     assert found["exploitability"] < 1e-3
-    done = arena("exploit", "openspiel", "random", "--set", "game=goofspiel(num_cards=3,imp_info=True)", "--format", "json")
+    done = invoke("exploit", "openspiel", "random", "--set", "game=goofspiel(num_cards=3,imp_info=True)", "--format", "json")
     assert json.loads(done.stdout)["exact"] is True
 
 

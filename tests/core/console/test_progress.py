@@ -98,7 +98,6 @@ def test_the_rate_after_a_resume_counts_only_new_matches() -> None:
     assert least - 0.5 <= float(state[1]) <= 3 / 0.2  # a rate from 10 on is rounded to a whole number
 
 
-@pytest.mark.process
 def test_the_time_left_excludes_matches_that_the_store_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifth entry joins four, so 8 of the 20 matches of each round are new."""
     monkeypatch.setattr("arena.tournament.queue.MATCHES_PER_LOOKUP", 60)

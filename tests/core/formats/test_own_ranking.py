@@ -22,7 +22,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from arena.stats.observations import GameResults
 from arena.stats.ratings import rate
-from tests.conftest import Arena, arena_in
+from tests.conftest import Arena
 
 LEAGUE = Path(__file__).with_name("league.py")
 SPEC: dict[str, Any] = {
@@ -43,11 +43,6 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(LEAGUE, tmp_path)
     (tmp_path / "premier.yaml").write_text(yaml.safe_dump(SPEC))
     return tmp_path
-
-
-@pytest.fixture
-def command(folder: Path) -> Arena:
-    return arena_in(folder)
 
 
 def rows_of(done: Any) -> list[dict[str, Any]]:
@@ -72,27 +67,26 @@ def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
     assert scores != sorted(scores, reverse=True)
 
 
-@pytest.mark.process
-def test_every_command_shows_a_ranking_without_loading_the_plugin(folder: Path, command: Arena) -> None:
+def test_every_command_shows_a_ranking_without_loading_the_plugin(folder: Path, invoke: Arena) -> None:
     """They print the same as `arena run`, even after the plugin was deleted or replaced."""
-    rows = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
+    rows = rows_of(invoke("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
     assert [row["league_points"] for row in rows] == sorted([row["league_points"] for row in rows], reverse=True)
     assert all(set(row["form"]) <= set("WDL") for row in rows)
-    printed = command("run", "premier.yaml", "--quiet").stdout
+    printed = invoke("run", "premier.yaml", "--quiet").stdout
     headings = re.split(" {2,}", printed.splitlines()[2])
     assert headings.index("League points") == headings.index("95 % interval") + 1 == headings.index("Form") - 1
     (folder / "league.py").unlink()
-    assert command("leaderboard", "results/premier.db").stdout == printed
+    assert invoke("leaderboard", "results/premier.db").stdout == printed
     (folder / "league.py").write_text("open('loaded', 'w')\nraise SystemExit('loaded')\n")
-    assert rows_of(command("leaderboard", "results/premier.db", "--format", "json")) == rows
-    assert command("compare", "results/premier.db").returncode == 0
-    assert "league_points" in command("leaderboard", "results/premier.db", "--format", "csv").stdout.splitlines()[0]
+    assert rows_of(invoke("leaderboard", "results/premier.db", "--format", "json")) == rows
+    assert invoke("compare", "results/premier.db").returncode == 0
+    assert "league_points" in invoke("leaderboard", "results/premier.db", "--format", "csv").stdout.splitlines()[0]
     assert not (folder / "loaded").exists()
 
 
-@pytest.mark.process
-def test_show_lists_the_columns_and_options_of_a_format(command: Arena) -> None:
-    said = command("show", "league", "--plugin", "league.py").stdout
+@pytest.mark.usefixtures("folder")
+def test_show_lists_the_columns_and_options_of_a_format(invoke: Arena) -> None:
+    said = invoke("show", "league", "--plugin", "league.py").stdout
     assert "for games; boards are ranked by the format itself" in said
     assert "league_points: League points, the points of all games" in said
     assert "win: whole number from 1; default 3\n      points for a win" in said
@@ -112,18 +106,17 @@ def test_a_spec_may_use_the_columns_and_options_of_a_format(folder: Path) -> Non
     assert "unknown column 'leage_points'; did you mean 'league_points'?" in str(refused.value)
 
 
-@pytest.mark.process
-def test_an_unfinished_board_is_ranked_by_score(folder: Path, command: Arena) -> None:
+def test_an_unfinished_board_is_ranked_by_score(folder: Path, invoke: Arena) -> None:
     """Shards and merged shards are not a whole run. The next run of the merged store ranks the board."""
     for part in (1, 2):
-        command("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2", "--workers", "1")
-    command("merge", "all.db", "1.db", "2.db")
+        invoke("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2", "--workers", "1")
+    invoke("merge", "all.db", "1.db", "2.db")
     for store in ("1.db", "all.db"):
-        assert UNRANKED in " ".join(command("leaderboard", store).stdout.split())
-        rows = rows_of(command("leaderboard", store, "--format", "json"))
+        assert UNRANKED in " ".join(invoke("leaderboard", store).stdout.split())
+        rows = rows_of(invoke("leaderboard", store, "--format", "json"))
         assert [row["score"] for row in rows] == sorted([row["score"] for row in rows], reverse=True)
         assert "league_points" not in rows[0]
-    said = command("run", "premier.yaml", "--store", "all.db", "--format", "json")
+    said = invoke("run", "premier.yaml", "--store", "all.db", "--format", "json")
     assert "nothing was left to play" in said.stderr
     whole = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows
     keys = ("rank", "agent", "league_points", "form")
@@ -150,12 +143,11 @@ def test_a_wrong_ranking_is_a_fault_of_the_plugin(folder: Path, body: str, messa
         Leaderboard.of_results(arena.run({**SPEC, "agents": QUICK, "rounds": 1, "plugins": [str(folder / "league.py")]}))
 
 
-@pytest.mark.process
-def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path) -> None:
+def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path, invoke: Arena) -> None:
     (folder / "league.py").write_text(LEAGUE.read_text().replace('results: list[str] = [""] * entries', "return []"))
     with pytest.raises(PluginError):
         arena.run(folder / "premier.yaml", store=folder / "kept.db")
-    said = arena_in(folder)("leaderboard", "kept.db").stdout
+    said = invoke("leaderboard", "kept.db").stdout
     assert "24 games" in said
     assert UNRANKED in " ".join(said.split())
 

@@ -213,7 +213,6 @@ def test_a_record_must_agree_with_its_reported_values(cup: Cup) -> None:
     assert compare_with_rules(board.game, record, gone[0], gone[-1]) == [], "where nobody knows the board"
 
 
-@pytest.mark.process
 def test_adjudicated_matches_are_counted_and_replayed(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from arena.cli import cli
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import arena
 from arena import Results
-from arena.cli import cli
 from arena.spec import load_spec
+from tests.conftest import Arena
 
 CUP: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 40, "openings": {"plies": 2}, "agents": ["random", "greedy"]}
 """72 openings, so that 40 draws have some of them twice: the chance of none is 1 in 10 ** 7."""
@@ -50,16 +49,15 @@ def test_every_opening_is_found_before_one_repeats() -> None:
     assert len(set(found[:9])) == len(set(found)) == 9
 
 
-@pytest.mark.process
-def test_a_note_counts_the_repeated_openings(tmp_path: Path) -> None:
+def test_a_note_counts_the_repeated_openings(tmp_path: Path, invoke: Arena) -> None:
     few, enough = tmp_path / "few.yaml", tmp_path / "enough.yaml"
     few.write_text(json.dumps(cup(rounds=12, openings={"plies": 1})))
     enough.write_text(json.dumps(CUP))
-    told = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier one; "
-    told += "1,000 further draws found no other opening of 1 ply\n"
-    assert told in CliRunner().invoke(cli, ["validate", str(few)], standalone_mode=False).stderr
-    assert told in CliRunner().invoke(cli, ["run", str(few), "--no-store"], standalone_mode=False).stderr
-    assert "note" not in CliRunner().invoke(cli, ["validate", str(enough)], standalone_mode=False).stderr
+    note = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier one; "
+    note += "1,000 further draws found no other opening of 1 ply\n"
+    assert note in invoke("validate", few).stderr
+    assert note in invoke("run", few, "--no-store").stderr
+    assert "note" not in invoke("validate", enough).stderr
 
 
 def test_the_key_of_a_position_contains_the_number_of_redraws() -> None:
@@ -105,10 +103,9 @@ def test_a_board_without_openings_draws_nothing(plies: dict[str, Any]) -> None:
     assert Positions(Unwilling(), "unwilling", {}, 0).key(1000) != Positions(Unwilling(), "unwilling", {}, 0).key(1001)
 
 
-@pytest.mark.process
-def test_a_match_from_a_redrawn_opening_can_be_replayed(tmp_path: Path) -> None:
+def test_a_match_from_a_redrawn_opening_can_be_replayed(tmp_path: Path, invoke: Arena) -> None:
     path = tmp_path / "cup.db"
     results, redraws = arena.run(CUP, store=path), load_spec(CUP).boards[0].positions.redraws
     last = max(number for number in range(40) if redraws.of(number))
-    told = CliRunner().invoke(cli, ["replay", str(path), ids(results)[2 * last]], standalone_mode=False).output
-    assert "the rules agree, and the agents have played the same again" in told
+    shown = invoke("replay", path, ids(results)[2 * last]).stdout
+    assert "the rules agree, and the agents have played the same again" in shown

@@ -56,7 +56,6 @@ def play(*plugins: str, store: Path | None = None) -> arena.Results:
 # Events
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_is_notified_of_each_match_once(write: Write, tmp_path: Path, stored: bool) -> None:
     """In the order of the records. A second run of the same store plays nothing."""
@@ -101,7 +100,6 @@ def test_a_plugin_of_a_spec_is_not_notified(write: Write, tmp_path: Path) -> Non
     assert load_file(tmp_path / "too.py").SEEN == []
 
 
-@pytest.mark.process
 def test_a_secret_seed_does_not_notify_a_plugin_of_a_spec(write: Write, tmp_path: Path) -> None:
     file = write(LOGS)
     spec, store = tmp_path / "cup.yaml", tmp_path / "cup.db"
@@ -170,7 +168,6 @@ def arena_play_matches(run):
 """
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_may_play_a_run(write: Write, tmp_path: Path, stored: bool) -> None:
     file, log = write(PLAYS, "plays.py"), write(LOGS)
@@ -190,7 +187,6 @@ def test_a_plugin_of_a_spec_does_not_play_it(write: Write, tmp_path: Path) -> No
     assert load_file(file).SEEN == []
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_that_cannot_play_ends_the_run_before_its_first_match(write: Write, tmp_path: Path, stored: bool) -> None:
     head = "from arena import ArenaError\n@hookimpl\ndef arena_play_matches(run): "

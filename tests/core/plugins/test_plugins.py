@@ -243,7 +243,6 @@ def test_a_plugin_file_may_be_called_like_a_module_of_python(plugin: Plugin) -> 
     assert sys.modules["random"] is random
 
 
-@pytest.mark.process
 def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
     file = plugin(
         """

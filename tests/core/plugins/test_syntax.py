@@ -131,7 +131,6 @@ def test_other_languages_are_hashed_by_bytes(tmp_path: Path) -> None:
     assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
 
 
-@pytest.mark.process
 def test_unreadable_files_are_empty(tmp_path: Path) -> None:
     assert parse_file(tmp_path) == parse_file(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
 

@@ -25,7 +25,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[arena.Results, Pat
     return arena.run(SPEC, store=store), store
 
 
-@pytest.mark.process
 def test_adjusted_returns_follow_from_the_actions(played: tuple[arena.Results, Path]) -> None:
     results, _ = played
     board = results.spec.boards[0]
@@ -37,7 +36,6 @@ def test_adjusted_returns_follow_from_the_actions(played: tuple[arena.Results, P
         assert json.loads(json.dumps(record.as_dict()))["adjusted"] == list(record.adjusted)
 
 
-@pytest.mark.process
 def test_a_board_removes_luck_by_cross_fitted_regression(played: tuple[arena.Results, Path]) -> None:
     """Computed again with numpy from the records."""
     results, store = played
@@ -58,7 +56,6 @@ def test_a_board_removes_luck_by_cross_fitted_regression(played: tuple[arena.Res
     assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
-@pytest.mark.process
 def test_a_changed_adjusted_return_is_damage(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     copy.write_bytes(played[1].read_bytes())

@@ -96,7 +96,6 @@ def test_tidy_rows_name_faults(exported: Callable[..., Any], raising: dict[str, 
     assert all(row["message"].startswith("RuntimeError: <script>alert(1)</script>") for row in rows)
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("spec", [GAME, PUZZLE, BOTH], ids=["game", "puzzle", "both"])
 def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict[str, Any], tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")

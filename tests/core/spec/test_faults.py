@@ -380,7 +380,6 @@ def test_a_file_of_positions_may_come_from_windows(load: Load) -> None:
     assert [spec.boards[0].positions[number].text for number in range(2)] == ["x../.../...", ".../.x./..."]
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("value", "content", "place"),
     [

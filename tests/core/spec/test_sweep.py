@@ -28,15 +28,15 @@ def test_a_sweep_makes_boards_in_the_order_of_its_values(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "made"),
+    ("game", "sizes"),
     [
         ("rows: {sweep: [2, 3]}, columns: {sweep: [4, 5]}", [(2, 4), (2, 5), (3, 4), (3, 5)]),
         ("columns: {sweep: [4, 5]}, rows: {sweep: [2, 3]}", [(2, 4), (3, 4), (2, 5), (3, 5)]),
     ],
 )
-def test_several_sweeps_of_a_game_make_a_product(load: Load, game: str, made: list[tuple[int, int]]) -> None:
+def test_several_sweeps_of_a_game_make_a_product(load: Load, game: str, sizes: list[tuple[int, int]]) -> None:
     spec = load(f"game: {{name: sliding-tiles, {game}}}\n{TWO}")
-    assert [(board.parameters["rows"], board.parameters["columns"]) for board in spec.boards] == made
+    assert [(board.parameters["rows"], board.parameters["columns"]) for board in spec.boards] == sizes
 
 
 def test_sweeps_of_several_games_keep_the_order_of_the_file(load: Load) -> None:

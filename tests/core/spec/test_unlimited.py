@@ -11,7 +11,7 @@ from arena import Limits, load_plugins
 from arena.plugins.registry import Registry
 from arena.spec import limit_warnings, load_spec
 from arena.spec.unlimited import count_states, needs_limit
-from tests.conftest import arena_in
+from tests.conftest import Arena
 
 LARGE = "has no limit and searches connect-four to the end, through more than 200,000 states"
 
@@ -115,20 +115,18 @@ def test_an_agent_may_say_that_it_needs_a_limit(member: str, needs: bool, tmp_pa
     assert needs_limit(registry.agent("own")(), Limits()) is needs
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("command", [["validate"], ["run", "--workers", "1"]], ids=["validate", "run"])
-def test_the_commands_warn_and_go_on(command: list[str], tmp_path: Path) -> None:
+def test_the_commands_warn_and_go_on(command: list[str], invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text("game: connect-four\nrounds: 1\nlimits: {moves: 1}\nagents:\n- random\n- own\n")
     text = OWN.format(member="def needs_limit(self, limits): return True\n    def choose(self, game, state, search): return 1")
     (tmp_path / "own.py").write_text(text)
-    arena = arena_in(tmp_path)
-    done = arena(*command, "cup.yaml", "--plugin", "own.py")
+    done = invoke(*command, "cup.yaml", "--plugin", "own.py")
     assert done.returncode == 0, done.stderr
     assert f"warning: cup.yaml:6:3: agents[1]: own {LARGE}; write limits: {{nodes: 100000}}\n" in done.stderr
     if "run" not in command:
         assert done.stdout == "cup.yaml: no faults, 1 warning, 2 matches\n"
     else:
-        assert "warning" not in arena(*command, "cup.yaml", "--plugin", "own.py", "--quiet").stderr
+        assert "warning" not in invoke(*command, "cup.yaml", "--plugin", "own.py", "--quiet").stderr
 
 
 PLAIN = """\

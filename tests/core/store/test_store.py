@@ -385,7 +385,6 @@ def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytes
     assert not Path("all.db").exists()
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("change", [{"rounds": 3}, {"agents": ["random", "greedy", "minimax"]}])
 def test_stores_of_a_spec_that_grew_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
     """Matches of the older spec wait for the next run."""
@@ -536,7 +535,6 @@ def test_an_empty_store_has_no_tallies(tmp_path: Path) -> None:
         assert [tally.games for tally in tallies_of(store, store.last().boards)] == [0]
 
 
-@pytest.mark.process
 def test_large_counts_of_steps_are_summed(tmp_path: Path) -> None:
     """10^15 a match, in more matches than a whole number of SQLite can hold."""
     rounds = 2**63 // 10**15 + 1

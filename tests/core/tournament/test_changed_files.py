@@ -66,7 +66,7 @@ def write(folder: Path, cell: int) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The spec, its file and a store, played with the table that begins in cell 1."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "cup.yaml").write_text(SPEC)
@@ -76,9 +76,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def played(made: Path, tmp_path: Path) -> Path:
+def played(original: Path, tmp_path: Path) -> Path:
     """A folder with that store, in which the table now begins in cell 9."""
-    copytree(made, tmp_path, dirs_exist_ok=True)
+    copytree(original, tmp_path, dirs_exist_ok=True)
     write(tmp_path, 9)
     return tmp_path
 
@@ -164,10 +164,10 @@ def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, 
         assert set(begins(store)) <= {"1"}
 
 
-def test_stores_of_other_contents_are_not_merged(made: Path, played: Path) -> None:
+def test_stores_of_other_contents_are_not_merged(original: Path, played: Path) -> None:
     run(played / "cup.yaml", store=played / "other.db")
     with pytest.raises(StoreConflict, match=r"first\.tsv differs between"):
-        merge_stores(played / "both.db", [made / "cup.db", played / "other.db"])
+        merge_stores(played / "both.db", [original / "cup.db", played / "other.db"])
 
 
 def test_files_are_compared_on_other_machines(played: Path, tmp_path: Path) -> None:

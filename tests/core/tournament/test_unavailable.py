@@ -8,7 +8,7 @@ import yaml
 
 import arena
 from arena.store import Store
-from tests.conftest import arena_in
+from tests.conftest import Arena
 
 PLUGIN = '''
 from pathlib import Path
@@ -92,15 +92,12 @@ def test_the_cost_of_decisions_adds_up_in_a_record(spec: dict[str, Any], tmp_pat
         assert 0 < len(own) < len(plain)
 
 
-@pytest.mark.process
-def test_void_matches_that_are_played_again_are_counted_once(spec: dict[str, Any], tmp_path: Path) -> None:
-    """There is one worker, because two processes that change the file of failures at once would miss some."""
-    command = arena_in(tmp_path)
+def test_void_matches_that_are_played_again_are_counted_once(spec: dict[str, Any], tmp_path: Path, invoke: Arena) -> None:
     file = tmp_path / "cup.yaml"
 
     def run_again(rounds: int) -> str:
         file.write_text(yaml.safe_dump({**spec, "isolation": "none", "rounds": rounds}))
-        done = command("run", file, "--store", "cup.db", "--concurrency", "1", "--workers", "1")
+        done = invoke("run", file, "--store", "cup.db", "--concurrency", "1")
         return next((line for line in done.stderr.splitlines() if "cup.db" in line or "void match" in line), "")
 
     away(tmp_path, 100)
