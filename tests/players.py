@@ -1,5 +1,6 @@
 """Agents with which tests play. The file is also a plugin: a spec names it as `str(PLAYERS)`."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,20 @@ class Raiser(Agent):
         raise RuntimeError(self.message)
 
 
+class Sleeper(Agent):
+    """Sleeps in every decision, and plays the first legal action."""
+
+    name = "sleeper"
+
+    def __init__(self, *, seconds: float = 0.5) -> None:
+        self.seconds = seconds
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        """Sleep, and return the first action."""
+        time.sleep(self.seconds)
+        return game.actions(state)[0]
+
+
 class Scripted(Agent):
     """Chooses by a function."""
 
@@ -55,7 +70,7 @@ class Scripted(Agent):
 
 
 class Solver(Agent):
-    """Hands in a solution, or what a function returns."""
+    """Hands in a solution, or the result of a function."""
 
     name = "solver"
 
@@ -69,5 +84,5 @@ class Solver(Agent):
 
 @hookimpl
 def arena_agents() -> list[type[Agent]]:
-    """Return those that a spec can name."""
-    return [First, Last, Raiser]
+    """Return the agents that a spec can name."""
+    return [First, Last, Raiser, Sleeper]

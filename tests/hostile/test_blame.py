@@ -13,6 +13,7 @@ import yaml
 
 from arena_isolation.agent_start import namespaces_work
 from tests.conftest import Missing, arena_in
+from tests.players import PLAYERS
 
 ASSASSIN = '''
 import os, time
@@ -51,22 +52,9 @@ class Assassin(Agent):
         os.wait()
         return game.actions(state)[0]
 
-class Honest(Agent):
-    name = "honest"
-
-    def choose(self, game, state, search):
-        return game.actions(state)[0]
-
-class Slow(Honest):
-    name = "slow"
-
-    def choose(self, game, state, search):
-        time.sleep(0.3)
-        return game.actions(state)[0]
-
 @hookimpl
 def arena_agents():
-    return [Assassin, Honest, Slow]
+    return [Assassin]
 '''
 WITHOUT = ("unshare", "--map-root-user", "sh", "-c", 'echo 0 > /proc/sys/user/max_pid_namespaces && exec "$@"', "sh")
 """What runs a command where no PID namespace can be made: in a user namespace that may have none."""
@@ -84,7 +72,7 @@ NOBODY = ("normal", None, (0.0, 0.0))
 
 
 def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: int = 0) -> set[Any]:
-    """How the matches of an agent against the slow one ended in a run with a worker, which has the token as a variable."""
+    """Play an agent against a sleeping one in a run with a worker, which has the token as a variable. Return the ends."""
     (folder / "assassin.py").write_text(ASSASSIN)
     token = token_hex(8)
     if killer["agent"] == "assassin":
@@ -92,8 +80,8 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
     values = {
         "game": {"name": "tic-tac-toe", "rows": 1, "columns": 3, "in_a_row": 3},
         "rounds": 1,
-        "agents": [killer, {"agent": "slow", "isolation": rival}],
-        "plugins": ["assassin.py"],
+        "agents": [killer, {"agent": "sleeper", "seconds": 0.3, "isolation": rival}],
+        "plugins": ["assassin.py", str(PLAYERS)],
         "pondering": True,  # else the child stands still in the turn of the opponent
     }
     (folder / "cup.yaml").write_text(yaml.safe_dump(values))
@@ -110,10 +98,11 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
 
 
 @pytest.mark.promise(hole="blame", isolation=("process", "sandbox"))
-@pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("honest", "process")])
+@pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("first", "process")])
 def test_a_killer_finds_no_other_process(agent: str, isolation: str, namespaces: None, tmp_path: Path) -> None:
-    """The matches end as those of its honest twin."""
-    killer = {"agent": agent, "plugin": "assassin.py", "isolation": isolation}
+    """The matches end as with an agent that only plays."""
+    plugin = "assassin.py" if agent == "assassin" else str(PLAYERS)
+    killer = {"agent": agent, "plugin": plugin, "isolation": isolation}
     assert ends(tmp_path, killer, "process") == {NOBODY}
 
 
@@ -124,5 +113,5 @@ def test_matches_are_void_if_the_agent_can_kill_the_worker(rival: str, namespace
     assert ends(tmp_path, killer, rival, *WITHOUT, code=1) == {("void", None, (0.0, 0.0))}
 
 
-def test_the_honest_twin_plays_without_namespaces(namespaces: None, tmp_path: Path) -> None:
-    assert ends(tmp_path, {"agent": "honest", "isolation": "process"}, "process", *WITHOUT) == {NOBODY}
+def test_an_honest_agent_plays_without_namespaces(namespaces: None, tmp_path: Path) -> None:
+    assert ends(tmp_path, {"agent": "first", "isolation": "process"}, "process", *WITHOUT) == {NOBODY}

@@ -17,6 +17,7 @@ from arena.store import Store
 from tests.eventually import eventually
 from tests.hostile.conftest import stop_agents_by
 from tests.other_user import run_as_other_user
+from tests.players import PLAYERS
 
 pytestmark = pytest.mark.process
 PLUGIN = '''
@@ -24,13 +25,6 @@ import ctypes, mmap, os, signal, struct, tempfile, time
 from arena import Agent, hookimpl
 
 SUBREAPER, SHARE_MEMORY = 36, 0x100 | signal.SIGCHLD  # of prctl(2), and CLONE_VM of clone(2)
-
-class Slow(Agent):
-    """Takes its time, and does nothing in it."""
-    name = "slow"
-    def choose(self, game, state, search):
-        time.sleep(0.7)
-        return next(iter(game.actions(state)))
 
 class Honest(Agent):
     """Has as many idle processes as it may."""
@@ -111,15 +105,16 @@ class Lack(Chain):
         return next(iter(game.actions(state)))
 
 @hookimpl
-def arena_agents(): return [Slow, Honest, Crowd, Chain, Lack]
+def arena_agents(): return [Honest, Crowd, Chain, Lack]
 '''
 CASES = [(isolation, way) for isolation in ("process", "sandbox") for way in ("group", "signals")]
 
 
 def values_of(folder: Path, name: str, isolation: str, **more: Any) -> dict[str, Any]:
     (folder / "chains.py").write_text(PLUGIN)
-    agents = [{"agent": name, "isolation": isolation}, "slow"]
-    return {"game": "tic-tac-toe", "rounds": 1, "agents": agents, "limits": {"moves": 4}, "plugins": ["chains.py"], **more}
+    agents = [{"agent": name, "isolation": isolation}, {"agent": "sleeper", "seconds": 0.7}]
+    plugins = ["chains.py", str(PLAYERS)]
+    return {"game": "tic-tac-toe", "rounds": 1, "agents": agents, "limits": {"moves": 4}, "plugins": plugins, **more}
 
 
 @pytest.fixture(params=CASES, ids="-".join)

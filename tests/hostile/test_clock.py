@@ -26,6 +26,7 @@ from arena_isolation.control_group import new_group, own_folders
 from arena_isolation.family_clock import FamilyClock
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.hostile.conftest import stop_agents_by
+from tests.players import PLAYERS
 
 pytestmark = pytest.mark.load
 PLUGIN = '''
@@ -56,15 +57,6 @@ class Works(Agent):
     def choose(self, game, state, search):
         until = time.process_time() + self.seconds
         while time.process_time() < until: pass
-        return next(iter(game.actions(state)))
-
-class Sleeps(Agent):
-    """Needs no processor at all, and is late."""
-    name = "sleeps"
-    def __init__(self, seconds: float = 0.5) -> None:
-        self.seconds = seconds
-    def choose(self, game, state, search):
-        time.sleep(self.seconds)
         return next(iter(game.actions(state)))
 
 class Crowds(Agent):
@@ -114,7 +106,7 @@ class Counts(Agent):
         return action
 
 @hookimpl
-def arena_agents(): return [Burns, Works, Sleeps, Crowds, Threads, Reads, Counts]
+def arena_agents(): return [Burns, Works, Crowds, Threads, Reads, Counts]
 '''
 SPEC: dict[str, Any] = {"game": "connect-four", "rounds": 1}
 CASES = [(isolation, way) for isolation in ("process", "sandbox") for way in ("group", "signals")]
@@ -194,18 +186,19 @@ def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, 
             assert forgiven == pytest.approx(sum(max(0.0, one) for one in over), abs=1e-5)
 
 
-def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(plugin: str, load: None) -> None:
+def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(load: None) -> None:
     """Only its waits for a processor, before and after the sleep, are forgiven."""
-    agents = [{"agent": "sleeps", "seconds": 0.3}, "random"]
-    records = played({**SPEC, "agents": agents, "limits": {"seconds": 0.2, "moves": 2}, "plugins": [plugin]})
-    assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeps")] * 2
+    agents = [{"agent": "sleeper", "seconds": 0.3}, "random"]
+    records = played({**SPEC, "agents": agents, "limits": {"seconds": 0.2, "moves": 2}, "plugins": [str(PLAYERS)]})
+    assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeper")] * 2
 
 
 @pytest.mark.parametrize("stilled", [("process", "group"), ("process", "signals")], indirect=True, ids="-".join)
-@pytest.mark.parametrize("name", ["sleeps", "crowds"])
+@pytest.mark.parametrize("name", ["sleeper", "crowds"])
 def test_an_agent_that_delays_itself_is_late(plugin: str, stilled: str, one_core: int, name: str) -> None:
     limits = {"seconds": 0.1, "cpu_seconds": 100, "moves": 2}
-    records = played({**SPEC, "agents": [name, "random"], "isolation": stilled, "limits": limits, "plugins": [plugin]})
+    plugins = [plugin, str(PLAYERS)]
+    records = played({**SPEC, "agents": [name, "random"], "isolation": stilled, "limits": limits, "plugins": plugins})
     assert [record.termination for record in records] == ["timeout"] * 2
     for record in records:
         assert record.seat == record.labels.index(name)

@@ -20,6 +20,7 @@ from arena.store import Store
 from arena_records.export import export
 from tests.conftest import Arena
 from tests.eventually import eventually
+from tests.players import PLAYERS
 
 SPY = """
 import gc, random
@@ -169,28 +170,13 @@ for line in sys.stdin:
         continue
     print(json.dumps(answer), flush=True)
 """
-SLOW = """
-import time
-from arena import Agent, hookimpl
-
-class Slow(Agent):
-    name = "slow"
-
-    def choose(self, game, state, search):
-        time.sleep(0.02)
-        return search.rng.choice(game.actions(state))
-
-@hookimpl
-def arena_agents():
-    return [Slow]
-"""
 
 
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Callable[[], str]:
     """Start the run, end it by Ctrl-C once it has matches, and return what it wrote to stderr."""
-    (tmp_path / "slow.py").write_text(SLOW)
-    (tmp_path / "s.yaml").write_text(SPEC.replace("other}]", "other}, slow]\nplugins: [slow.py]"))
+    agents = "other}, {agent: sleeper, seconds: 0.02}]"
+    (tmp_path / "s.yaml").write_text(SPEC.replace("other}]", f"{agents}\nplugins: ['{PLAYERS}']"))
 
     def start() -> str:
         command = [sys.executable, "-m", "arena", "run", "s.yaml", "--workers", "1"]
@@ -225,7 +211,7 @@ def test_a_secret_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[]
     board = json.loads(arena("leaderboard", "results/s.db", "--format", "json").stdout)
     assert (board["seed"], board["commitment"]) == (None, committed[1])
     assert {record["seed"] for record in exported(tmp_path / "results/s.db")} == {None}
-    (tmp_path / "s.yaml").write_text((tmp_path / "s.yaml").read_text().replace(", slow]", "]"))
+    (tmp_path / "s.yaml").write_text((tmp_path / "s.yaml").read_text().replace(", {agent: sleeper, seconds: 0.02}]", "]"))
     done = arena("run", "s.yaml", "--workers", "1")
     digits = re.search(r"^seed: (\w+)$", done.stderr, re.MULTILINE)
     assert digits is not None
@@ -278,15 +264,14 @@ def test_the_seed_is_secret_by_default_only_against_code_of_others(more: dict[st
     """Agents that arena itself loads are trusted wherever they run."""
     spec = load_spec({"game": "pig", "rounds": 1, **more})
     assert (spec.secret, spec.seed == 0) == (secret, not secret)
-    assert any("agents[1] brings code" in note for note in spec.notes) == (secret and "seed" not in more)
+    assert any("agents[1] has code" in note for note in spec.notes) == (secret and "seed" not in more)
     assert load_spec({"game": "pig", "rounds": 1, **more}, seed=5).seed == 5
 
 
-def test_a_plugin_of_an_entry_makes_the_seed_secret_in_a_sandbox(bubblewrap: str, tmp_path: Path) -> None:
+def test_a_plugin_of_an_entry_makes_the_seed_secret_in_a_sandbox(bubblewrap: str) -> None:
     """With isolation: process, an agent could read the store anyway."""
-    (tmp_path / "slow.py").write_text(SLOW)
     for isolation, secret in (("sandbox", True), ("process", False)):
-        entry = {"agent": "slow", "plugin": str(tmp_path / "slow.py"), "isolation": isolation}
+        entry = {"agent": "first", "plugin": str(PLAYERS), "isolation": isolation}
         assert load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", entry]}).secret == secret
 
 
@@ -298,7 +283,7 @@ def test_a_run_against_a_program_resumes_with_its_default_secret(arena: Arena, t
     done = arena("run", "s.yaml", "--workers", "1")
     digits = re.search(r"^seed: (\w{32})$", done.stderr, re.MULTILINE)
     assert digits is not None, done.stderr
-    assert "note: the seed is secret, because agents[1] brings code" in done.stderr
+    assert "note: the seed is secret, because agents[1] has code" in done.stderr
     records = exported(tmp_path / "results/s.db")
     again = arena("run", "s.yaml", "--workers", "1")
     assert "all 4 matches were in" in again.stderr

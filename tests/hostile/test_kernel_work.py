@@ -12,6 +12,7 @@ from arena_isolation import agent_pool
 from arena_isolation.agent_pool import AgentProcesses, UsedUp
 from tests.hostile.conftest import stop_agents_by
 from tests.hostile.test_shared_limits import FakeProcess
+from tests.players import PLAYERS
 
 PLUGIN = """
 import ctypes, os, time
@@ -48,15 +49,9 @@ class Burner(Honest):
         libc.madvise(place, BYTES, SMALL_PAGES)
         libc.madvise(place, BYTES, POPULATE_READ)
 
-class Slow(Agent):
-    name = "slow"
-    def choose(self, game, state, search):
-        time.sleep(0.2)
-        return game.actions(state)[0]
-
 @hookimpl
 def arena_agents():
-    return [Burner, Honest, Slow]
+    return [Burner, Honest]
 """
 
 
@@ -75,12 +70,12 @@ def test_work_of_the_kernel_in_the_turn_of_another_is_a_fault(
     stop_agents_by(way, monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "work.py").write_text(PLUGIN)
-    names = ("burner", "slow"), ("honest", "slow")
-    for pair in names:
-        entries: list[dict[str, Any]] = [{"agent": name, "plugin": "work.py", "isolation": isolation} for name in pair]
+    sleeper = {"agent": "sleeper", "seconds": 0.2, "plugin": str(PLAYERS), "isolation": isolation}
+    for name in ("burner", "honest"):
+        entries: list[dict[str, Any]] = [{"agent": name, "plugin": "work.py", "isolation": isolation}, sleeper]
         game = {"name": "tic-tac-toe", "rows": 1, "columns": 4, "in_a_row": 4}
         for record in run({"game": game, "rounds": 1, "limits": {"seconds": 5}, "agents": entries}).records:
-            if pair[0] == "honest":
+            if name == "honest":
                 assert record.termination == "normal", record
             else:
                 assert (record.termination, record.labels[record.seat or 0]) == ("timeout", "burner"), record

@@ -15,13 +15,14 @@ from arena import Record
 from arena.store import Store
 from tests.conftest import arena_in
 from tests.extensions.web.conftest import served
+from tests.players import PLAYERS
 
 pytestmark = pytest.mark.process
 
 FRAGILE = '''
 import os
 
-from arena import Agent, hookimpl
+from arena import hookimpl
 from arena_bridges.openspiel import OpenSpiel
 
 
@@ -36,30 +37,11 @@ class Fragile(OpenSpiel):
         return super().result(state, action)
 
 
-class First(Agent):
-    name = "first"
-
-    def choose(self, game, state, search):
-        return game.actions(state)[0]
-
-
-class Last(Agent):
-    name = "last"
-
-    def choose(self, game, state, search):
-        return game.actions(state)[-1]
-
-
 @hookimpl
 def arena_games():
     return [Fragile]
-
-
-@hookimpl
-def arena_agents():
-    return [First, Last]
 '''
-SPEC = {"game": "fragile", "agents": ["first", "last"], "rounds": 2, "plugins": ["fragile.py"]}
+SPEC = {"game": "fragile", "agents": ["first", "last"], "rounds": 2, "plugins": ["fragile.py", str(PLAYERS)]}
 SENTENCE = "pyspiel is not installed: pip install 'open-spiel>=1.6'"
 
 

@@ -21,7 +21,7 @@ from arena.errors import Interrupted
 from arena.match.record import Record
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
-from tests.players import First, Scripted, Solver
+from tests.players import PLAYERS, First, Scripted, Solver
 
 
 def raises(error: type[BaseException], *arguments: Any) -> Any:
@@ -461,18 +461,13 @@ def test_play_accepts_names_mappings_instances_positions_and_heuristics() -> Non
     assert tiles.game == "sliding-tiles"
 
 
-@pytest.mark.process
 def test_play_loads_plugins(tmp_path: FilePath) -> None:
     """The record has the parameters of the game, and a short `repr`."""
-    (tmp_path / "mine.py").write_text(
-        "import arena\nclass Last(arena.Agent):\n    name = 'last-legal'\n    def choose(self, game, state, search):\n"
-        "        return list(game.actions(state))[-1]\n@arena.hookimpl\ndef arena_agents():\n    return [Last]\n"
-    )
     game = {"name": "othello", "size": 4}
-    record = play(game, ["last-legal", "greedy"], plugins=[tmp_path / "mine.py"])
+    record = play(game, ["last", "greedy"], plugins=[PLAYERS])
     assert record.parameters == {"size": 4}
     returns = ", ".join([f"{value:.0f}" for value in record.returns])
-    told = f"of othello(size=4): last-legal - greedy, returns {returns}, normal, {record.moves} moves>"
+    told = f"of othello(size=4): last - greedy, returns {returns}, normal, {record.moves} moves>"
     assert repr(record) == f"<Record {record.id[:10]} {told}"
     spec = {"game": game, "rounds": 1, "agents": ["random", "greedy"]}
     for results in (run(spec), run(spec, store=tmp_path / "othello.db")):
