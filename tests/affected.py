@@ -1,4 +1,5 @@
-"""Prints the folders of the tests that a change of one extension needs: its own, and those of the extensions that import it.
+"""Prints the folders of the tests that a change of one extension needs: the folders of this extension and of
+all extensions that import it.
 
 `python tests/affected.py web`
 """

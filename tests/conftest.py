@@ -330,7 +330,7 @@ def nothing_left(request: pytest.FixtureRequest, temporary_folder: Path) -> Iter
     folder = None if request.node.get_closest_marker("unit") else temporary_folder
     before = Present.look(folder)
     yield
-    with suppress(pytest.fail.Exception):  # what ends soon is not left
+    with suppress(pytest.fail.Exception):  # a process that ends soon is accepted
         eventually(lambda: not before.describe_new(folder))
         return
     left = before.describe_new(folder)

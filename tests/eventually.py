@@ -10,7 +10,7 @@ import pytest
 T = TypeVar("T")
 
 DEADLINE_SECONDS = 60.0 * float(os.environ.get("ARENA_TEST_PATIENCE") or 1)
-"""How long a test waits for something that must happen. It is no measure of speed: a slow machine sets ARENA_TEST_PATIENCE."""
+"""How long a test waits for something that must happen. It does not measure speed: a slow machine sets ARENA_TEST_PATIENCE."""
 PAUSE_SECONDS = 0.02
 
 

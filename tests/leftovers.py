@@ -23,7 +23,7 @@ OPEN_FILES = Path("/proc/self/fd")
 
 
 class Present(NamedTuple):
-    """What this process has at one time."""
+    """The processes, ports, threads and files of this process at one time."""
 
     processes: frozenset[int]
     sockets: frozenset[str]
@@ -66,7 +66,7 @@ def _is_looked_at(thread: threading.Thread) -> bool:
 
 
 def _processes(known: frozenset[int]) -> Iterator[int]:
-    """The processes that this one has started, directly or not. Those below a known one are left out."""
+    """The processes that this one has started, directly or not. Descendants of a known process are left out."""
     servers = fork_server.server_ids()
     tracker = sys.modules.get("multiprocessing.resource_tracker")
     waiting = [os.getpid()]

@@ -65,7 +65,7 @@ class Scripted(Agent):
         self.does = does
 
     def choose(self, game: Game, state: Any, search: Search) -> Any:
-        """Return what the function returns."""
+        """Return the result of the function."""
         return self.does(game, state, search)
 
 

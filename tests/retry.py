@@ -25,7 +25,7 @@ KEPT_CHARACTERS = 100_000
 
 
 def main(words: list[str]) -> int:
-    """Run pytest with these words, retry what failed, and return the exit code."""
+    """Run pytest with these words, retry the tests that failed, and return the exit code."""
     with TemporaryDirectory() as cache:
         code, end = run_pytest([*words, "-o", f"cache_dir={cache}"])
         record = Path(cache, "v", "cache", "lastfailed")
@@ -66,7 +66,7 @@ def run_pytest(words: list[str]) -> tuple[int, str]:
 
 
 def count_flaky(tests: list[str]) -> list[str]:
-    """Return the flaky tests with those of earlier calls."""
+    """Return the flaky tests of this call and of earlier calls."""
     if (place := os.environ.get("ARENA_FLAKY")) is None:
         return tests
     with Path(place).open("a+", encoding="utf-8") as opened:

@@ -23,7 +23,7 @@ def openings(name: str) -> list[str]:
 
 
 def seen_from_all_sides(text: str, *, square: bool) -> set[tuple[str, ...]]:
-    """Return the rows of a board and of its mirror image; for a square board, also those of all its rotations and reflections."""
+    """Return the rows of a board and of its mirror image; for a square board, also of all its rotations and reflections."""
     found = {tuple(text.partition(" ")[0].split("/"))}
     for _ in range(4):
         found |= {tuple(row[::-1] for row in rows) for rows in found}
@@ -63,7 +63,7 @@ def test_openings_are_balanced_by_a_full_search(name: str) -> None:
 
 
 @pytest.mark.proof
-def test_the_generator_writes_what_is_there() -> None:
+def test_the_generator_writes_the_stored_positions() -> None:
     """The generator makes the same openings of othello again."""
     found = importlib.util.spec_from_file_location("generate_positions", POSITIONS / "generate.py")
     assert found is not None

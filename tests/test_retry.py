@@ -50,7 +50,7 @@ def test_a_test_that_fails_twice_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(3, 0), (4, 1)])
 def test_more_than_three_flaky_tests_are_an_error(number: int, code: int, tmp_path: Path) -> None:
-    """Those of an earlier call count, too."""
+    """Flaky tests of an earlier call count, too."""
     (tmp_path / "flaky").write_text("test_earlier.py::test_once\n")
     for index in range(1, number):
         (tmp_path / f"test_{index}.py").write_text(ONCE)

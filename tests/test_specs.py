@@ -1,4 +1,4 @@
-"""The specs in `tournaments/` run unchanged, and their results show what the texts about them say."""
+"""The specs in `tournaments/` run unchanged, and their results agree with the texts about them."""
 
 from importlib.util import find_spec
 from pathlib import Path

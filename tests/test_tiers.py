@@ -1,4 +1,4 @@
-"""Tests of the tiers: how `tests/conftest.py` finds them, and what a unit test must not do."""
+"""Tests of the tiers: how `tests/conftest.py` finds them, and the limits of a unit test."""
 
 import os
 import subprocess
@@ -92,8 +92,8 @@ LEFT = {
 
 
 @pytest.mark.parametrize(("what", "tier"), [*[(what, "process") for what in LEFT], ("thread", "unit")])
-def test_what_a_test_leaves_is_its_own_fault(what: str, tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next test passes, and so does one that uses what the module shares."""
+def test_a_test_that_leaves_something_fails(what: str, tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next test passes, and so does a test with a fixture that the module shares."""
     monkeypatch.setenv("ARENA_TEST_PATIENCE", "0.01")
     text = f"""import tempfile, threading
 pytestmark = pytest.mark.{tier}

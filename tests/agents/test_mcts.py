@@ -43,7 +43,7 @@ def test_a_winning_action_is_always_taken(decide: Decide, open_positions: list[A
 
 
 def test_a_single_threat_is_blocked(decide: Decide, open_positions: list[Any]) -> None:
-    """The positions are those in which the opponent threatens to win in exactly one cell and a block avoids the loss."""
+    """In each position, the opponent threatens to win in exactly one cell and a block avoids the loss."""
     game = TicTacToe()
     threatened = [
         (state, threats[0])

@@ -269,7 +269,7 @@ def test_a_search_of_the_whole_tree_is_exact(agent: Agent, limits: dict[str, int
         assert decision.exact
 
 
-def test_a_mean_of_rollouts_is_no_win() -> None:
+def test_a_mean_of_rollouts_does_not_prove_a_win() -> None:
     """Five rollouts of an unfinished game of Othello prove nothing, even if all of them are won."""
     firsts = [
         arena.play("othello", [MCTS(rollouts=5), "random"], seed=seed, limits={"moves": 1}).decisions[0] for seed in range(60)

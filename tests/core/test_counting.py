@@ -202,7 +202,7 @@ def test_the_copy_method_of_a_game_is_used() -> None:
 
 
 @pytest.mark.parametrize(("agent", "expanded"), [(BreadthFirst(), 2**6 - 6), (DepthFirst(), 6)])
-def test_expanded_states_are_those_whose_actions_were_asked_for(agent: Any, expanded: int) -> None:
+def test_a_state_counts_as_expanded_when_its_actions_are_requested(agent: Any, expanded: int) -> None:
     """Of 6 bits, breadth first expands all states with at most 4 bits and one with 5; depth first expands one of each number."""
     view, meter = view_of(Bits(width=6))
     assert agent.solve(view, 0, Search(view, None, Limits(), meter, random.Random(1), SharedStart(view, None))) is not None

@@ -15,7 +15,7 @@ OLD = {
 POINTS = "# of the package\n[arena]\n one = json : JSONDecoder.decode [speed]\ntwo=json\n\n[console_scripts]\nold = old:main\n"
 
 
-def test_entry_points_are_those_of_the_standard_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points_equal_the_result_of_importlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, (file, text) in enumerate(OLD.items()):
         metadata = (tmp_path / str(number) / file).parent
         metadata.mkdir(parents=True)

@@ -22,7 +22,7 @@ from arena import Agent, hookimpl
 
 
 class Spy(Agent):
-    """Plays the first action, and writes down what its process has imported."""
+    """Plays the first action, and writes down the modules that its process has imported."""
 
     name = "spy"
 

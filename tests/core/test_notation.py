@@ -28,14 +28,14 @@ class Mark(enum.Enum):
 
 
 class Rank(enum.IntEnum):
-    """One whose members are numbers."""
+    """An enumeration of numbers."""
 
     ACE = 1
     KING = 13
 
 
 class Rights(enum.Flag):
-    """One whose members can be combined."""
+    """An enumeration of flags, which can be combined."""
 
     NONE = 0
     SHORT = 1
@@ -111,7 +111,7 @@ def test_a_literal_is_written_as_python_writes_it(value: Any) -> None:
     assert write(value, Rules) == repr(value)
 
 
-def test_the_notation_is_that_of_the_code() -> None:
+def test_the_notation_equals_the_code() -> None:
     cell = Cell(Place(1), Mark.CROSS)
     assert write(cell, Rules) == "Cell(place=Place(row=1, column=0), mark=Mark.CROSS)"
     assert write((Rank.KING, Rights(3), Table.Side.LEFT), Rules) == "(Rank.KING, Rights(3), Table.Side.LEFT)"

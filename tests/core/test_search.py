@@ -1,4 +1,4 @@
-"""What an agent gets for a decision: evaluation, ties, iterative deepening, the common start."""
+"""The services of a search for one decision: evaluation, ties, iterative deepening, the common start."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -187,7 +187,7 @@ class TwoRoads(Game):
 
 @pytest.mark.parametrize("agent", ["minimax", "alpha-beta", {"agent": "alpha-beta", "table": True}])
 def test_deepening_sees_forced_lines_to_their_end(agent: Any) -> None:
-    """Equal iterations are no proof."""
+    """Equal iterations prove nothing."""
     for limits in ({}, {"nodes": 1000}):
         record = play(TwoRoads(), [agent, First()], limits=limits)
         assert (record.actions[0], record.returns) == ("R", (1, -1))
@@ -269,7 +269,7 @@ class Starter(Agent):
 
 
 def test_all_agents_of_a_round_start_from_the_same_complete_state() -> None:
-    """It comes from the stream of the position, not from that of the seat."""
+    """The stream of the position gives it, not the stream of the seat."""
     one = play(Guess(), Starter(), seed=5)
     other = play(Guess(), Starter(draws=7), seed=5)
     assert one.id != other.id
@@ -295,7 +295,7 @@ def test_search_count_adds_nodes() -> None:
     assert search.nodes == 10
 
 
-def test_nodes_are_limited_by_what_a_record_can_hold() -> None:
+def test_nodes_are_limited_to_the_largest_count_of_a_record() -> None:
     game, search = search_on(TicTacToe())
     search.count(Limits.MAX_COUNT)
     for claim in (lambda: search.count(Limits.MAX_COUNT), lambda: search.count(1), lambda: game.result((0, 0), 1)):

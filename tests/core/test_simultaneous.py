@@ -96,7 +96,7 @@ class SealedBids(Simultaneous):
 
 
 class Pennies(Simultaneous):
-    """Matching pennies: notation, chance and what a seat sees are those that every game has."""
+    """Matching pennies has the notation, the chance and the observations that every game has."""
 
     name = "pennies"
 
@@ -162,7 +162,7 @@ def test_choices_of_others_are_hidden_until_all_have_chosen() -> None:
         assert len(mine) == 1
         assert seen.chosen[seat : seat + 1] == next(iter(mine))
         assert all(action is None for other, action in enumerate(seen.chosen) if other != seat), seen
-        if seat == count:  # whoever is to move knows whose turn it is, and what he may do
+        if seat == count:  # the seat to move knows whose turn it is, and its legal actions
             assert BIDS.to_move(seen) == seat
             assert all(BIDS.actions(seen) == BIDS.actions(state) for state in alike)
     assert max(map(len, groups.values())) > 5
@@ -236,7 +236,7 @@ def test_added_methods_are_not_ascribed_to_the_author() -> None:
 
 
 class StaticNotation(Pennies):
-    """A static method, and one that calls that of the class above."""
+    """A static method, and a method that calls the method of its base class."""
 
     @staticmethod
     def format_action(state: str, action: str) -> str:

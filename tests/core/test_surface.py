@@ -16,7 +16,7 @@ IMPORT = re.compile(r"^[ \t]*(?:from (arena(?:\.\w+)*) import (\([^)]*\)|[^\n]*)
 PUBLIC = ("arena", "arena.compiled", "arena.stats", "arena.testing")
 
 
-def test_the_names_of_the_api_are_those_of_the_list() -> None:
+def test_the_names_of_the_api_match_the_list() -> None:
     """`python tests/core/test_surface.py` writes the list anew."""
     assert (TOP / "tests/core/api.txt").read_text().splitlines() == names()
 
@@ -38,7 +38,7 @@ def test_plugins_and_extensions_import_nothing_from_inside_the_core() -> None:
     assert [f"{file}: {module}" for found in folders for file, module, _ in found if is_private(module)] == []
 
 
-def test_what_is_imported_from_the_api_is_there() -> None:
+def test_every_name_imported_from_the_api_exists() -> None:
     missing = []
     folders = [imports_of(folder) for folder in ("extensions", "bridges", "games", "agents", "ladder/src/arena_ladder", "chess")]
     for found in [*folders, imports_of("tests")]:

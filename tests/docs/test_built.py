@@ -91,6 +91,6 @@ def test_docstrings_of_attributes_are_whole(built: Path) -> None:
     assert "Its name in specs and on the command line: lowercase letters, digits and dashes." in text
     assert "TYPE:" not in text
     assert "~arena" not in text
-    assert not re.search(r"(str|int|dict|list|tuple)\(.*\) -> ", text)  # what Python says of its own types
+    assert not re.search(r"(str|int|dict|list|tuple)\(.*\) -> ", text)  # signatures of Python's own types
     assert "<cite>" not in page
     assert not re.search(r"<em>[a-z_]+</em>(?!\s*[:=])", re.sub(r"<em class[^>]*>.*?</em>", "", page))

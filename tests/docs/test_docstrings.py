@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 WORDS = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text("utf-8").partition("## Words")[2].partition("\n## ")[0], re.MULTILINE))
 """Parameters that mean the same everywhere, explained once on the page of the API."""
 ALIASES = {"CHANCE", "Action", "State", "__version__", "hookimpl", "testing"}
-"""Public names that are no class and no function."""
+"""Public names that are neither a class nor a function."""
 MADE_BY_ARENA = {"arena.Results", "arena.Search"}
 """Classes that nobody else has reason to make."""
 
@@ -36,7 +36,7 @@ CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(valu
 
 
 def functions() -> Iterator[tuple[str, Any, str]]:
-    """Every public function, method and property with its name, and what is said where its class is."""
+    """Every public function, method and property with its name and the docstring of its class."""
     for name, value in PUBLIC.items():
         if not inspect.isclass(value):
             yield name, value, ""
@@ -72,7 +72,7 @@ def test_all_is_complete(module: Any, importer: Any) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_attribute_is_explained(name: str) -> None:
-    """By a docstring of its own, or between backticks in that of its class."""
+    """It has its own docstring, or the docstring of its class names it between backticks."""
     kind = CLASSES[name]
     assert inspect.getdoc(kind)
     body = tree(kind).body
@@ -85,7 +85,7 @@ def test_every_attribute_is_explained(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_explained(name: str) -> None:
-    """In the docstring, in that of the class, or once for all on the page of the API."""
+    """The docstring, the docstring of the class or the page of the API names it."""
     function, about = FUNCTIONS[name]
     own = function.__doc__ or ""
     assert own or name.endswith(".__init__"), name

@@ -20,7 +20,7 @@ TRIED = [name for name, text in MANUAL.items() if "```console\n$ " in text]
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", TRIED)
-def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_print_the_shown_output(name: str, tmp_path: Path) -> None:
     """In an empty folder, with the output that the page shows."""
     wrong = [found for command, printed in pages.walk(DOCS / name, tmp_path) if (found := pages.differs(command, printed))]
     assert not wrong, "\n".join(wrong)

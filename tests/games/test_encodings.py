@@ -1,4 +1,4 @@
-"""Encodings: what the decorator promises, what `arena check` finds, and the built-in ones."""
+"""Encodings: the promises of the decorator, the checks of `arena check`, and the built-in encodings."""
 
 import random
 import re
@@ -46,7 +46,7 @@ def test_built_in_encodings_keep_their_promises(game: str, name: str) -> None:
     assert check_encoding(OWN[game, name], games()[game], matches=1) == ("shape", "range", "repeats", "randomness")
 
 
-def test_what_is_own_comes_first() -> None:
+def test_the_seat_sees_its_own_pieces_first() -> None:
     x, o = [1, 0, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 1, 0, 0, 0, 0]
     assert encoded("tic-tac-toe", "planes", "x../.o./..x", 0) == x + o
     assert encoded("tic-tac-toe", "planes", "x../.o./..x", 1) == o + x
@@ -102,7 +102,7 @@ def test_no_two_states_of_tic_tac_toe_look_alike() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(games()) - {"2048", "pig"}))
 def test_encodings_tell_observations_apart(name: str) -> None:
-    """What a seat sees at its turns in random play; 2048 has its score besides, and pig a score past the target."""
+    """Observations of a seat at its turns in random play; 2048 has its score besides, and pig a score past the target."""
     game = games()[name]
     seen: dict[Any, Any] = {}
     encode = bind_encoding(next(iter(encodings_of(game))), game).encode
@@ -122,7 +122,7 @@ def test_encodings_tell_observations_apart(name: str) -> None:
 
 
 def _told(name: str, observation: Any) -> Any:
-    """An observation without what counts for nothing: an order of what came before, the suits of Leduc poker."""
+    """Return an observation without irrelevant parts: the order of earlier events, and the suits of Leduc poker."""
     if name == "goofspiel":
         turns, prize = getattr(observation, "state", observation)
         return prize, frozenset((won, order) for won, _, order in turns)
@@ -198,7 +198,7 @@ class Counts:
     ("bad", "check"),
     [(bad_shape, "shape"), (bad_range, "range"), (not_a_number, "range"), (at_random, "repeats"), (Counts, "repeats")],
 )
-def test_the_check_finds_what_is_wrong(bad: Callable[..., Any], check: str) -> None:
+def test_the_check_finds_wrong_encodings(bad: Callable[..., Any], check: str) -> None:
     encodings = dict(encodings_of(TicTacToe()))
     try:
         wrong = encoding("wrong", game="tic-tac-toe", shape=(3,))(bad)

@@ -1,4 +1,4 @@
-"""Fixtures of several attacks: how agents are stopped, one core for all, and what a server lists."""
+"""Fixtures of several attacks: how agents are stopped, one core for all, and the list of a server."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""A child of an agent kills what it finds in the opponent's turn, and wins no match by it."""
+"""A child of an agent kills all processes that it finds in the opponent's turn, and wins no match by it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from arena import Agent, hookimpl
 MINE = b"ARENA_AGENT_PROCESS=" + os.environ.get("ARENA_AGENT_PROCESS", "").encode()
 
 def victims(token, targets):
-    """All processes of this run but those of the agent itself."""
+    """All processes of this run, except the agent's own."""
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             variables = open(f"/proc/{name}/environ", "rb").read().split(b"\\0")
@@ -57,18 +57,18 @@ def arena_agents():
     return [Assassin]
 '''
 WITHOUT = ("unshare", "--map-root-user", "sh", "-c", 'echo 0 > /proc/sys/user/max_pid_namespaces && exec "$@"', "sh")
-"""What runs a command where no PID namespace can be made: in a user namespace that may have none."""
+"""The words that run a command in a user namespace, in which no PID namespace can be made."""
 
 
 @pytest.fixture(scope="module")
 def namespaces(missing: Missing) -> None:
-    """Skip what needs namespaces where there are none."""
+    """Skip a test that needs namespaces if none can be made."""
     if not namespaces_work() or subprocess.run([*WITHOUT, "true"], check=False).returncode:
         missing("sandbox", "no namespaces can be made here")
 
 
 NOBODY = ("normal", None, (0.0, 0.0))
-"""The end of a match in a row of three cells, which three marks in turn cannot win, and whom it is blamed on."""
+"""The end of a match in a row of three cells, which three marks in turn cannot win: nobody is to blame."""
 
 
 def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: int = 0) -> set[Any]:

@@ -135,7 +135,7 @@ def play(folder: Path, values: dict[str, Any]) -> list[Record]:
 
 
 def left() -> list[str]:
-    """Return the processes of agents that this process has started, and what these have started."""
+    """Return the processes of agents that this process has started, and their descendants."""
     mark, found = f"{ProcessTree.OF_AGENT}={os.getpid()}-".encode(), []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:

@@ -60,7 +60,7 @@ class Works(Agent):
         return next(iter(game.actions(state)))
 
 class Crowds(Agent):
-    """Keeps its own processor busy by children, behind whom little work takes long."""
+    """Keeps its own processor busy by children, so that its own short work takes long."""
     name = "crowds"
     def choose(self, game, state, search):
         for _ in range(30):
@@ -209,7 +209,7 @@ def test_an_agent_that_delays_itself_is_late(plugin: str, stilled: str, one_core
 
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
-def test_processor_time_is_that_of_all_processes(plugin: str, stilled: str) -> None:
+def test_processor_time_includes_all_processes(plugin: str, stilled: str) -> None:
     """Four times 0.15 s are more than 0.3 s."""
     agents = ["threads", "reads"]
     limits = {"cpu_seconds": 0.3, "moves": 2}
@@ -244,7 +244,7 @@ def test_a_search_stops_at_its_limit_of_processor_time(tmp_path: Path, monkeypat
 
 
 def groups_left() -> list[str]:
-    """The control groups of agents whose maker is gone."""
+    """The control groups of agents whose creator has ended."""
     found = [path for folder in own_folders().values() for path in folder.glob("arena-*") if path.is_dir()]
     return [str(path) for path in found if not Path(f"/proc/{path.name.split('-')[1]}").exists()]
 

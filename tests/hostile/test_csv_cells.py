@@ -26,7 +26,7 @@ def arena_agents(): return [Evil]
 @pytest.mark.unit
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1+1"])
 def test_a_text_that_begins_like_a_formula_stays_text(text: str) -> None:
-    """The characters are those of OWASP's list."""
+    """The characters come from OWASP's list."""
     (cells,) = csv.reader([csv_line([text, -1, -0.5, None, "a=b"])])
     assert cells[0].startswith("'")
     assert cells[1:] == ["-1", "-0.5", "", "a=b"]

@@ -48,7 +48,7 @@ def changed(store: Path, statement: str) -> None:
 
 @pytest.mark.unit
 @pytest.mark.parametrize("statement", CHANGES)
-def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> None:
+def test_no_board_is_made_from_changed_records(store: Path, statement: str) -> None:
     changed(store, statement)
     with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* has changed since it was written; `arena check .*`"):
         Leaderboard.load(store)

@@ -103,7 +103,7 @@ class FakeProcess:
 
 
 def test_witnesses_of_a_deal_are_ended_before_the_next_match_with_it() -> None:
-    """Only those that cannot use files, and whose code the organiser has not chosen."""
+    """Only agents that cannot use files, and whose code the organiser has not chosen."""
     limits = Limits()
     stranger, other = (Program(name, {}, None, (), "/", command=(name,)) for name in ("one", "two"))
     own = Program("random", {}, None, (), "/")

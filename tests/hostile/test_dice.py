@@ -1,4 +1,4 @@
-"""An agent cannot compute what another seat draws, neither from its messages nor, under a secret seed, by guessing."""
+"""An agent cannot compute the draws of another seat, neither from its messages nor, under a secret seed, by guessing."""
 
 import json
 import os
@@ -174,7 +174,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Callable[[], str]:
-    """Start the run, end it by Ctrl-C once it has matches, and return what it wrote to stderr."""
+    """Start the run, end it by Ctrl-C once it has matches, and return its stderr."""
     agents = "other}, {agent: sleeper, seconds: 0.02}]"
     (tmp_path / "s.yaml").write_text(SPEC.replace("other}]", f"{agents}\nplugins: ['{PLAYERS}']"))
 

@@ -167,7 +167,7 @@ def test_a_review_is_checked_like_its_store(store: Path, change: str) -> None:
 
 
 @pytest.mark.unit
-def test_a_review_that_is_no_database_is_told(store: Path) -> None:
+def test_a_review_file_that_is_not_a_database_is_reported(store: Path) -> None:
     place_of(store).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
     for write in (False, True):
         with pytest.raises(StoreError, match="cannot be opened"):

@@ -55,7 +55,7 @@ class Crowd(Frugal):
         return super().choose(game, state, search)
 
     def take(self):
-        if os.fork() == 0:  # who makes them when the turn is over
+        if os.fork() == 0:  # it makes them when the turn is over
             os.setsid()
             time.sleep(0.4)
             for _ in range(300):

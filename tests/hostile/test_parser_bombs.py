@@ -56,7 +56,7 @@ def test_an_honest_large_file_is_read_as_a_small_one(name: str, tmp_path: Path) 
 @pytest.mark.parametrize("text", ["f'{}'", "(1, Rf'''{}''')", '(#"""\nfr\'{}\'\n#"""\n)', "('\\'', F\"{}\")"])
 @pytest.mark.promise(hole="text", isolation="any")
 def test_a_state_that_takes_minutes_to_parse_is_refused_at_once(text: str) -> None:
-    """An f-string is no literal."""
+    """An f-string is not a literal."""
     assert any(isinstance(node, ast.JoinedStr) for node in ast.walk(ast.parse(text.format("{1}"))))
     began = process_time()
     with pytest.raises(ValueError, match="expected a Python literal, got an f-string"):

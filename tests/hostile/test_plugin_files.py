@@ -109,7 +109,7 @@ def rows(arena: Arena, *words: str) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _unpatched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a cheat that this process loads puts in place of alpha-beta's play goes with the test."""
+    """A cheat that this process loads replaces the play of alpha-beta. The fixture puts it back after the test."""
     monkeypatch.setattr(AlphaBeta, "choose", AlphaBeta.choose)
     monkeypatch.setattr(referee, "play_match", referee.play_match)
     monkeypatch.setattr("arena.schedule.runner.play_match", referee.play_match)
@@ -188,7 +188,7 @@ def looked():
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
 def test_a_sandbox_shows_no_other_plugins(bubblewrap: str, submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither those of other entries, nor those of the organiser that the agent does not need."""
+    """It hides files of other entries, and files of the organiser that the agent does not need."""
     for name in ("named", "surrounding"):
         (submissions / f"{name}.py").write_text(source(name))
     monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "surrounding.py"))
@@ -227,7 +227,7 @@ def test_trusted_agents_are_named(bubblewrap: str, submissions: Path, arena: Are
 
 
 def test_a_process_gets_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of ARENA_PLUGINS included."""
+    """This includes the plugins in ARENA_PLUGINS."""
     monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "submissions" / "marker.py"))
     plugins = ["submissions/honest.py", "submissions/rival.py"]
     entries = [{"agent": "honest", "isolation": "process"}, {"agent": "referee", "plugin": "submissions/referee.py"}]
@@ -290,7 +290,7 @@ def arena_games():
 
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
-def test_a_sandbox_shows_neither_the_organisers_agents_nor_what_they_import(
+def test_a_sandbox_hides_the_organisers_agents_and_their_imports(
     bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor the files of rivals that a plugin imports from its folder, whatever key names them. The honest twin: it sees the game

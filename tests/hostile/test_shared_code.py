@@ -80,7 +80,7 @@ def test_a_submission_with_another_byte_is_another_program(name: str, tmp_path: 
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
 def test_code_that_only_looks_the_same_shares_no_folder(tmp_path: Path) -> None:
-    """Comments are no code, but a program can read its own."""
+    """Comments count, because a program can read its own comments."""
     victim = seal_submission(write(tmp_path / "victim"))
     commented = seal_submission(write(tmp_path / "thief", {"helper.py": b"X = 1  # play badly\n"}))
     copied = seal_submission(write(tmp_path / "copy"))
@@ -158,7 +158,7 @@ def test_python_imports_nothing_of_an_entry_by_itself(
         for name in names[:2]:
             (tmp_path / "work" / f"{name}.py").write_bytes(plant)
     if isolation == "process":
-        file.write_text(file.read_text().replace('"-c"', '"-S", "-c"'))  # Python of the agent itself may load what it likes
+        file.write_text(file.read_text().replace('"-c"', '"-S", "-c"'))  # the agent's own Python may load any module
     records = play({"agent": "mine", "plugin": str(file), "isolation": isolation})
     assert [(record.termination, record.message) for record in records] == [("normal", None)] * 2
     assert not (tmp_path / "marks").exists()

@@ -1,4 +1,4 @@
-"""The kernel limits what all programs of a user have together. No agent loses because another one has used it up."""
+"""The kernel has limits for all programs of a user together. No agent loses because another agent has used up a limit."""
 
 import os
 from pathlib import Path
@@ -177,7 +177,7 @@ def test_each_sandbox_has_limits_and_for_root_a_user(bubblewrap: str, tmp_path: 
 
 
 class FakeProcess:
-    """A process that may hold what others need until it is ended."""
+    """A process that may hold resources of others until it is ended."""
 
     alive, shares_limits = True, True
 
@@ -205,10 +205,10 @@ class FakeProcess:
         ((True, True), True, "other seat"),
     ],
 )
-def test_a_fault_is_that_of_the_agent_that_has_used_up_a_limit(
+def test_the_agent_that_uses_up_a_limit_is_at_fault(
     holds: tuple[bool, bool], seen: bool, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent that fails alone, or by what it has used up itself, loses."""
+    """An agent loses if it fails alone, or because it has used up the limit itself."""
     held: set[object] = set()
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals" if held else None)
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)

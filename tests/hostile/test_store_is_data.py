@@ -146,7 +146,7 @@ def asked(port: int, path: str) -> Any:
 
 
 @pytest.mark.unit
-def test_what_is_allowed_is_the_very_file(tmp_path: Path) -> None:
+def test_only_the_exact_file_is_allowed(tmp_path: Path) -> None:
     store = tmp_path / "cup.db"
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=store)
     with Store.open(store) as opened:

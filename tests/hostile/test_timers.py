@@ -181,7 +181,7 @@ def test_an_agent_that_can_be_stopped_does_not_lose(
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_a_line_says_that_there_is_no_group(isolation: str, way: str) -> None:
+def test_a_note_reports_a_missing_control_group(isolation: str, way: str) -> None:
     agent_start.groups_work.cache_clear()
     values = {"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": isolation}
     try:

@@ -103,7 +103,7 @@ def test_the_host_may_declare_that_an_entry_waits(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.unit
-def test_a_class_of_the_host_may_be_told_not_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_of_the_host_may_be_set_not_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     entry: dict[str, Any] = {"agent": "sore"}
     plugins = [str(tmp_path / "sore.py")]

@@ -26,7 +26,7 @@ OUTPUTS = {
 
 
 def arena(folder: Path, *words: str) -> str:
-    """Run a command in a folder and return what it prints."""
+    """Run a command in a folder and return its output."""
     command = [sys.executable, "-m", "arena", *words]
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, "ARENA_PLAIN": "1"}, capture_output=True, text=True, check=False
@@ -42,7 +42,9 @@ def is_released(version: str) -> bool:
 
 
 def write(folder: Path, names: Sequence[str]) -> None:
-    """Play each spec of a folder into a store, and write what the commands print about it. With `names`, play only these specs.
+    """Play each spec of a folder into a store, and write the output of the commands about it.
+
+    With `names`, play only these specs.
 
     The hashes of all files of the folder are in SUMS, in the format of `sha256sum`.
     """

@@ -114,7 +114,7 @@ def test_another_service_than_github_gets_no_pages_of_github(about: ModuleType) 
     ],
 )
 def test_a_wrong_fact_is_explained(about: ModuleType, tmp_path: Path, key: str, value: str | None, message: str) -> None:
-    """The message names the file, the line and what is expected there."""
+    """The message names the file, the line and the expected value."""
     lines = {**EMPTY, key: value}
     (tmp_path / "about.toml").write_text("".join(f"{key} = {json.dumps(one)}\n" for key, one in lines.items() if one is not None))
     with pytest.raises(ValueError, match=f"about.toml: {re.escape(message)}"):
@@ -223,7 +223,7 @@ def test_a_version_is_compared_exactly(tmp_path: Path) -> None:
     assert "CITATION.cff: expected the line 'version: 1.2.0'" in done.stderr
 
 
-def test_on_windows_the_command_says_at_once_what_to_do() -> None:
+def test_on_windows_the_command_names_the_remedy_at_once() -> None:
     """Without the modules of POSIX, as there, the command line can be loaded, and names a way out."""
     code = """if True:
         import sys

@@ -93,7 +93,7 @@ def test_bundles_are_verified(release: tuple[Path, Arena], name: str) -> None:
 
 @pytest.mark.parametrize("folder", RELEASES, ids=lambda folder: folder.name)
 def test_the_files_of_a_release_have_not_changed(folder: Path) -> None:
-    """Their hashes are those that `generate.py` wrote, and it does not write the files of a released version again."""
+    """Their hashes equal the hashes that `generate.py` wrote, and it does not write the files of a released version again."""
     files = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir() if file.is_file()}
     del files["SHA256SUMS"]
     assert files == {name: digest for digest, name in map(str.split, (folder / "SHA256SUMS").read_text().splitlines())}

@@ -160,7 +160,7 @@ def test_the_makefile_of_the_guide_fails_for_a_worse_agent(clone: Path) -> None:
     assert "Error 4" in worse.stderr
 
 
-def test_a_failure_is_no_verdict(clone: Path) -> None:
+def test_a_failure_gives_no_verdict(clone: Path) -> None:
     """An agent that cannot be loaded and a wrong value fail with their own messages, whatever the job fails on."""
     (clone / "edge.py").write_text("import nothing_like_this\n")
     broken = run_gate(clone, agent="edge.py", options=QUICK)

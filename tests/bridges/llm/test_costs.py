@@ -207,7 +207,7 @@ def test_invalid_prices_and_request_options_are_refused_before_a_match(change: d
         load_spec(cup)
 
 
-def test_extra_fields_are_allowed_if_they_cost_nothing_or_there_is_no_limit() -> None:
+def test_extra_fields_are_allowed_if_they_are_free_or_costs_have_no_limit() -> None:
     changes: list[dict[str, Any]] = [
         {"own": {"extra_body": {"top_p": 0.5}}, "max_cost": 1},
         {"own": {"extra_body": {"tools": []}}},

@@ -195,7 +195,7 @@ def test_a_board_names_the_ranking_of_its_format(folder: Path, format_: Any, sai
 
 @pytest.mark.parametrize(("format_", "rounds"), [("knockout", 12), ("swiss", 3)])
 def test_marks_compare_ratings_if_a_game_is_not_zero_sum(format_: str, rounds: int) -> None:
-    """Two agents without a mark are those whose ratings differ in the order of the board."""
+    """Two agents have no mark if their ratings differ in the order of the board."""
     agents = [{"agent": "always", "action": action, "label": label} for action, label in (("D", "hawk"), ("C", "dove"))]
     spec = {
         "game": {"name": "prisoners-dilemma", "turns": 3},

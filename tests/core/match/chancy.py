@@ -45,7 +45,7 @@ class TwoCards(Game):
 
 
 class Race(Game):
-    """Seats throw a die in turns, or stop for good; who has more when all have stopped, or above the target, wins."""
+    """Seats throw a die in turns, or stop for good. The larger sum wins when all have stopped, or a sum above the target."""
 
     name = "race"
     target = 12
@@ -86,7 +86,7 @@ def lead(game: Any, state: Any, player: int = 0) -> float:
 
 
 class Noter(Agent):
-    """Plays at random, and notes what it was given."""
+    """Plays at random, and notes its states and its search."""
 
     name = "noter"
     copes = frozenset({"chance", "hidden-information"})

@@ -43,7 +43,7 @@ class Trio(Walk):
     def returns(self, state): return (1.0, -0.5, -0.5)
 
 class Teller(Agent):
-    """Reports one value after another, and none where there are no more."""
+    """Reports one value after another until none is left."""
     name = "teller"
     def __init__(self, *, values: list[float | None] = ()): self.values = list(values)
     def choose(self, game, state, search):

@@ -84,7 +84,7 @@ def test_an_agent_gets_only_its_observation() -> None:
 
 
 class Broken(TwoCards):
-    """Two cards whose first deal is not what it should be."""
+    """Two cards with a wrong first deal."""
 
     def __init__(self, outcomes: Any) -> None:
         self.outcomes = outcomes

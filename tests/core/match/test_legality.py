@@ -10,7 +10,7 @@ from arena.match.replay import Differs, legal_action
 
 
 class Squares(Game):
-    """Actions are tuples; `b2` is what the game reads, `(b, 2)` what it writes."""
+    """Actions are tuples. The game reads `b2` and writes `(b, 2)`."""
 
     name = "squares"
 
@@ -39,7 +39,7 @@ class Squares(Game):
 
 
 @pytest.mark.parametrize("text", ["b2", "(b, 2)"])
-def test_what_the_game_reads_and_what_it_writes_stand_for_an_action(text: str) -> None:
+def test_an_action_may_be_given_in_either_notation(text: str) -> None:
     assert legal_action(Squares(), None, text) == ("b", 2)
 
 

@@ -30,7 +30,7 @@ from tests.core.match.chancy import Noter, Race, TwoCards, lead
 
 
 class Scores(Game):
-    """Three seats gather what they name, in turns, for three rounds; nobody loses what another wins."""
+    """Three seats name amounts in turns for three rounds, and get them. The game is not zero-sum."""
 
     name = "scores"
     players = 3
@@ -59,7 +59,7 @@ class Scores(Game):
 
 
 class Wild(Agent):
-    """Names 4, and from its third decision on what is no action."""
+    """Names 4, and from its third decision on an illegal action."""
 
     name = "wild"
     copes = frozenset({"chance", "hidden-information"})
@@ -69,7 +69,7 @@ class Wild(Agent):
 
 
 def against_the_rules(game: Game, record: Record) -> list[str]:
-    """What the record contradicts, by itself and by the rules."""
+    """Return the contradictions in a record: those within it, and those with the rules."""
     *_, last = found = list(Step.follow(game, record))
     return [*compare_with_rules(game, record, found[0], last, record.moves), *filter(None, [find_contradiction(record, game)])]
 
@@ -134,7 +134,7 @@ def test_a_wrong_standing_makes_a_match_void() -> None:
 
 
 def search_of(game: Game) -> Search:
-    """What an agent is given, without a heuristic."""
+    """Return the arguments of a decision, without a heuristic."""
     meter = Meter()
     return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), SharedStart(game, Stream("start")))
 
@@ -284,14 +284,14 @@ class Offers(Game):
 
 
 def worth_before_the_offer(state: Any, player: int = 0) -> float:
-    """The value of the best play: 2 points a turn. It does not see what is offered."""
+    """The value of the best play: 2 points a turn. It does not see the offer."""
     points, turn, _ = state
     to_come = [2 * len([one for one in range(turn, Offers.turns) if one % 2 == seat]) for seat in (0, 1)]
     return float(points[player] + to_come[player] - points[1 - player] - to_come[1 - player]) / 10
 
 
 def offers_played(nodes: int) -> Iterator[tuple[Any, Record]]:
-    """Every play, all as likely, with what had been reached after the third turn; each decision took so many nodes."""
+    """All plays, equally likely, with the amounts after the third turn. Each decision took the given number of nodes."""
     game = Offers()
     for choices in product(product((0, 3), ("take", "leave")), repeat=game.turns):
         state, actions, reached = game.initial(random.Random()), [], None

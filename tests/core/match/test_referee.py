@@ -398,7 +398,7 @@ def test_a_solution_of_another_make_is_an_illegal_action(found: Any) -> None:
     assert (record.termination, record.seat, record.solved) == ("illegal-action", 0, False)
 
 
-def test_an_answer_that_is_no_unicode_can_be_recorded() -> None:
+def test_an_answer_with_invalid_unicode_can_be_recorded() -> None:
     """Half a surrogate pair."""
     record = play(Words(), Solver(found=Answer("x\ud800")))
     assert record.solved

@@ -279,13 +279,13 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
         load_spec({**spec, "agents": [{"agent": "careful", "depth": "x"}, "random"]})
 
 
-# What is wrong with a plugin
+# Faults of plugins
 
 
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        # It does not import; the line is that of the file, two lines below its head.
+        # It does not import. The line is counted in the file, whose head has two lines.
         ("def f(:\n", r"SyntaxError: .*\(mine\.py:3\)"),
         ("x = 'no end\n", r"SyntaxError: .*\(mine\.py:3\)"),
         ("if True:\nx = 1\n", r"IndentationError: .*\(mine\.py:4\)"),
@@ -490,7 +490,7 @@ def test_paths_that_are_no_plugin_are_refused(tmp_path: Path, monkeypatch: pytes
     assert words in str(caught.value)
 
 
-def test_a_folder_is_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_refused_as_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder_of_plugins").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
     for name in (str(tmp_path / "folder_of_plugins"), "folder_of_plugins"):
@@ -556,7 +556,7 @@ def install(folder: Path, name: str, source: str, *, metadata: bool = True, modu
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command, with what is installed in a folder."""
+    """Run the command with the distributions that are installed in a folder."""
     return run_module("arena", arguments, folder=folder, environment={**os.environ, "PYTHONPATH": str(folder)})
 
 

@@ -31,12 +31,12 @@ Told = Callable[..., tuple[str, str]]
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
-    """What a command writes to stdout and stderr in a folder with a game, which nothing names yet."""
+    """Return a function that runs a command in a folder with a game, and returns its stdout and stderr."""
     (tmp_path / "game.py").write_text(GAME)
     monkeypatch.chdir(tmp_path)
 
     def told(*words: str) -> tuple[str, str]:
-        monkeypatch.setenv(NO_PROJECT, "")  # what `--no-project` sets is undone
+        monkeypatch.setenv(NO_PROJECT, "")  # undoes the effect of `--no-project`
         cli.main(list(words), standalone_mode=False)
         return capsys.readouterr()
 

@@ -93,7 +93,7 @@ def test_games_that_are_all_level_are_not_tested() -> None:
     assert (level.lead, level.p_value_holm, level.better) == (0, 1, 0)
 
 
-def test_solvers_are_distinguished_by_what_ranks_them() -> None:
+def test_solvers_are_distinguished_by_the_measure_that_ranks_them() -> None:
     """Equal moves, but one solver needs a tenth of the nodes."""
     rng = random.Random(3)
     tally = Tally(sheet("puzzle", 3))
@@ -210,7 +210,7 @@ def test_a_repeated_pairing_does_not_affect_other_tests() -> None:
 
 
 def test_a_measure_is_tested_as_returns_are() -> None:
-    """For values that are the returns, each lead, test and interval is that of the board."""
+    """For values that are the returns, each lead, test and interval agrees with the board."""
     returns, rng = MeanReturns(3), random.Random(2)
     matches: list[tuple[int, tuple[int, int], tuple[float, float], int | None]] = []
     for round_ in range(12):

@@ -58,7 +58,7 @@ def spec(tmp_path: Path) -> dict[str, Any]:
 
 
 def both(spec: dict[str, Any], path: Path) -> Leaderboard:
-    """The board of a run without a store, which is that of a run with one."""
+    """Return the board of a run without a store, after a check that a run with a store has the same."""
     (held,) = Leaderboard.of_results(arena.run(spec))
     (stored,) = Leaderboard.of_results(arena.run(spec, store=path))
     for one, other in zip(held.rows, stored.rows, strict=True):

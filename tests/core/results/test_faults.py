@@ -1,4 +1,4 @@
-"""A fault loses the match, also in games in which no return is smaller than that of the other seats."""
+"""A fault loses the match, also in games in which no return is smaller than the returns of the other seats."""
 
 import csv
 import io

@@ -61,7 +61,7 @@ def letters(text: str) -> list[str]:
 
 @settings(max_examples=40, deadline=None)  # a machine may be busy
 @given(rows=ROWS, width=st.integers(30, 120))
-def test_a_table_is_no_wider_than_the_terminal_and_loses_nothing(rows: list[tuple[str, str, int]], width: int) -> None:
+def test_a_table_fits_the_terminal_and_loses_nothing(rows: list[tuple[str, str, int]], width: int) -> None:
     text = TextTable(["one", "other", "number"], rows).text(width=width)
     assert max(map(len, text.split("\n"))) <= width
     assert letters(text) == letters("one other number " + " ".join([f"{one} {other} {number}" for one, other, number in rows]))
@@ -69,7 +69,7 @@ def test_a_table_is_no_wider_than_the_terminal_and_loses_nothing(rows: list[tupl
 
 @settings(max_examples=40, deadline=None)
 @given(rows=ROWS)
-def test_without_a_terminal_a_table_is_what_tabulate_makes_of_it(rows: list[tuple[str, str, int]]) -> None:
+def test_without_a_terminal_a_table_is_printed_by_tabulate(rows: list[tuple[str, str, int]]) -> None:
     whole = tabulate(rows, ["one", "other", "number"], tablefmt="grid", disable_numparse=True, colalign=("left", "left", "right"))
     assert TextTable(["one", "other", "number"], rows).text("grid") == whole
     assert TextTable(["one", "other", "number"], rows).text("grid", width=30) == whole
@@ -130,7 +130,7 @@ def test_a_column_of_negative_numbers_is_aligned_to_the_right() -> None:
     assert lines[2:] == ["-1,234.5", "   -20 %"]
 
 
-def test_what_fits() -> None:
+def test_a_table_fits_if_its_lines_are_not_wider() -> None:
     assert TextTable(["ab", "c"], [["abc", "d"]]).fits(6)
     assert not TextTable(["ab", "c"], [["abc", "d"]]).fits(5)
 

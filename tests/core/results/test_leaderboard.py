@@ -146,7 +146,7 @@ def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: R
         ({}, "score", "score"),
     ],
 )
-def test_the_overall_table_shows_what_ranks_each_board(keys: dict[str, Any], key: str, words: str) -> None:
+def test_the_overall_table_shows_the_measure_that_ranks_each_board(keys: dict[str, Any], key: str, words: str) -> None:
     games = ["pig", "tic-tac-toe"]
     agents = ["random", "greedy", "lookahead", {"agent": "lookahead", "depth": 1, "label": "short"}]
     boards = Leaderboard.of_results(run({"name": "two", "games": games, "agents": agents, "rounds": 3, **keys}))
@@ -213,7 +213,7 @@ def test_agents_without_games_come_last_and_have_no_rank() -> None:
 
 
 def test_unknown_ratings_share_the_last_rank() -> None:
-    """Two groups never met, and scores of the smaller one are no Elo."""
+    """Two groups never met, and the smaller one has scores without Elo."""
     labels = ("one", "two", "three", "four", "five")
     sheet = BoardInfo("half", {}, "versus", labels, 1000, exact=True, ranked_by="rating", left=())
     tally = Tally(sheet)

@@ -1,4 +1,4 @@
-"""Columns of boards that a plugin computes, and sums of what its agents spend."""
+"""Columns of boards that a plugin computes, and sums of the amounts that its agents spend."""
 
 import json
 import sys

@@ -81,7 +81,7 @@ def test_tidy_rows_agree_with_the_records(exported: Callable[..., Any], spec: di
 
 @pytest.fixture
 def raising() -> dict[str, Any]:
-    """A spec with an agent that raises, under a label that is no HTML."""
+    """A spec with an agent that raises, whose label must be escaped in HTML."""
     return {
         **GAME,
         "name": "A & B",
@@ -118,7 +118,7 @@ def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict
                 assert mine[mine.agent == row["agent"]].solved.mean() == row["solved"]
 
 
-def test_without_pandas_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     results = arena.run({**GAME, "rounds": 1})
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install 'pandas>=2'$"):
@@ -132,7 +132,7 @@ def test_the_repr_names_the_tournament(tmp_path: Path) -> None:
 
 
 class Read(HTMLParser):
-    """What a browser would show: the tags, the cells of the tables, and all text."""
+    """The content of a page as a browser would read it: the tags, the cells of the tables, and all text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -109,7 +109,7 @@ def test_equal_agents_are_distinguished_in_one_of_twenty_cases() -> None:
         assert min(false, missed, outside) / 600 > 0.02
 
 
-def test_the_effective_size_is_that_of_kish() -> None:
+def test_the_effective_size_follows_the_formula_of_kish() -> None:
     assert effective_size([[1.0], [0.0, 0.0], [1.0] * 3]) == pytest.approx(36 / 14)
     assert effective_size([]) == 0
     rng = np.random.default_rng(1)

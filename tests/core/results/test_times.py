@@ -42,7 +42,7 @@ CASES: list[tuple[Ways, list[int], str | None]] = [
     ({1: {"plain": 2}, 2: {"compiled": 3, "plain": 1}}, [0, 1], "--compiled"),
     ({0: {"compiled": 1}, 1: {"compiled": 2}, 2: {"compiled": 3}}, [0, 1, 2], None),
 ]
-"""What each match says of its entries, the entries whose times are shown, and the option that the board advises."""
+"""The times that each match records, the entries whose times are shown, and the option that the board advises."""
 
 
 @cache

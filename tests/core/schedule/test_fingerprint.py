@@ -48,7 +48,7 @@ IMPORTS = {
     "from importlib import import_module": FILES,
     "x = __import__": FILES,
 }
-"""What the file of an agent says, where it is never run, and which other files of its package count then."""
+"""Imports in the file of an agent, which no test runs, and the other files of its package that then count."""
 _numbers = count()
 
 

@@ -47,7 +47,7 @@ def with_value(spec: dict[str, Any], place: tuple[str | int, ...], value: Any) -
 
 
 def faults_of(source: Path | dict[str, Any]) -> Sequence[SpecFault]:
-    """What a spec is refused with, nothing where it is read."""
+    """Return the message that refuses a spec, or an empty text if the spec is read."""
     try:
         load_spec(source)
     except SpecError as error:

@@ -60,7 +60,7 @@ def test_all_faults_are_reported_at_once(faults: Faults) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        # What is missing has no place.
+        # A missing key has no line and column.
         (TWO, "cup.yaml", "game is missing"),
         (TIC, "cup.yaml", "agents is missing"),
         (f"game:\n{TWO}", "cup.yaml:1:6: game", "game is missing"),
@@ -187,7 +187,7 @@ def test_null_stands_for_the_default(load: Load) -> None:
     assert (spec.name, spec.seed, spec.boards[0].size) == ("cup", 0, 20)
 
 
-# Who plays what
+# Agents that cannot play a game
 
 
 def test_a_refusal_gives_the_reason(faults: Faults) -> None:
@@ -412,7 +412,7 @@ def test_thousands_of_faults_are_reported_quickly(faults: Faults) -> None:
     assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more faults up to here")
 
 
-# What a spec means
+# The values of a sound spec
 
 
 def test_the_defaults(load: Load) -> None:

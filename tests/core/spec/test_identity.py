@@ -208,7 +208,7 @@ def test_defaults_of_every_kind_may_be_written_out(plugin: str, options: Mapping
     assert ids(changed(spec, agents=["random", {"agent": "moody", **options}])) == ids(spec)
 
 
-def test_the_order_within_a_set_is_no_part_of_the_id(plugin: str) -> None:
+def test_the_order_within_a_set_does_not_change_the_id(plugin: str) -> None:
     """Python keeps these two sets in different orders."""
     one, other = [0, 8], [8, 0]
     assert [*frozenset(one)] != [*frozenset(other)]

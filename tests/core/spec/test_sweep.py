@@ -199,7 +199,7 @@ def test_an_entry_must_fit_every_board_of_a_swept_game(faults: Faults, load: Loa
 @pytest.mark.parametrize(
     ("agents", "expected"),
     [
-        # The agent's name, and what differs among entries of the same name.
+        # The label is the name of the agent, and the options in which entries of this agent differ.
         ("[random, greedy]", ["random", "greedy"]),
         ("[random, {agent: lookahead, depth: 3}]", ["random", "lookahead"]),
         ("[lookahead, {agent: lookahead, depth: 3}]", ["lookahead(depth=2)", "lookahead(depth=3)"]),

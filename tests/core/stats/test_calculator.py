@@ -33,7 +33,7 @@ def test_won_pairs_have_a_lower_bound_alone() -> None:
 
 
 def test_normalised_elo_uses_the_deviation_of_a_game() -> None:
-    """The deviation of a game is sqrt(2) times that of a pair's mean, and is worth 800 / ln 10."""
+    """The deviation of a game is sqrt(2) times the deviation of a pair's mean, and is worth 800 / ln 10."""
     counts = (24, 609, 1406, 767, 42)
     scores = [share for share, count in zip((0, 0.25, 0.5, 0.75, 1), counts, strict=True) for _ in range(count)]
     expected = (fmean(scores) - 0.5) / (pstdev(scores) * sqrt(2)) * 800 / log(10)

@@ -58,7 +58,7 @@ def test_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
 @settings(max_examples=60)
 @given(st.integers(1, 60), st.lists(st.integers(-12, 12), max_size=11))
 def test_equal_sums_of_fractions_are_equal(parts: int, sums: list[int]) -> None:
-    """Floats of fractions add up with errors. The test is that of the whole numbers."""
+    """Floats of fractions add up with errors. The test agrees with the test of the whole numbers."""
     signs = np.array([*product((1, -1), repeat=len(sums))])
     expected = np.mean(np.abs(signs @ np.array(sums, dtype=int)) >= abs(sum(sums))) if sums else 1
     assert flip_signs([value / parts for value in sums]) == pytest.approx(expected, rel=1e-12)

@@ -42,7 +42,7 @@ def clean_sweep(pairs: float) -> float:
     return 400 * log10(chance / (1 - chance))
 
 
-# What a rating is
+# Ratings
 
 
 def test_a_rating_is_expected_points() -> None:
@@ -109,7 +109,7 @@ def test_a_tie_is_the_average_over_its_orders() -> None:
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(POINTS), min_size=3, max_size=40))
 def test_two_agents_have_the_elo_of_their_score(pairs: list[float]) -> None:
-    """The bounds too are those of the pentanomial counts."""
+    """The bounds also follow from the pentanomial counts."""
     theirs = EloEstimate.of_pairs([pairs.count(points) for points in POINTS])
     ours = lead(pairs)
     assert ours.superiority == pytest.approx(theirs.superiority)
@@ -150,7 +150,7 @@ def test_differences_do_not_depend_on_the_anchor() -> None:
         rate(games, range(3))
 
 
-# What is bounded
+# Bounds
 
 
 @settings(max_examples=60, deadline=None)
@@ -416,7 +416,7 @@ def test_fewer_than_three_rounds_have_no_interval(count: int) -> None:
 
 
 def test_the_agent_with_fewer_rounds_limits_a_difference() -> None:
-    """Its rounds, less one, are the degrees of freedom. With two rounds there is no test."""
+    """Its rounds, less one, are the degrees of freedom. Two rounds are too few for a test."""
     three = [{("a", "b"): 1.5, ("b", "c"): points, ("a", "c"): 1.5} for points in (1, 1.5, 2, 1)]
     two = [{("a", "b"): points} for points in (0.5, 1, 1.5, 2)] * 3
     found = rate(play(three + two)).difference("a", "c")

@@ -208,7 +208,7 @@ def apply_case(path: Path, case: Case) -> bool:
 
 
 def find_fault(words: list[str]) -> str | None:
-    """Run a command in this process. Return what is wrong with its end, None if nothing is."""
+    """Run a command in this process. Return the fault in its end, or None."""
     began = time.process_time()
     done = CliRunner().invoke(cli, words)
     seconds = time.process_time() - began

@@ -67,7 +67,7 @@ def flip_bytes(path: Path, copy: Path, places: range | list[int], mask: int) -> 
 
 
 def check_copy(copy: Path, whole: dict[str, Any], place: int) -> int:
-    """Check that each match of a damaged store is read as it was written or named, and return the number of those named."""
+    """Check that each match of a damaged store is read as it was written, or named. Return the number of named matches."""
     with Store.open_sound(copy, foreign=True) as store:
         found = read_all(store)
         named = {name.removeprefix("match ") for name in store.lost_matches}

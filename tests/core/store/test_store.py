@@ -466,7 +466,7 @@ def _make_repository(folder: Path) -> str:
 
 
 @pytest.mark.process
-def test_the_commit_is_that_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commit_equals_the_output_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With loose and packed references, in a folder below, in a worktree, and if no branch is checked out."""
     place, tree = tmp_path / "repository", tmp_path / "tree"
     commit = _make_repository(place)

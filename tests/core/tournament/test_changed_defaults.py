@@ -1,4 +1,4 @@
-"""Changed defaults of options, which are no part of an id, are refused."""
+"""Changed defaults of options, which do not change an id, are refused."""
 
 from pathlib import Path
 from shutil import copytree
@@ -79,7 +79,7 @@ AT_FIRST = ("", "", "")
 
 
 def write(folder: Path, change: tuple[str, str, str] = AT_FIRST, new: str = "", **spoken: str) -> None:
-    """Write the spec with what is `spoken` of each option, and the plugins with one more option `new`.
+    """Write the spec with the values in `spoken`, and the plugins with one more option `new`.
 
     The `change` is the name of a plugin, a text in it, and another text that stands for it.
     """

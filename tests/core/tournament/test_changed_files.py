@@ -31,7 +31,7 @@ agents: [{agent: policy-table, file: nets/first.tsv, missing: uniform, label: ta
 ALL = 3 * 2 * 2
 """Matches: pairs of three, two orders, two rounds."""
 OF_TABLE = 2 * 2 * 2
-"""Those in which the table sits."""
+"""Matches of the entry `table`."""
 NOTHING_LEFT = f"note: all {ALL} matches were in cup.db; nothing was left to play\n"
 MEDDLER = """
 import os

@@ -134,7 +134,7 @@ def test_irreproducible_matches_prove_nothing(mine: Path, invoke: Arena, tmp_pat
     assert done.stderr.splitlines()[0] == expected
 
 
-def test_versions_of_a_plugin_are_told_apart(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_versions_of_a_plugin_are_distinguished(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     run(tmp_path / "s.yaml", store=tmp_path / "new.db")
     assert invoke("merge", "both.db", "s.db", "new.db").stdout == "both.db: 12 matches\n"
     assert SEVERAL not in invoke("leaderboard", "both.db").stdout
@@ -200,7 +200,7 @@ def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path
 
 
 def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
-    """It knows the ids of matches without what plays them."""
+    """It knows the ids of matches without starting their agents."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
     with Store.open(tmp_path / "s.db", write=True) as store:
         store.begin(Run.of(spec))

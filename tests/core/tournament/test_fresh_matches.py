@@ -39,7 +39,7 @@ plugins: [mine.py, yours.py]
 ROUND_ROBIN = 4 * 3 // 2 * 2 * 3
 """Matches: pairs of four, two orders, three rounds."""
 OF_ONE = 3 * 2 * 3
-"""Those in which one of them sits."""
+"""Matches of one of the entries."""
 
 
 @pytest.fixture(scope="module")

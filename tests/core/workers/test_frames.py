@@ -16,7 +16,7 @@ def fed(pieces: list[bytes]) -> tuple[list[Any], bool]:
     try:
         for piece in pieces:
             for value in frames.feed(piece):
-                found.append(value)  # noqa: PERF402 - those before the garbage count
+                found.append(value)  # noqa: PERF402 - values before the garbage count
     except Garbled:
         return found, True
     return found, False
@@ -29,8 +29,8 @@ def test_values_arrive_whole_in_pieces(values: list[Any], size: int) -> None:
 
 
 @given(VALUES, st.binary(min_size=1), st.data())
-def test_what_somebody_else_writes_is_no_value(values: list[Any], garbage: bytes, data: st.DataObject) -> None:
-    """What precedes the garbage is read, and nothing after it."""
+def test_output_of_other_code_is_not_read_as_a_value(values: list[Any], garbage: bytes, data: st.DataObject) -> None:
+    """Values before the garbage are read, and nothing after it."""
     frames = [make_frame(value) for value in values]
     place = data.draw(st.integers(0, len(values)))
     mixed = b"".join([*frames[:place], garbage, *frames[place:], make_frame("end")])

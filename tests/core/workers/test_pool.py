@@ -175,7 +175,7 @@ def by_id(records: list[Record]) -> dict[str, dict[str, Any]]:
 def pooled(
     spec: Any, workers: int = 2, *, hang: float = 60, watch: Callable[[int], None] = lambda _: None, counted: bool = True
 ) -> list[Record]:
-    """The records of a spec that a pool plays; `watch` is told their number after each."""
+    """The records of a spec that a pool plays; `watch` gets their number after each."""
     ready = load_spec(spec)
     plan = Schedule(ready)
     total = sum(board.size for board in ready.boards) if counted else None
@@ -283,7 +283,7 @@ def test_a_worker_that_ends_once_leaves_no_trace(agents: str, tmp_path: Path) ->
     assert by_id(records) == by_id(list(run(spec).records))
 
 
-def test_what_an_agent_forks_off_does_not_play(agents: str) -> None:
+def test_a_process_forked_by_an_agent_does_not_play(agents: str) -> None:
     spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["first", {"agent": "vandal", "deed": "forks"}], "plugins": [agents]}
     records = pooled(spec, 1)
     assert {record.termination for record in records} == {"normal"}

@@ -26,7 +26,7 @@ class Counted:
 
 
 def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]:
-    """How many matches a worker begins, and whether it ends; what is recorded by then is noted in the task.
+    """How many matches a worker begins, and whether it ends. The task notes the matches recorded by then.
 
     It ends in a deadly match, and sometimes, but in no retry, in or before another one; then some records may be lost.
     """
@@ -43,7 +43,7 @@ def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]
 
 @given(st.integers(0, 60), st.integers(1, 4), st.sets(st.integers(0, 59)), st.booleans(), st.integers())
 def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[int], known: bool, seed: int) -> None:
-    """Workers end at deadly matches and by accident, and hand back what they had no time for."""
+    """Workers end at deadly matches and by accident, and hand back the matches that they had no time for."""
     rng = random.Random(seed)
     workload = Workload(Counted(matches).take, workers, matches if known else None)
     recorded: list[int] = []
@@ -67,7 +67,7 @@ def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[in
 
 
 def test_the_last_matches_are_shared() -> None:
-    """Of 40 matches two workers get a quarter of what is left at most, however many they ask for."""
+    """Of 40 matches two workers get at most a quarter of the rest, however many they ask for."""
     workload = Workload(Counted(40).take, 2, 40)
     sizes = []
     while (task := workload.next(1000, fresh=True)) is not None:
