@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -11,9 +9,7 @@ import pytest
 
 from arena.errors import author_traceback, describe, listing
 from arena.limits import normalize_depth
-
-Called = subprocess.CompletedProcess[str]
-
+from tests.conftest import Arena
 
 CODE = """
 from arena import Agent, hookimpl
@@ -39,49 +35,47 @@ SPECS = {"choose": "tic-tac-toe", "solve": "sliding-tiles", "init": "tic-tac-toe
 
 
 @pytest.mark.parametrize("where", SPECS)
-def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, invoke: Arena) -> None:
     code = CODE.format(**{**dict.fromkeys(SPECS, ""), where: " + {}['key']"})
     (tmp_path / "mine.py").write_text(code)
     line = next(number for number, text in enumerate(code.splitlines(), 1) if "'key'" in text)
     other = "random" if where != "solve" else "greedy"
     (tmp_path / "s.yaml").write_text(f"game: {SPECS[where]}\nagents: [mine, {other}]\nrounds: 1\nplugins: [mine.py]\n")
-    ended = called("arena", "run", "s.yaml", "--no-store")
+    ended = invoke("run", "s.yaml", "--no-store")
     told = ended.stdout + ended.stderr
     assert re.search(rf"KeyError: 'key' \(\S*mine\.py:{line}\)", told), told
     assert "Traceback" not in told
     assert len(told.splitlines()) < 30
     if where == "init":
         assert ended.returncode == 2
-        whole = called("arena", "run", "s.yaml", "--no-store", "--traceback").stderr
+        whole = invoke("run", "s.yaml", "--no-store", "--traceback").stderr
         assert "in __init__" in whole
         assert "self.size = size + {}['key']" in whole
 
 
-def test_an_edit_of_another_file_is_explained(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_an_edit_of_another_file_is_explained(tmp_path: Path, invoke: Arena) -> None:
     for name in ("mine.py", "installed.py"):
         (tmp_path / name).write_text(CODE.format(init="", choose="", solve=""))
-    shown = called("arena", "show", "mine", "--plugin", "installed.py").stdout
+    shown = invoke("show", "mine", "--plugin", "installed.py").stdout
     assert re.search(r"from installed\.py, \S*/installed\.py:4", shown)
     assert re.search(r"NOT from \S*/mine\.py, which seems to define the same name", shown)
     assert re.search(r"size: .*; default 3", shown)
 
 
-def test_all_plugins_are_listed_with_their_faults(
-    tmp_path: Path, called: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_plugins_are_listed_with_their_faults(tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bad.py").write_text("import nothing_of_that_name\n")
     (tmp_path / "worse.py").write_text("x = (\n")
     (tmp_path / "sound.py").write_text(CODE.format(init="", choose="", solve=""))
     monkeypatch.setenv("ARENA_PLUGINS", os.pathsep.join(["bad.py", "sound.py"]))
-    ended = called("arena", "plugins", "--plugin", "worse.py")
+    ended = invoke("plugins", "--plugin", "worse.py")
     assert (ended.returncode, ended.stderr) == (2, "")
     told = {part.splitlines()[0]: part for part in ended.stdout.split("\n\n")}
     assert "left out: ModuleNotFoundError: No module named 'nothing_of_that_name'" in told["bad.py"]
     assert re.search(r"left out: SyntaxError: .*worse\.py:1", told["worse.py"])
     assert "agents: mine" in told["sound.py"]
     assert any(name.startswith("fairarena:builtin-games") for name in told)
-    listed = called("arena", "list", "agents")
-    assert (listed.returncode, listed.stdout) == (2, "")  # a plugin that the user names must load
+    listed = invoke("list", "agents")
+    assert (listed.returncode, listed.stdout) == (2, "")  # a plugin of ARENA_PLUGINS must load
 
 
 def test_an_instruction_without_a_line_gets_the_line_of_its_function() -> None:

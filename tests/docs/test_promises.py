@@ -2,9 +2,9 @@
 
 import ast
 import re
-import subprocess
-import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,15 +13,16 @@ HOSTILE = sorted([*(TOP / "tests" / "hostile").glob("test_*.py"), *(TOP / "ladde
 PAGE = TOP / "docs" / "explanation" / "trust.md"
 
 
-def made(code: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-c", f"import make_promises as made; {code}"]
-    return subprocess.run(words, cwd=TOP / "docs", capture_output=True, text=True, check=False)
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the script that writes the table."""
+    monkeypatch.syspath_prepend(TOP / "docs")
+    return import_module("make_promises")
 
 
-@pytest.mark.process
-def test_the_table_is_made_from_the_tests() -> None:
-    done = made("print(made.page(made.PAGE.read_text('utf-8')), end='')")
-    assert done.stdout == PAGE.read_text("utf-8"), f"make figures writes it anew {done.stderr}"
+def test_the_table_is_made_from_the_tests(script: Any) -> None:
+    text = PAGE.read_text("utf-8")
+    assert script.page(text) == text, "make figures writes it anew"
 
 
 @pytest.mark.parametrize("file", HOSTILE, ids=lambda file: "-".join(file.relative_to(TOP).with_suffix("").parts))
@@ -30,32 +31,37 @@ def test_every_file_of_attacks_has_a_mark(file: Path) -> None:
     assert marks
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
-    ("mark", "told"),
+    ("mark", "row"),
     [
         ('hole="file", isolation="process"', "no promise | holds | no promise"),
         ('hole="file", isolation=("none", "sandbox"), holds=False', "open | no promise | open"),
         ('hole="file", isolation="any"', "holds | holds | holds"),
-        ('hole="typo", isolation="any"', "test_made.py:4: promise: expected hole="),
-        ('hole="file", isolation="jail"', "test_made.py:4: promise: expected hole="),
-        ('hole="file"', "test_made.py:4: promise: expected hole="),
     ],
 )
-def test_a_mark_becomes_a_row(mark: str, told: str, tmp_path: Path) -> None:
-    """A wrong mark is refused with its file and line."""
-    (tmp_path / "test_made.py").write_text(f"import pytest\n\n\n@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n")
-    done = made(f"made.TOP = made.Path({str(tmp_path)!r}); made.TESTS = [made.TOP]; print(made.table())")
-    assert told in done.stdout + done.stderr
+def test_a_mark_becomes_a_row(mark: str, row: str, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert row in make_table(script, f"@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n", tmp_path, monkeypatch)
 
 
-@pytest.mark.process
-def test_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ['hole="typo", isolation="any"', 'hole="file", isolation="jail"', 'hole="file"'])
+def test_a_wrong_mark_is_refused(mark: str, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names its file and line."""
+    with pytest.raises(ValueError, match=r"test_made\.py:4: promise: expected hole="):
+        make_table(script, f"@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n", tmp_path, monkeypatch)
+
+
+def test_marks_that_differ_hold_in_part(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = '@pytest.mark.promise(hole="clock", isolation="process", holds={})\ndef test_{}() -> None: ...\n'
-    text = "import pytest\n" + mark.format(True, "one") + mark.format(False, "two")
-    (tmp_path / "test_made.py").write_text(text)
-    done = made(f"made.TOP = made.Path({str(tmp_path)!r}); made.TESTS = [made.TOP]; print(made.table())")
-    assert "| no promise | in part | no promise | `test_made.py` |" in done.stdout
+    table = make_table(script, mark.format(True, "one") + mark.format(False, "two"), tmp_path, monkeypatch)
+    assert "| no promise | in part | no promise | `test_made.py` |" in table
+
+
+def make_table(script: Any, tests: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the table for a folder with one file of tests."""
+    (folder / "test_made.py").write_text(f"import pytest\n\n\n{tests}")
+    monkeypatch.setattr(script, "TOP", folder)
+    monkeypatch.setattr(script, "TESTS", [folder])
+    return str(script.table())
 
 
 def test_the_tests_of_the_table_of_reports_exist() -> None:

@@ -1,8 +1,6 @@
 """Boards of scores, boards ranked by mean returns, and rotations of seats."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +14,7 @@ import arena
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.stats.paired import holm
+from tests.conftest import Arena
 
 GAMES = """
 from arena import Agent, Game, hookimpl
@@ -102,15 +101,13 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
     assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
-@pytest.mark.process
-def test_scores_are_compared_by_round(plugin: str, tmp_path: Path) -> None:
+def test_scores_are_compared_by_round(plugin: str, tmp_path: Path, invoke: Arena) -> None:
     """scipy flips all 2^12 combinations of signs."""
     results = arena.run(
         {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}, store=tmp_path / "s.db"
     )
     scores = {name: [r.returns[0] for r in results.records if r.labels == (name,)] for name in ("random", "high")}
-    words = [sys.executable, "-m", "arena", "compare", "s.db", "high", "random", "--format", "json"]
-    (document,) = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    (document,) = json.loads(invoke("compare", "s.db", "high", "random", "--format", "json").stdout)
     (pair,) = document["pairs"]
     assert pair["difference"] == pytest.approx(sum(scores["high"]) / 12 - sum(scores["random"]) / 12)
     leads = [high - low for high, low in zip(scores["high"], scores["random"], strict=True)]
