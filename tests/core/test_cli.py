@@ -305,7 +305,6 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
             r"^cup\.yaml: is a store, not a spec; `arena leaderboard cup\.yaml` shows it$",
         ),
         (b"game: tic-tac-toe\nname: \xff\n", r"^cup\.yaml:2:7: not text: expected UTF-8"),
-        (f"{SOUND}sed: 7\n".encode(), r"^cup\.yaml:4:1: sed: unknown key; did you mean 'seed'\?"),
         (f'{SOUND}"\\e[31m\\n": 1\n'.encode(), r"^cup\.yaml:4:1: \\x1b\[31m\\n: unknown key"),
     ],
 )

@@ -19,7 +19,6 @@ from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
 from arena_cluster.node import Disagrees, check_sources
 from arena_cluster.parcel import lay_out, pack_parcel, unpack_parcel
-from arena_records.merger import StoreConflict, merge_stores
 from tests.conftest import Arena
 from tests.rehash import rehash
 
@@ -162,12 +161,6 @@ def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, 
     assert "9=1" in file.read_text()
     if store is not None:
         assert set(begins(store)) <= {"1"}
-
-
-def test_stores_of_other_contents_are_not_merged(original: Path, played: Path) -> None:
-    run(played / "cup.yaml", store=played / "other.db")
-    with pytest.raises(StoreConflict, match=r"first\.tsv differs between"):
-        merge_stores(played / "both.db", [original / "cup.db", played / "other.db"])
 
 
 def test_files_are_compared_on_other_machines(played: Path, tmp_path: Path) -> None:

@@ -121,12 +121,6 @@ def test_changed_options_are_whole_in_the_next_match(plugins: list[str], options
     assert {identity: after[identity] for identity in before} == before
 
 
-@pytest.mark.process
-def test_records_do_not_depend_on_the_number_of_workers() -> None:
-    one, two = run(SPEC), run(SPEC, workers=2)
-    assert [record.timeless() for record in two.records] == [record.timeless() for record in one.records]
-
-
 def test_a_faulty_agent_changes_no_other_match(plugins: list[str]) -> None:
     honest = by_id(run(SPEC).records)
     results = run({**SPEC, "agents": [*SPEC["agents"], "raiser", "vandal"], "plugins": plugins})  # type: ignore[misc]
