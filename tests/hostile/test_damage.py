@@ -17,7 +17,7 @@ from tests.conftest import Arena
 from tests.core.store.test_recovery import check_copy, flip_bytes, read_all
 from tests.rehash import rehash
 
-pytestmark = pytest.mark.promise(hole="record", isolation="any")
+pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="record", isolation="any")]
 
 SPEC = {"game": "tic-tac-toe", "rounds": 5, "seed": 3, "agents": ["random", "greedy"]}
 CHANGES = [
@@ -46,7 +46,6 @@ def changed(store: Path, statement: str) -> None:
     connection.close()
 
 
-@pytest.mark.unit
 @pytest.mark.parametrize("statement", CHANGES)
 def test_no_board_is_made_from_changed_records(store: Path, statement: str) -> None:
     changed(store, statement)
@@ -59,20 +58,20 @@ def test_no_board_is_made_from_changed_records(store: Path, statement: str) -> N
     connection.close()
 
 
-def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena: Arena) -> None:
+def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, invoke: Arena) -> None:
     """The actions, which no board uses."""
     changed(store, "UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3")
     with sqlite3.connect(store) as connection:
         key = connection.execute("SELECT lower(hex(id)) FROM record WHERE number = 3").fetchone()[0]
     connection.close()
-    done = arena("check", "cup.db")
+    done = invoke("check", "cup.db")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [f"match {key}: damaged since it was written", "cup.db: 10 matches, 1 fault"]
     for words in ("export", "leaderboard", "compare", "matches"):
-        refused = arena(words, "cup.db")
+        refused = invoke(words, "cup.db")
         assert (refused.returncode, f"match {key} has changed since it was written" in refused.stderr) == (1, True)
         assert len(refused.stdout.splitlines()) == (9 if words == "export" else 0)
-    rest = arena("export", "--sound", "cup.db")
+    rest = invoke("export", "--sound", "cup.db")
     assert (rest.returncode, len(rest.stdout.splitlines()), key in rest.stdout, key in rest.stderr) == (0, 9, False, True)
 
 
@@ -86,10 +85,10 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x08, 0xFF])
-def test_every_command_names_the_match_whichever_byte_changes(store: Path, arena: Arena, tmp_path: Path, mask: int) -> None:
+def test_every_command_names_the_match_whichever_byte_changes(store: Path, invoke: Arena, tmp_path: Path, mask: int) -> None:
     """One byte of each page, drawn at random."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
-    whole, ids = store.read_bytes(), read_ids(arena("export", "cup.db").stdout)
+    whole, ids = store.read_bytes(), read_ids(invoke("export", "cup.db").stdout)
     rng = random.Random(mask)
     for page in range(0, len(whole), 4096):
         place = rng.randrange(page + 4096 // 2, page + 4096) if page else rng.randrange(100)
@@ -100,7 +99,7 @@ def test_every_command_names_the_match_whichever_byte_changes(store: Path, arena
             lost = opened.lost_matches
             damaged = bool(lost or opened.lost_parts)
         for words in COMMANDS:
-            done = arena(*words.split())
+            done = invoke(*words.split())
             assert "Traceback" not in done.stderr, (place, words)
             assert done.returncode == (1 if damaged and "--sound" not in words else 0), (place, words, done.stderr)
             assert all(name in done.stdout + done.stderr for name in lost), (place, words)
@@ -123,18 +122,18 @@ def test_no_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int
     assert {check_copy(copy, whole, at) for at in flip_bytes(store, copy, range(store.stat().st_size), mask)} == {0, 1}
 
 
-def test_a_record_that_contradicts_itself_is_found(store: Path, arena: Arena) -> None:
+def test_a_record_that_contradicts_itself_is_found(store: Path, invoke: Arena) -> None:
     """Returns that do not add up, fewer actions than moves, more decisions than actions."""
     changed(store, "UPDATE record SET returns = '1.0,1.0' WHERE number = 1")
     changed(store, "UPDATE detail SET actions = char(10) || '1' || char(10) || '1' WHERE record = 2")
     changed(store, "UPDATE detail SET actions = '' WHERE record = 3")
     changed(store, "UPDATE record SET moves = 0 WHERE number = 3")
     rehash(store)
-    found = arena("check", "cup.db")
+    found = invoke("check", "cup.db")
     assert (found.returncode, "do not add up to 0" in found.stdout) == (1, True)
     assert "decisions: expected 0, one for each action" in found.stdout
     assert found.stdout.splitlines()[-1] == "cup.db: 10 matches, 3 faults"
-    assert re.search("action 2: '1'", arena("check", "cup.db", "--replay", "1").stdout)
+    assert re.search("action 2: '1'", invoke("check", "cup.db", "--replay", "1").stdout)
 
 
 UNREADABLE = [
@@ -148,36 +147,36 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("statement", "named"), UNREADABLE)
-def test_unreadable_matches_are_named_and_left_out(store: Path, arena: Arena, statement: str, named: str) -> None:
+def test_unreadable_matches_are_named_and_left_out(store: Path, invoke: Arena, statement: str, named: str) -> None:
     changed(store, statement)
-    done = arena("check", "cup.db")
+    done = invoke("check", "cup.db")
     assert (done.returncode, named in done.stdout, "Traceback" in done.stderr) == (1, True, False)
     for style in ("jsonl", "tidy"):
-        rest = arena("export", "--sound", "--format", style, "cup.db")
+        rest = invoke("export", "--sound", "--format", style, "cup.db")
         assert rest.returncode == 0, rest.stderr
         assert len(rest.stdout.splitlines()) >= 9
 
 
-def test_an_unreadable_run_is_named(store: Path, arena: Arena) -> None:
+def test_an_unreadable_run_is_named(store: Path, invoke: Arena) -> None:
     """It hides no match."""
     changed(store, "UPDATE run SET boards = 'garbage'")
-    done = arena("check", "cup.db")
+    done = invoke("check", "cup.db")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "cup.db: 10 matches, 1 fault")
     assert done.stdout.startswith("the run of 2")
-    rest = arena("export", "--sound", "cup.db")
+    rest = invoke("export", "--sound", "cup.db")
     assert (rest.returncode, len(rest.stdout.splitlines()), "the run of 2" in rest.stderr) == (0, 10, True)
-    refused = arena("export", "--sound", "--format", "tidy", "cup.db")
+    refused = invoke("export", "--sound", "--format", "tidy", "cup.db")
     assert (refused.returncode, "cup.db is damaged: the run of 2" in refused.stderr) == (1, True)
 
 
-def test_a_sound_store_has_exit_code_0(store: Path, arena: Arena, tmp_path: Path) -> None:
-    done = arena("check", "cup.db", "--replay", "1")
+def test_a_sound_store_has_exit_code_0(store: Path, invoke: Arena, tmp_path: Path) -> None:
+    done = invoke("check", "cup.db", "--replay", "1")
     assert (done.returncode, done.stdout) == (
         0,
         "cup.db: 10 matches, 0 faults; 100 % of those with known games were replayed by the rules\n",
     )
     (tmp_path / "no.db").write_text("no store")
-    assert arena("check", "no.db").returncode == 2
+    assert invoke("check", "no.db").returncode == 2
 
 
 def _flip(data: bytes, place: int, mask: int) -> bytes:
@@ -196,44 +195,44 @@ HEADERS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 @pytest.mark.parametrize("name", ["cup.db", "cup.sqlite", "cup"])
 @pytest.mark.parametrize("what", HEADERS)
-def test_a_damaged_header_hides_no_match(store: Path, arena: Arena, name: str, what: str) -> None:
+def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, what: str) -> None:
     change, words = HEADERS[what]
     file = store.rename(store.with_name(name))
     file.write_bytes(change(file.read_bytes()))
-    refused = arena("leaderboard", name)
+    refused = invoke("leaderboard", name)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert f"`arena check {name}`" in refused.stderr
     if "version" in what:
         writer = "was made by a newer arena" if "newer" in what else "is a store from before the first release"
         assert f"{writer}, or its header is damaged" in refused.stderr
         assert "; install a newer arena. " in refused.stderr or "; move it away, " in refused.stderr
-    done = arena("check", name)
+    done = invoke("check", name)
     first, last = done.stdout.splitlines()
     assert (done.returncode, first.startswith(words), last) == (1, True, f"{name}: 10 matches, 1 fault")
-    rest = arena("export", "--sound", name)
+    rest = invoke("export", "--sound", name)
     assert (rest.returncode, len(rest.stdout.splitlines()), words in rest.stderr) == (0, 10, True)
 
 
 @pytest.mark.parametrize(("length", "words"), [(50, "of which 50 bytes are left"), (9000, "9,000 bytes; its header says")])
-def test_a_truncated_store_is_named(store: Path, arena: Arena, length: int, words: str) -> None:
+def test_a_truncated_store_is_named(store: Path, invoke: Arena, length: int, words: str) -> None:
     store.write_bytes(store.read_bytes()[:length])
-    done = arena("check", "cup.db")
+    done = invoke("check", "cup.db")
     assert (done.returncode, words in done.stdout) == (1, True)
     assert done.stdout.endswith("cup.db: 0 matches, 1 fault\n")
 
 
 @pytest.mark.parametrize("command", ["check", "leaderboard", "export", "replay", "run", "compare"])
-def test_an_empty_store_is_called_empty(store: Path, arena: Arena, command: str) -> None:
+def test_an_empty_store_is_called_empty(store: Path, invoke: Arena, command: str) -> None:
     """Beside an empty file, SQLite deletes the write-ahead log, which may have all matches."""
     store.write_bytes(b"")
     words = ["cup.db", "0"] if command == "replay" else ["cup.db"]
-    refused = arena(command, *words)
+    refused = invoke(command, *words)
     assert (refused.returncode, refused.stdout) == (2, "")
     if command != "run":
         assert refused.stderr.startswith("cup.db has no matches yet: it is empty (0 bytes)")
     log = store.with_name("cup.db-wal")
     log.write_bytes(b"log")
     (store.parent / "cup.yaml").write_text(json.dumps(SPEC))
-    assert "it is empty, but cup.db-wal beside it is not" in arena("run", "cup.yaml", "--store", "cup.db").stderr
-    assert "it is empty, but cup.db-wal beside it is not" in arena("leaderboard", "cup.db").stderr
+    assert "it is empty, but cup.db-wal beside it is not" in invoke("run", "cup.yaml", "--store", "cup.db").stderr
+    assert "it is empty, but cup.db-wal beside it is not" in invoke("leaderboard", "cup.db").stderr
     assert log.read_bytes() == b"log"

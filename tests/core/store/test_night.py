@@ -23,6 +23,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from tests.conftest import Arena
 from tests.eventually import DEADLINE_SECONDS, eventually
+from tests.players import PLAYERS
 
 PATIENT = """
 import os, time
@@ -306,18 +307,11 @@ def test_a_replay_verifies_every_position(cup: Path, invoke: Arena, tmp_path: Pa
 
 
 def test_every_failure_prints_the_command_that_shows_it(invoke: Arena, tmp_path: Path) -> None:
-    (tmp_path / "bad.py").write_text(
-        "from arena import Agent, hookimpl\n"
-        "class Bad(Agent):\n"
-        '    """Raises."""\n'
-        '    name = "bad"\n'
-        "    def choose(self, game, state, search): raise RuntimeError('no idea')\n"
-        "@hookimpl\ndef arena_agents(): return [Bad]\n"
-    )
-    (tmp_path / "bad.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [bad, random]\nplugins: [bad.py]\n")
+    agents = "[{agent: raiser, message: no idea}, random]"
+    (tmp_path / "bad.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: {agents}\nplugins: ['{PLAYERS}']\n")
     board = invoke("run", "bad.yaml", "--workers", "1").stdout
     command = re.search(r"^  arena (replay \S+ [0-9a-f]+)$", board, re.MULTILINE)
     assert command is not None
     done = invoke(*command[1].split())
     assert done.returncode == 0
-    assert "exception of bad: RuntimeError: no idea" in done.stdout
+    assert "exception of raiser: RuntimeError: no idea" in done.stdout
