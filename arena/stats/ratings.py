@@ -17,6 +17,7 @@ transformed to Elo. Between tiers, the bound is the lead at which the better one
 20, moved out by the interval of the ratings on which this lead depends. There are no intervals below three rounds.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -409,7 +410,8 @@ class Ratings(Generic[Competitor]):
         results: list[tuple[float, float, int]] = []
         for seats, place in (((one, two), 0), ((two, one), 1)):
             rows = self._rows[(self._members == seats).all(axis=1)[self._group_of_row]]
-            results += [(float(row[place] / row.sum()), float(row.sum()), 1) for row in rows]
+            counted = Counter(map(tuple, rows.tolist()))
+            results += [(points[place] / sum(points), sum(points), times) for points, times in counted.items()]
         return EloEstimate.of_results(results, chance=chance)
 
     def _residuals(self) -> Array:
