@@ -214,7 +214,7 @@ class Game(Configured, ABC):
         notation as that of states, in which the members of frozen sets are sorted.
         """
         kind: Any = type(action)
-        if kind.__str__ is not object.__str__:
+        if kind is int or kind.__str__ is not object.__str__:  # most games number their actions
             return str(action)
         try:
             return write(action, type(self))

@@ -136,8 +136,7 @@ class SeatUse:
     """Why its loop could not be compiled; None if it could, or if this was not tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A start state, its text, and the key from which its random streams are derived."""
 
     key: str

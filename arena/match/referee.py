@@ -249,6 +249,8 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     """
     timing: dict[str, Any] = {}
     players = state.players
+    if not any([one.engine_use or one.started is not None or one.lack_of_cpu or one.seat.limits.timed for one in players]):
+        return timing  # the usual case
     if any(late := _count_out_of_time(match, players, state.decisions)):
         timing[OUT_OF_TIME] = late
     for player in players:
@@ -266,8 +268,6 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
         if any(use.reason for use in asked.values()):
             timing["plain_reason"] = [None if use is None else use.reason for use in uses]
     timed = [one for one in players if one.started is not None or one.lack_of_cpu or one.seat.limits.cpu_seconds is not None]
-    if not timed:
-        return timing  # the usual case
     seats = range(len(match.seats))
     started = {one.number: round(one.started, 6) for one in timed if one.started is not None}
     lack = {one.number: round(one.lack_of_cpu, 6) for one in timed if one.lack_of_cpu}

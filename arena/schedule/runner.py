@@ -143,14 +143,14 @@ class MatchRunner:
         """The seconds in which agents must answer at their start, by label, if these are fewer than their limits allow."""
         self._on_turn = self._note_turn if watched else on_turn  # only observers need a call for each turn
         self._playing: Scheduled | None = None
-        self._seat = self._turns = 0
+        self._seat = self._turns = self._started = 0
         check_isolations(spec)
         self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
         """The pools of players; the keys are the functions that open them."""
         apart = is_isolated(spec)
         self._make_player = self._make_apart if apart else local_player
-        reads = any(seat.files for board in spec.boards for seat in board.seats)
-        self._code = Fingerprint.take_all(spec) if code is None and (apart or reads) else code
+        self._reads = any(seat.files for board in spec.boards for seat in board.seats)
+        self._code = Fingerprint.take_all(spec) if code is None and (apart or self._reads) else code
         self._position = positions_of(spec)
         self._corrections = [part.open(spec) for part in spec.registry.parts[Correction.kind].values()]
 
@@ -169,15 +169,15 @@ class MatchRunner:
         if self.start_seconds:  # the ids of matches, which contain the limits of the spec, stay the same
             seats = tuple(map(self._shorten_start, seats))
         repetition = board.positions.repetition(scheduled.pairing.round)
-        before = self._count_started()
         match = Match.of(board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
         if board.has_chance and record.termination != "void":
             found = [call_foreign(partial(correct, scheduled, record, position), lambda _: None) for correct in self._corrections]
             record = record._replace(adjusted=next((tuple(returns) for returns in found if returns is not None), None))
-        if self._count_started() != before:  # a new process has loaded the current code
+        if self._pools and (started := sum([pool.started for pool in self._pools.values()])) != self._started:
+            self._started = started  # a new process has loaded the current code
             check_unchanged(self._code or {}, Fingerprint.take_all(self.spec))
-        if any(seat.files for seat in seats):
+        if self._reads:
             check_files(self._code or {}, seats)
         return record
 
@@ -193,9 +193,6 @@ class MatchRunner:
         if opener not in self._pools:
             self._pools[opener] = opener()
         return self._pools[opener].player(match, number, start, played)
-
-    def _count_started(self) -> int:
-        return sum([pool.started for pool in self._pools.values()])
 
     def turns(self) -> Sequence[CurrentTurn]:
         """Return the decision in progress, or the last one, if the runner is `watched`."""

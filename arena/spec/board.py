@@ -74,7 +74,7 @@ class Board:
             return "returns"
         return "rating" if self.format.ranked_by == "rating" else "score"
 
-    @property
+    @cached_property
     def has_chance(self) -> bool:
         """Whether the game has chance moves, so that all matches of a round share dice and deals."""
         return has_chance(self.game)
