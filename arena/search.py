@@ -90,14 +90,6 @@ class Search:
     MAX_EXCHANGE_CHARACTERS: ClassVar = 4 << 20
     """The most characters that a decision may add to a transcript."""
 
-    _last = NOTHING
-    served: Any = None
-    """An object that a search engine keeps during this decision; see `arena.search_engines.SearchEngine`."""
-    spent: Mapping[str, float] | None = None
-    """The amounts that this decision has reported by `spend`; None if it was not called."""
-    exchanges: tuple[str, ...] = ()
-    """The exchanges that this decision has reported with `transcribe`, as JSON."""
-
     def __init__(
         self,
         game: Game,
@@ -117,6 +109,13 @@ class Search:
         self._start = start
         self._find_loop = find_loop
         self.limits = limits
+        self._last = NOTHING
+        self.served: Any = None
+        """An object that a search engine keeps during this decision; see `arena.search_engines.SearchEngine`."""
+        self.spent: Mapping[str, float] | None = None
+        """The amounts that this decision has reported by `spend`; None if it was not called."""
+        self.exchanges: tuple[str, ...] = ()
+        """The exchanges that this decision has reported with `transcribe`, as JSON."""
 
     @property
     def nodes(self) -> int:

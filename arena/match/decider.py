@@ -171,19 +171,20 @@ class Decider:
             self.engine_use = (self.engine_use or EngineUse()).add(
                 seconds, compiled=served.ran, settled=served.settled, reason=served.failure
             )
-        last = search._last  # noqa: SLF001 - saves two calls per decision
-        exact = last.exact is True and last.value is not None
+        _, value, depth, _, exact = search._last  # noqa: SLF001 - saves two calls per decision
         spent = search.spent
         if meter.expanded and not legal:  # a solver; agents that choose have no compiled loop that counts
             spent = {EXPANDED: meter.expanded, **(spent or {})}
-        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, spent, exact, False)
+        self.used = (meter.nodes, meter.evaluations, seconds, depth, value, spent, exact is True and value is not None, False)
         if search.exchanges:
             self.exchanges += search.exchanges
+        if stopped is None:
+            return choice
         if isinstance(stopped, OutOfBudget) and limits.patient and legal and meter.exhausted and not search.reported:
             # The agent cannot report in steps. It decides once more, without the limits that nobody has named.
             unlimited = replace(limits, nodes=None, seconds=None, cpu_seconds=None, patient=False)
             return self._decide(method, state, legal, unlimited)
-        return choice if stopped is None else self._after(stopped, search, legal)
+        return self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:
         """Return the answer after the agent was stopped. If the budget ran out, it is the last report or a random action."""
