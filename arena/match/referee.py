@@ -249,7 +249,7 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     """
     timing: dict[str, Any] = {}
     players = state.players
-    if not any([one.engine_use or one.started is not None or one.lack_of_cpu or one.seat.limits.timed for one in players]):
+    if not any(one.engine_use or one.started is not None or one.lack_of_cpu or one.seat.limits.timed for one in players):
         return timing  # the usual case
     if any(late := _count_out_of_time(match, players, state.decisions)):
         timing[OUT_OF_TIME] = late
