@@ -199,7 +199,7 @@ def told_values(
     to_move, result, is_terminal = game.to_move, game.result, game.is_terminal
     seen = {start}
     values: dict[State, Sequence[float]] = {}
-    following: dict[State, list[tuple[State, float]]] = {}
+    following: dict[State, tuple[list[State], Sequence[float]]] = {}
     unfinished = [start]
     while unfinished:
         state = unfinished[-1]
@@ -207,7 +207,7 @@ def told_values(
             unfinished.pop()
         elif state in following:
             worth = [0.0] * game.players
-            for after, odds in following[state]:
+            for after, odds in zip(*following[state], strict=True):
                 for seat, value in enumerate(values[after]):
                     worth[seat] += odds * value
             values[state] = worth
@@ -216,12 +216,12 @@ def told_values(
         else:
             seat = to_move(state)
             if seat == CHANCE:
-                moves = Chance.outcomes(game, state)
+                actions, shares = zip(*Chance.outcomes(game, state), strict=True)
             else:
-                shares = policies[seat](game.observation(state, seat) if hidden else state)
-                moves = list(zip(game.actions(state), shares, strict=True))
-            following[state] = [(result(state, action), odds) for action, odds in moves]
-            for after, _ in following[state]:
+                shares = tuple(policies[seat](game.observation(state, seat) if hidden else state))
+                actions = tuple(game.actions(state))
+            following[state] = [result(state, action) for action in actions], shares
+            for after in following[state][0]:
                 seen.add(after)  # in a large game, far more states than have been visited
                 if after not in values:
                     if after in following:
