@@ -75,7 +75,7 @@ def test_all_plugins_are_listed_with_their_faults(tmp_path: Path, invoke: Arena,
     assert "agents: mine" in told["sound.py"]
     assert any(name.startswith("fairarena:builtin-games") for name in told)
     listed = invoke("list", "agents")
-    assert (listed.returncode, listed.stdout) == (2, "")  # a plugin of ARENA_PLUGINS must load
+    assert (listed.returncode, listed.stdout) == (2, "")  # a plugin that the user names must load
 
 
 def test_an_instruction_without_a_line_gets_the_line_of_its_function() -> None:
