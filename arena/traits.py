@@ -26,7 +26,7 @@ class Traits(frozenset[str]):
         "hidden-information": "the class defines observation: a seat does not see the whole state",
         "imperfect-recall": "perfect_recall is False: an observation does not contain everything that its seat has seen and done",
         "simultaneous": (
-            "the game is a Simultaneous: several seats choose at the same time without seeing the choices of the others"
+            "the game is a Simultaneous game: several seats choose at the same time without seeing the choices of the others"
         ),
         "resample": "the class defines resample: it draws a state that the seat cannot distinguish from the true one",
     }

@@ -35,7 +35,7 @@ class OutputKind(NamedTuple):
 
 PAGE_FILE = OutputKind(".html", "a page of arena", b'<meta name="generator" content="arena">')
 """A page that a command of arena writes."""
-LATEX_FILE = OutputKind(".tex", "a file of LaTeX that arena has written", b"% Written by arena.")
+LATEX_FILE = OutputKind(".tex", "a LaTeX file written by arena", b"% Written by arena.")
 """Text with tables for a LaTeX document."""
 PLOT_FILES = (
     OutputKind(".png", "a picture", b"\x89PNG"),

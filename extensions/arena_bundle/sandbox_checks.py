@@ -131,7 +131,7 @@ class SandboxChecks:
         if changed and self._files.same_version and not excused.issuperset(changed):
             raise Contradiction(f"the code of {', '.join(changed[:5])} is not the code that played")
         if changed:
-            text = f"the code of {', '.join(changed[:5])} is not the code that played, which a different version may explain"
+            text = f"the code of {', '.join(changed[:5])} has changed since it played; perhaps its version differs"
             self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
         return found.reasons
 

@@ -229,7 +229,7 @@ def _compiled_notes(
 ) -> Iterator[str]:
     """Yield lines that explain the mark for compiled searches, and why some games do not have it."""
     if any(COMPILED in line for line in marks):
-        yield f"{COMPILED} : compiled if the extra fast is installed and the heuristic compiles as well; see `arena show`."
+        yield f"{COMPILED} : compiled if the extra `fast` is installed and the heuristic compiles as well; see `arena show`."
     engines = [number for number, (_, agent) in enumerate(agents) if _engine(agent) is not None]
     for place, game in enumerate(games):
         if any(marks[number][place] == YES for number in engines):

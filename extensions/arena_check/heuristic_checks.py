@@ -232,7 +232,9 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
     if _is_duel(game):
         with trial.checking("antisymmetric"):
             opposite = abs(values[0] + values[1]) < TOLERANCE
-            trial.expect(opposite, f"h({text}) must be opposite for the two seats", f"{values[0]} and {-values[0]}", values)
+            trial.expect(
+                opposite, f"h({text}) must for one seat be minus the value for the other", f"{values[0]} and {-values[0]}", values
+            )
     return values
 
 

@@ -38,7 +38,7 @@ MAX_RANDOM_PLIES = 5
 HELLO = "it answers `hello` with the version of its protocol and what it can do"
 QUITS = "it ends after `quit`"
 CHECKS = {
-    "ready": "it answers a start by `ready`, even if another match was not over",
+    "ready": "it answers `start` with `ready`, even while another match is unfinished",
     "plays": "legal actions or solutions, against a random player and against itself",
     "repeats": "the same start and moves get the same answers, from the same process and from a new one",
     "limits": "a decision stays within its limit of seconds and, by its own count, within its limit of nodes",

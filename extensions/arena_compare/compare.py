@@ -129,7 +129,7 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
         width = Terminal(out).room if style == TextTable.DEFAULT else None
         print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
         if any(len(one.pairs) > 1 for one in boards):
-            print(TextTable.fold("\nName two entries to see the details of this pair.", width), file=out)
+            print(TextTable.fold("\nName two entries to see the details of that pair.", width), file=out)
 
 
 def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:

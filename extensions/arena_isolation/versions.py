@@ -244,7 +244,7 @@ def submission(text: str, folder: Path, others: Collection[Path], foreign: Itera
     it. In that case, the plugin consists of its file alone, so that no entry gets the code of another entry. In a sandbox, it
     cannot read any of the `foreign` files, even if it imports them.
     """
-    file = _python_file(text, folder, "a Python file by its path from the spec")
+    file = _python_file(text, folder, "a Python file, by its path relative to the spec")
     shared = any(other != file and other.is_relative_to(file.parent) for other in others)
     moved = None if shared or PythonFile(file).stands_alone() else ("", str(file.parent))
     version = PluginVersion(text, str(file), str(file), moved, "", submitted=True)

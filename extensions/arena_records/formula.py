@@ -105,7 +105,7 @@ class Formula:
         self.names = frozenset([node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)])
         for name in sorted(self.names):
             if name in texts:
-                raise FormulaFault(f"{name} is a text, and formulas have only numbers: {', '.join(sorted(numbers or ()))}")
+                raise FormulaFault(f"{name} is text, but formulas accept only numbers: {', '.join(sorted(numbers or ()))}")
             if numbers is not None and name not in numbers:
                 near = suggest(name, numbers)
                 known = "" if near.startswith("known") else f" The known names are {', '.join(sorted(numbers))}"

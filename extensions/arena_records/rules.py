@@ -47,8 +47,8 @@ def _compare_with_values(record: Record, actions: int, adjudication: Adjudicatio
             else []
         )
     if not due or after != actions or agreed_end is None:
-        when = f"after {after} moves" if due else "not at all"
-        return [f"termination: recorded adjudicated after {actions} moves, but by the reported values {when}"]
+        when = f"due after {after} moves" if due else "never due"
+        return [f"termination: recorded as adjudicated after {actions} moves; by the reported values, this is {when}"]
     if agreed_end.returns != record.returns:
         return [f"returns: recorded {record.returns}, but by the reported values {agreed_end.returns}"]
     return []

@@ -61,7 +61,7 @@ COLUMNS = (
 )
 """The columns of tidy rows, in order. A row has the columns of its kind of board, and a table has those of all its boards."""
 OWN = {
-    "own_returns": "the return of the agent of the row",
+    "own_returns": "the return of the agent in this row",
     "own_nodes": "the generated states of the agent of the row",
     "own_seconds": "the seconds of the agent of the row",
 }

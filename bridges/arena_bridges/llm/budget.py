@@ -182,7 +182,7 @@ def find_budget(limit: float | None) -> Budget | None:
     if budget is None and (place := os.environ.get(ENVIRONMENT)) is not None and Path(place).is_file():
         budget = _find_shared(os.getpid(), place, limit)
     if limit is not None and (budget is None or budget.limit != limit):
-        raise BackendGone("max_cost counts only requests of processes on the machine that starts the run")
+        raise BackendGone("max_cost counts only requests from processes on the machine that starts the run")
     return budget
 
 

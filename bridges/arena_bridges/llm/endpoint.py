@@ -219,7 +219,7 @@ class Endpoint:
 
     def _check_key(self) -> None:
         if self._key is not None and not os.environ.get(self._key):
-            raise ArenaError(f"{self.url} needs a key: set {self._key}; only addresses of this machine need no key")
+            raise ArenaError(f"{self.url} needs a key: set {self._key}; every address outside this machine needs a key")
 
     def _fail(self, why: str, began: float, wait: float) -> Unavailable:
         """Return the error for a request that began at time `began` and could be repeated after `wait` seconds."""

@@ -95,7 +95,7 @@ def _make_task(spec: Spec) -> Task:
             raise ValueError(f"format {board.format.name}: its matches follow from results, but Inspect needs them in advance")
         for seat in board.seats:
             if _is_model(seat) and not seat.in_process:
-                raise ValueError(f"isolation {seat.isolation}: {seat.label} is asked by Inspect; use isolation: none for it")
+                raise ValueError(f"isolation {seat.isolation}: {seat.label} is queried by Inspect; use isolation: none for it")
     schedule, matches, baton = Schedule(spec), dict[str, Scheduled](), threading.Lock()
     while (batch := schedule.take(1000)) is not Batch.OVER:
         matches |= {place.match_id(spec): place for place in batch if any(map(_is_model, _seats_of(spec, place)))}

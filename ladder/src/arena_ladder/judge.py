@@ -341,7 +341,7 @@ def _choose_agent(description: Description, wanted: str | None) -> DescribedAgen
     """Return the only agent of a plugin, or the agent with the wanted name."""
     agents = description.agents
     if not all(map(AGENT_NAME.fullmatch, agents)):
-        raise NotPassed("its process sent an invalid answer: expected names of small letters, digits and dashes")
+        raise NotPassed("its process sent an invalid answer: expected names of lowercase letters, digits and dashes")
     if wanted is not None and wanted in agents:
         return agents[wanted]
     if len(agents) != 1:

@@ -188,7 +188,7 @@ class PositionKeys(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     file: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="A file with the positions, relative to the spec; default: positions are drawn."
+        default=None, description="A file with the positions, relative to the spec; default: positions are drawn at random."
     )
     start: Count = Field(20, description="The number of hidden positions at the beginning of the term.")
     more: Annotated[int, Field(ge=0, le=1_000_000)] = Field(20, description="The number of positions that each period adds.")

@@ -201,7 +201,9 @@ def test_a_record_must_agree_with_its_reported_values(cup: Cup) -> None:
     longer = {"actions": ("1",) * 20, "decisions": tuple(twice)}
     assert told() == []
     assert told(returns=(1.0, -1.0)) == ["returns: recorded (1.0, -1.0), but by the reported values (-1.0, 1.0)"]
-    assert told(decisions=level) == ["termination: recorded adjudicated after 5 moves, but by the reported values not at all"]
+    assert told(decisions=level) == [
+        "termination: recorded as adjudicated after 5 moves; by the reported values, this is never due"
+    ]
     assert told(termination="normal", **longer, returns=(1.0, -1.0)) == [
         "termination: recorded normal, but by the reported values adjudicated after 5 moves"
     ]

@@ -389,7 +389,7 @@ LARGE = SlidingTiles(rows=4, columns=4)
 
 PLANTED: list[tuple[Heuristic, Game, str]] = [
     (too_high, TOE, r"h\(.*\) must be in range"),
-    (selfish, TOE, r"h\(.*\) must be opposite for the two seats"),
+    (selfish, TOE, r"h\(.*\) must for one seat be minus the value for the other"),
     (not_a_number, TOE, r"h\(.*\) must be a finite number"),
     (a_word, TOE, r"h\(.*\) must be a finite number"),
     (nothing, CORRIDOR, r"h\(5\) must be a number, or infinity at a dead end"),

@@ -499,7 +499,7 @@ def test_several_pairs_are_a_matrix_and_a_sentence_each(kind: str, by: tuple[str
         lead, lag = (float(cells[names].split()[0].replace(",", "")) for names in ((one, other), (other, one)))
         assert lead == -lag
     assert any(cells[names] != "+0" for names in pairs)
-    assert rest[-1] == "Name two entries to see the details of this pair.\n"
+    assert rest[-1] == "Name two entries to see the details of that pair.\n"
     assert "Name two" not in called("compare", store, *pairs[0], *by).output
 
 

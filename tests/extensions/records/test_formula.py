@@ -126,7 +126,7 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
         Formula("cots / nodes", ["cost", "nodes"])
     with pytest.raises(FormulaFault, match=r"^unknown name '__import__'; known: cost, nodes$"):
         Formula("__import__", ["cost", "nodes"])
-    with pytest.raises(FormulaFault, match=r"^agent is a text, and formulas have only numbers: cost, nodes$"):
+    with pytest.raises(FormulaFault, match=r"^agent is text, but formulas accept only numbers: cost, nodes$"):
         Formula("agent == 3", ["cost", "nodes"], ["agent"])
 
 
