@@ -93,7 +93,8 @@ class Game(Configured, ABC):
     max_return: float = 1.0
     """The highest result of a seat at the end of a game; inf without a bound."""
     default_moves: int | None = None
-    """The move limit of a match if neither a spec nor a caller sets one; None for the default of `Limits`."""
+    """The move limit of a match if neither a spec nor a caller sets one; None for the default of `Limits`. A match that ends at
+    the limit has the result `standing`."""
     native: ClassVar[bool] = False
     """Whether its rules run code that may crash the process, such as a C++ library. Such a game is played only in worker
     processes, and a crash of such a process is not a fault of an agent."""
@@ -151,7 +152,11 @@ class Game(Configured, ABC):
             """Return every action that can ever be legal, in a fixed order. Learning agents and bridges use it."""
 
         def standing(self, state: State) -> Sequence[float]:
-            """Return the result of each seat so far, for a match that ends at the move limit or by a fault of another seat."""
+            """Return the result of each seat so far, for a match that ends at the move limit or by a fault of another seat.
+
+            Each is between `min_return` and `max_return`. If a game does not define this method, a match that ends at the move
+            limit pays each seat 0 if the game is zero-sum or if `min_return` <= 0 < `max_return`, and otherwise `min_return`.
+            """
 
         def dialects(self) -> Mapping[str, Any]:
             """Return the notations of positions and actions for engines: an `arena.Uci` or an `arena.Gtp`, by protocol."""

@@ -13,7 +13,8 @@ from arena.errors import abbreviate, escape_controls
 class Limits:
     """Limits of decisions (`nodes`, `seconds`, `depth`, `cpu_seconds`), matches (`moves`, `start_seconds`), agents (`memory_mb`).
 
-    None means no limit. At the move limit, a game is a draw and a puzzle is unsolved. ValueError names an invalid value.
+    None means no limit. At the move limit, a puzzle is unsolved, and a game has the result `Game.standing`.
+    ValueError names an invalid value.
 
     >>> Limits(nodes=1000).budget, Limits(depth=4).budget
     (True, False)

@@ -88,52 +88,53 @@ class Returns:
         low, high = self.range
         return isfinite(low) and isfinite(high) and low < high
 
-    def check(self, given: Sequence[float]) -> tuple[float, ...]:
-        """Return the result of every seat at a terminal state. Raises GameError if `given` contradicts the game's attributes."""
-        game, returns = self.game, tuple(map(float, given))
-        if len(returns) != game.players:
-            raise GameError(f"{name_of(game)}: returns has {len(returns)} values for {game.players} seats")
-        low, high = self.range
-        for value in returns:
-            if not (low <= value <= high and isfinite(value)):
-                raise GameError(f"{name_of(game)}: returns returned {returns}; expected values in [{low:g}, {high:g}]")
-        if game.zero_sum and abs(sum(returns)) > self.ZERO_SUM_TOLERANCE:
-            raise GameError(f"{name_of(game)}: returns returned {returns}; {MUST_ADD_UP}")
-        return returns
+    def check(self, given: Sequence[float], method: str = "returns") -> tuple[float, ...]:
+        """Return the results of all seats that a `method` of the game has `given`.
 
-    def standing(self, state: State) -> tuple[float, ...]:
-        """Return the result of every seat so far, which counts at the move limit; zeros if the game does not define it.
-
-        Raises GameError for an impossible result: a wrong number of values, an infinite value, or a wrong sum if zero-sum.
+        Raises GameError if they are not a number for each seat, or if they contradict the game's attributes.
         """
         game = self.game
-        if not gives(game, "standing"):
-            return (0.0,) * game.players
-        given = game.standing(state)
         try:
             values = tuple(map(float, given))
         except (TypeError, ValueError):
             values = ()
         if len(values) != game.players or not all(map(isfinite, values)):
-            raise GameError(f"{name_of(game)}: standing returned {abbreviate(given)}; expected a finite number for each seat")
+            raise GameError(f"{name_of(game)}: {method} returned {abbreviate(given)}; expected a finite number for each seat")
+        low, high = self.range
+        if min(values) < low or max(values) > high:
+            raise GameError(f"{name_of(game)}: {method} returned {values}; expected values in [{low:g}, {high:g}]")
         if game.zero_sum and abs(sum(values)) > self.ZERO_SUM_TOLERANCE:
-            raise GameError(f"{name_of(game)}: standing returned {values}; {MUST_ADD_UP}")
+            raise GameError(f"{name_of(game)}: {method} returned {values}; {MUST_ADD_UP}")
         return values
+
+    def standing(self, state: State = None) -> tuple[float, ...]:
+        """Return the result of every seat if the match stops in `state`, for example at the move limit.
+
+        It is the `standing` of the game. If the game does not define it, no state is needed: each seat gets 0 if the game is
+        zero-sum or if `min_return` <= 0 < `max_return`, and otherwise `min_return`, so that a match without an end is not better
+        than one with an end. Raises GameError like `check`.
+        """
+        game, (low, high) = self.game, self.range
+        if gives(game, "standing"):
+            return self.check(game.standing(state), "standing")
+        return (0.0 if game.zero_sum or low <= 0 < high else low,) * game.players
 
     def of_loss(self, seat: int | None, state: State = None) -> tuple[float, ...]:
         """Return the results of all seats if one seat loses by a fault: `min_return` for this seat, 0 for the solver of a puzzle.
 
         In a zero-sum game, the other seats share what is left, so that the sum is 0. In other games, they get their results so
-        far in `state`, or 0 if these are unknown.
+        far in `state`; if these are unknown, 0, or the number nearest to 0 that the game can return.
         """
         game = self.game
         if isinstance(game, Puzzle) or (game.players == 1 and game.zero_sum):
             return (0.0,)
-        least = float(self.range[0])
+        least, most = self.range
         if game.zero_sum:
             others = [-least / (game.players - 1)] * game.players
+        elif state is not None and gives(game, "standing"):
+            others = list(self.standing(state))
         else:
-            others = list(self.standing(state)) if state is not None else [0.0] * game.players
+            others = [min(max(0.0, least), most)] * game.players
         return tuple([least if number == seat else value for number, value in enumerate(others)])
 
 

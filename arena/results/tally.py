@@ -365,7 +365,7 @@ class MeanReturns:
         clusters = [rounds[round_] for round_ in sorted(rounds)]
         found = clustered_mean([total for total, _ in clusters], [count for _, count in clusters], self._within)
         low, high = self._within
-        return found if found.mean is None else found._replace(mean=min(max(found.mean, low), high))
+        return ClusteredMean(*[None if value is None else min(max(value, low), high) for value in found])
 
 
 class Unsolvable:

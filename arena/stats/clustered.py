@@ -33,7 +33,8 @@ class ClusteredMean(NamedTuple):
 def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[float, float] = (-inf, inf)) -> ClusteredMean:
     """Return the mean of all values with its interval, given the sum and the number of the values of each cluster.
 
-    `within` is the range of the values, which the interval does not leave.
+    `within` is the range of the values, which the interval does not leave. If the mean lies outside, so that some values do, too,
+    the interval reaches to the mean.
 
     The mean is a ratio of two sums over clusters, so its variance is linearised (W. Cochran, Sampling Techniques, 1977, chapter
     6). The interval uses Student's t with one degree of freedom less than there are clusters. Clusters are treated as
@@ -57,7 +58,7 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[f
         return ClusteredMean(mean, *_bounds_of_equal(mean, len(clusters), within))
     freedom = len(clusters) - 1
     reach = student_quantile(freedom, (1 + LEVEL) / 2) * sqrt(squares * len(clusters) / freedom) / size
-    return ClusteredMean(mean, max(within[0], mean - reach), min(within[1], mean + reach))
+    return _cut_interval(mean, reach, within)
 
 
 class StratifiedMean(NamedTuple):
@@ -84,7 +85,7 @@ class StratifiedMean(NamedTuple):
         if squares <= MAX_ROUNDING:
             return ClusteredMean(self.mean, *_bounds_of_equal(self.mean, self.clusters, within))
         reach = student_quantile(self.freedom, (1 + LEVEL) / 2) * sqrt(squares)
-        return ClusteredMean(self.mean, max(within[0], self.mean - reach), min(within[1], self.mean + reach))
+        return _cut_interval(self.mean, reach, within)
 
 
 def stratify(strata: Iterable[Mapping[int, tuple[float, int]]]) -> StratifiedMean:
@@ -344,9 +345,19 @@ def effective_size(groups: Iterable[Sequence[float]]) -> float:
     return max(1.0, certainty**2 * number / (1 + (squares / number - 1) * rho))
 
 
+def _cut_interval(mean: float, reach: float, within: tuple[float, float]) -> ClusteredMean:
+    low, high = _include(mean, within)
+    return ClusteredMean(mean, max(low, mean - reach), min(high, mean + reach))
+
+
 def _bounds_of_equal(mean: float, clusters: float, within: tuple[float, float]) -> list[float | None]:
     share = 1 - (1 - LEVEL) ** (1 / clusters)
-    return [mean + share * (end - mean) if isfinite(end) else None for end in within]
+    return [mean + share * (end - mean) if isfinite(end) else None for end in _include(mean, within)]
+
+
+def _include(mean: float, within: tuple[float, float]) -> tuple[float, float]:
+    """Return the range, extended so that it contains the mean: stores of earlier versions have returns outside their range."""
+    return min(within[0], mean), max(within[1], mean)
 
 
 def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequence[int]) -> list[float] | None:

@@ -76,15 +76,18 @@ def _check_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
 
 
 def _check_payoffs(record: Record, game: Game | None) -> str | None:
-    """Check the returns that do not depend on the rules: 0 in a void match and at the move limit, and the minimum for a seat at
-    fault.
+    """Check the returns that do not depend on the rules: 0 in a void match, the same for all seats at the move limit, and the
+    minimum for a seat at fault.
 
     If seats get returns during play, or the game is not known, only a replay by the rules can check them.
     """
     reason, returns = record.termination, record.returns
-    stands = game is None or gives(game, "standing")
-    if any(returns) and (reason == "void" or (reason == "move-limit" and not stands)):
+    if reason == "void" and any(returns):
         return f"returns: expected zeros with {reason}, got {abbreviate(returns)}"
+    if reason == "move-limit" and game is not None and not isinstance(game, Puzzle) and not gives(game, "standing"):
+        expected = Returns(game).standing()
+        if tuple(returns) != expected:
+            return f"returns: expected {expected} with {reason}, got {abbreviate(returns)}"
     if reason not in FAULTS or game is None or record.seat is None or game.players == 1:
         return None
     expected = Returns(game).of_loss(record.seat)

@@ -90,7 +90,8 @@ class PrisonersDilemma(Simultaneous):
     def standing(self, state: State) -> Sequence[float]:
         """Return the mean payoffs so far."""
         done = [self._payoffs[state[place : place + 2]] for place in range(0, len(state), 2) if state[place + 1] in "CD"]
-        return [sum(got) / len(done) for got in zip(*done, strict=True)] or [0.0, 0.0]
+        means = [sum(got) / len(done) for got in zip(*done, strict=True)] or [0.0, 0.0]
+        return [min(max(mean, self.min_return), self.max_return) for mean in means]  # because means are rounded
 
     def payoffs(self, state: State) -> Sequence[float]:
         """Return the mean payoffs over all turns."""

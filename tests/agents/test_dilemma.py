@@ -157,3 +157,12 @@ def test_payoffs_that_do_not_form_a_dilemma_are_refused() -> None:
 def test_invalid_state_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected up to 2 turns of C and D, as in CC CD, or -"):
         PrisonersDilemma(turns=2).parse_state(text)
+
+
+@pytest.mark.parametrize(("payoffs", "turns", "moves"), [((3, 2, 1, 5), 2, 1), ((0.5, 0.2, 0, 0.7), 11, 100)])
+def test_a_match_pays_a_possible_result(payoffs: tuple[float, float, float, float], turns: int, moves: int) -> None:
+    """Before the first turn there is no mean yet. The mean of eleven times 0.7, computed with floats, is more than 0.7."""
+    assert sum([0.7] * 11) / 11 > 0.7
+    game = PrisonersDilemma(payoffs=payoffs, turns=turns)
+    record = play(game, [Always(action="D"), Always(action="C")], limits={"moves": moves})
+    assert record.returns == ((1, 1) if moves == 1 else (0.7, 0)), record.message

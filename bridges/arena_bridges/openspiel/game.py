@@ -202,8 +202,9 @@ class _Rewarded(OpenSpiel):
     """A game in which seats get rewards during play."""
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return the rewards of each seat so far."""
-        return OpenSpiel.returns(self, state)
+        """Return the rewards of each seat so far, or `min_return` if no complete play has such a return."""
+        low, high = self.min_return, self.max_return
+        return [value if low <= value <= high else low for value in OpenSpiel.returns(self, state)]
 
 
 class _Resampling(OpenSpiel):

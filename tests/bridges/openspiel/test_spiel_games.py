@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena import CHANCE, Simultaneous, run
+from arena import CHANCE, Simultaneous, play, run
 from arena.simultaneous import OpenTurn
 from arena.testing import check_game
 from arena.traits import Traits
@@ -176,3 +176,11 @@ def test_records_do_not_depend_on_the_process_of_the_agents() -> None:
     apart = run({**spec, "isolation": "process"}).records
     assert [record.termination for record in alone] == ["normal"] * 6
     assert [(record.actions, record.returns) for record in apart] == [(record.actions, record.returns) for record in alone]
+
+
+def test_a_stopped_play_is_worth_no_more_than_a_complete_one() -> None:
+    """Each step of cliff walking costs 1, and a complete walk has at least 9 steps (R. Sutton, A. Barto, 2018, example 6.6)."""
+    records = [play(OpenSpiel(game="cliff_walking"), ["random"], seed=seed, limits={"moves": 5}) for seed in range(10)]
+    stopped = [record.returns for record in records if record.termination == "move-limit"]
+    assert stopped
+    assert {returns for (returns,) in stopped} == {OpenSpiel(game="cliff_walking").min_return}

@@ -109,8 +109,8 @@ def test_a_game_may_have_its_own_move_limit() -> None:
     [
         ((31, 0, 0), r"expected values in \[-5, 30\]"),
         ((-5.5, 0, 0), r"expected values in \[-5, 30\]"),
-        ((0, 0), "2 values for 3 seats"),
-        ((float("nan"), 0, 0), "expected values in"),
+        ((0, 0), "expected a finite number for each seat"),
+        ((float("nan"), 0, 0), "expected a finite number for each seat"),
     ],
 )
 def test_returns_out_of_range_make_a_match_void(returns: Any, told: str) -> None:
@@ -123,10 +123,70 @@ def test_returns_out_of_range_make_a_match_void(returns: Any, told: str) -> None
     assert re.search(told, record.message or "")
 
 
-def test_a_wrong_standing_makes_a_match_void() -> None:
+class Strolls(Game):
+    """Two seats walk in turns until one stops; nobody has a standing before the end."""
+
+    name = "strolls"
+    zero_sum = False
+
+    def __init__(self, *, low: float = -100.0, high: float = 0.0) -> None:
+        self.min_return, self.max_return = low, high
+
+    def initial(self, rng: random.Random) -> Any:
+        return (0, False)
+
+    def to_move(self, state: Any) -> int:
+        return int(state[0] % 2)
+
+    def actions(self, state: Any) -> Any:
+        return [] if state[1] else ["walk", "stop"]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (state[0] + 1, action == "stop")
+
+    def returns(self, state: Any) -> Any:
+        return (self.max_return, self.max_return)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "zero_sum", "stopped", "other"),
+    [
+        (-100.0, 0.0, False, -100, 0),  # the fewest strokes are best: 0 would be worth more than any way to the hole
+        (-50.0, -10.0, False, -50, -10),
+        (10.0, 50.0, False, 10, 10),
+        (0.0, 5.0, False, 0, 0),
+        (-5.0, 30.0, False, 0, 0),
+        (0.0, inf, False, 0, 0),
+        (-2.0, 2.0, True, 0, 2),
+    ],
+)
+def test_a_match_without_an_end_is_worth_no_more_than_one_with_an_end(
+    low: float, high: float, zero_sum: bool, stopped: float, other: float
+) -> None:
+    """Seat 0 walks on. `other` is the result of seat 1 if seat 0 commits a fault."""
+
+    class Walker(Agent):
+        name = "walker"
+
+        def choose(self, game: Game, state: Any, search: Search) -> Any:
+            return "walk" if state[0] < 4 else "none"
+
+    game = Strolls(low=low, high=high)
+    game.zero_sum = zero_sum
+    record = play(game, [Walker(), Walker()], limits={"moves": 4})
+    assert (record.termination, record.returns) == ("move-limit", (stopped, stopped))
+    assert against_the_rules(game, record) == []
+    assert len(against_the_rules(game, record._replace(returns=(stopped + 1, stopped + 1)))) == 2
+    fault = play(game, [Walker(), Walker()], limits={"moves": 6})
+    assert (fault.termination, fault.returns) == ("illegal-action", (low, other))
+    assert against_the_rules(game, fault) == []
+
+
+@pytest.mark.parametrize("value", [inf, 31.0, "much"])
+def test_a_wrong_standing_makes_a_match_void(value: Any) -> None:
     class Lying(Scores):
         def standing(self, state: Any) -> Any:
-            return (0.0, float("inf"), 0.0)
+            return (0.0, value, 0.0)
 
     record = play(Lying(), [Noter(), Noter(), Noter()], limits={"moves": 2})
     assert (record.termination, record.returns) == ("void", (0, 0, 0))

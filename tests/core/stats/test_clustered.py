@@ -59,6 +59,16 @@ def test_an_interval_stays_within_the_range(values: list[float]) -> None:
     assert found.low is None or found.low < (found.high or 1.0)
 
 
+@pytest.mark.parametrize("values", [[0.0] * 6, [0.0, -20.0] * 3, [-15.0] * 6, [-40.0, -60.0, -70.0]])
+def test_an_interval_contains_the_mean_of_values_out_of_range(values: list[float]) -> None:
+    """Records of earlier versions have zeros at the move limit, which may be out of the range of the returns."""
+    stratified = stratify([{cluster: (value, 1) for cluster, value in enumerate(values)}])
+    for within in ((-50.0, -10.0), (-9.0, 5.0)):
+        for found in (clustered_mean(values, [1] * len(values), within), stratified.with_interval(within)):
+            assert None not in found
+            assert sorted((found.low, found.mean, found.high)) == [found.low, found.mean, found.high]  # type: ignore[type-var]
+
+
 def test_luck_without_influence_is_not_corrected() -> None:
     """Luck of a few large throws beside returns that do not depend on them."""
     rng = np.random.default_rng(1)
