@@ -457,7 +457,7 @@ class Tally:
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
         self.void = self.unavailable = 0
-        self.adjudicated = 0
+        self.adjudicated = self.stopped = 0
         self.fallbacks = 0
         self.distinct = 0
         """The number of matches that differ in seats, position, actions or result."""
@@ -544,6 +544,7 @@ class Tally:
             return
         self.games += facts.count
         self.adjudicated += facts.count * (facts.termination == "adjudicated")
+        self.stopped += facts.count * (facts.termination == "move-limit")
         self.fallbacks += facts.fallbacks
         for seat, entry in enumerate(facts.seats):
             self._count_seat(facts, seat, self.counts[entry])
@@ -627,7 +628,7 @@ class Tally:
         )
 
     def describe(self) -> Iterator[str]:
-        """Yield remarks on matches without a score, random actions and time limits."""
+        """Yield remarks on matches without a score, matches that ended early, random actions and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
             server = "the server of an agent did not answer or its budget was spent; the game and arena are not at fault"
@@ -647,6 +648,8 @@ class Tally:
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
             yield f"{self.adjudicated:,} {were} adjudicated: they ended early, by the values that the agents reported."
+        if self.stopped and self.sheet.kind != "puzzle":
+            yield f"{self.stopped:,} of {figures.amount(self.games, 'match')} ended at the move limit."
         if self.fallbacks:
             drawn = f"{figures.amount(self.fallbacks, 'action')} {'was' if self.fallbacks == 1 else 'were'} random"
             yield f"{drawn}, because a budget ran out before the agent reported an action."

@@ -57,6 +57,17 @@ def test_void_matches_name_a_server_only_if_one_did_not_answer() -> None:
     assert next(tally.describe()) == "2 matches are void and not scored, because the game or arena failed."
 
 
+@pytest.mark.parametrize(("game", "moves"), [("tic-tac-toe", 7), ("tic-tac-toe", 9), ("2048", 120), ("sliding-tiles", 3)])
+def test_a_board_of_a_game_says_how_many_matches_ended_at_the_move_limit(game: str, moves: int) -> None:
+    agents = ["random", {"agent": "random", "label": "other"}]
+    results = arena.run({"game": game, "rounds": 8, "agents": agents, "limits": {"moves": moves}})
+    [board] = Leaderboard.of_results(results)
+    stopped = [record.termination for *_, record in results.played].count("move-limit")
+    assert (0 < stopped < 16) is ((game, moves) in {("tic-tac-toe", 7), ("2048", 120)})
+    said = [remark for remark in board.remarks if "move limit" in remark]
+    assert said == ([f"{stopped} of 16 matches ended at the move limit."] if stopped and game != "sliding-tiles" else [])
+
+
 def test_hidden_ratings_are_named_in_json() -> None:
     [board] = Leaderboard.of_results(arena.run({"game": "connect-four", "agents": ["random", "greedy"], "rounds": 2}))
     assert board.as_dict()["unrated"] == ["random", "greedy"]
