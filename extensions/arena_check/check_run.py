@@ -266,6 +266,8 @@ class CheckRun:
                 yield False, self._describe_fault(verdict, key, value)
             elif verdict.check != "the game":
                 yield True, f"  {'ok' if verdict.reached else '-':<6}  {verdict.check}: {verdict.promise}"
+                if verdict.note is not None:
+                    yield True, f"  note    {verdict.note}"
 
     def _describe_fault(self, verdict: Verdict, key: tuple[str, ...], value: Any, where: str = "", *, brief: bool = False) -> str:
         violation = verdict.violation

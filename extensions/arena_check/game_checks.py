@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf, isfinite
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
-from arena.api.games import Returns, gives, name_of
+from arena.api.games import Returns, gives, move_limit, name_of
 from arena.api.processes import user_interrupts
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
@@ -55,7 +55,7 @@ CHECKS = {
     "grid": f"grid gives {GRID}",
     "rules text": "rules_text describes the game to a reader, in 40 to 4,000 characters without words of the implementation",
     "disguise": DISGUISE_PROMISE,
-    "termination": "every match ends",
+    "termination": "matches end by themselves",
     "returns": "returns gives each seat a number from min_return to max_return; in a zero-sum game they add up to 0",
     "threats": "threats returns exactly the actions that win at once",
     "goals": "a goal is terminal, and returns is 1 if it is reached, else 0",
@@ -77,10 +77,10 @@ def check_game(
     The checks are: the same `seed` gives the same position; states and actions can be hashed, compared by value and pickled;
     seats are in range; actions have a fixed order without duplicates; `result` does not change its arguments and always returns
     the same state, even if another match is played in between; both text notations can be parsed; `grid` returns rows of short
-    texts; every match ends; returns are in range, and zero-sum if claimed; actions in `threats` win; in a puzzle, the goal, the
-    step costs and the methods for local search are consistent; probabilities of chance are valid; observations hide something, do
-    not forget anything, and show at least what the legal actions reveal; and the global random generator is not used. No call may
-    take longer than `patience` seconds.
+    texts; matches end by themselves; returns are in range, and zero-sum if claimed; actions in `threats` win; in a puzzle, the
+    goal, the step costs and the methods for local search are consistent; probabilities of chance are valid; observations hide
+    something, do not forget anything, and show at least what the legal actions reveal; and the global random generator is not
+    used. No call may take longer than `patience` seconds.
 
     A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
     a seed that reproduces the fault with one match. Raises ValueError for less than one match.
@@ -133,12 +133,16 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
         with trial.checking("rules text"):
             _check_rules_text(made, trial)
     steps: list[PlayedStep] = []
+    log.ended = log.stopped = 0
     for number in range(matches):
         trial = Trial(name_of(made), seed, number, log)
         with suppress(Abandoned), trial.own_randomness("the game"):
             steps += trial.call("a method of the game", _check_match, made, trial)
     if not steps:
         return
+    if log.stopped:
+        with trial.checking("termination"):
+            _check_move_limit(made, trial)
     if hasattr(type(made), "disguise"):
         with trial.checking("disguise"), trial.own_randomness("the game"):
             trial.call("a method of the disguise", check_disguise, made, trial, steps)
@@ -193,8 +197,12 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     _check_answer(game, trial, first, first)
     copy = copy_value(first)
     endless = puzzle or "termination" in trial.log.failed
-    limit = None if puzzle else own_move_limit(game)
-    for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else min(MAX_PLIES, limit or MAX_PLIES)):
+    limit, moves = None if puzzle else own_move_limit(game), 0
+    for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else MAX_PLIES):
+        decides = trial.call("to_move", game.to_move, before) != CHANCE
+        if decides and moves == limit:
+            break
+        moves += decides
         _check_step(game, trial, before, copy, action, successor)
         steps.append(PlayedStep(trial.now(), before, action, dict(_call_methods(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
@@ -206,6 +214,10 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
         with trial.checking("termination"):
             ends = over or limit is not None  # the referee ends a match at the move limit
             trial.expect(ends, "the match does not end", f"an end within {MAX_PLIES:,} plies, or default_moves", "none")
+        if over and moves <= move_limit(game):
+            trial.log.ended += 1
+        elif over or moves == limit:
+            trial.log.stopped += 1
     if over:
         _check_end(game, trial, state)
     if isinstance(game, Puzzle) and _judges_answers(game):
@@ -217,6 +229,18 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
             check_local_search(game, replace(trial, actions=[]), first)
     trial.log.passed.add(PLAY)
     return steps
+
+
+def _check_move_limit(game: Game, trial: Trial) -> None:
+    """Check that the move limit does not end all matches. If it ends some, leave a note."""
+    log, most = trial.log, f"{move_limit(game):,} moves"
+    zero = "" if gives(game, "standing") else f"{Returns(game).standing()[0]:g}; for another result, define "
+    pay = f"{zero}`standing`"
+    stopped = f"{log.stopped} of {log.ended + log.stopped} matches do not"
+    got = f"{stopped}: the move limit (default_moves) stops them after {most}, and each seat gets {pay}"
+    expected = f"an end by the rules within {most} in some matches, or a larger default_moves"
+    trial.expect(log.ended > 0, "no match ends by itself", expected, got)
+    log.notes["termination"] = got
 
 
 def _check_state(game: Game, trial: Trial, state: State) -> None:
@@ -252,6 +276,9 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         trial.expect(isinstance(quiet, bool), "is_quiet must return True or False", "True or False", quiet)
     with trial.checking("purity"):
         trial.expect(copy == state, "a method that should only read the state changes it", copy, state)
+    if not over and seat != CHANCE and gives(game, "standing"):
+        with trial.checking("returns"):
+            _check_returns(game, trial, state, "standing")
     if not over:
         information_checks.check_state(game, trial, state, seat, legal)
     if overrides(game, "threats") and not over and seat != CHANCE:
@@ -324,19 +351,19 @@ def _check_end(game: Game, trial: Trial, state: State) -> None:
             trial.expect(returns == [worth], "returns of a puzzle must say whether it is solved", worth, returns)
 
 
-def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
+def _check_returns(game: Game, trial: Trial, state: State, method: str = "returns") -> list[float]:
     before, trial.check = trial.check, "returns"
-    returns = trial.list_values("returns", game.returns, state)
-    trial.expect(len(returns) == game.players, "returns must have a value for every seat", f"{game.players} values", returns)
+    returns = trial.list_values(method, getattr(game, method), state)
+    trial.expect(len(returns) == game.players, f"{method} must have a value for every seat", f"{game.players} values", returns)
     low, high = Returns.find_range(game)
     trial.expect(isfinite(low), "min_return must be finite", Returns.FLOOR, low)
     trial.expect(low <= high, "max_return is below min_return", f"{low:g} or more", high)
     for value in returns:
         fine = isinstance(value, (int, float)) and abs(value) < inf and low <= value <= high
-        trial.expect(fine, "returns must be in range", f"finite numbers in [{low:g}, {high:g}]", returns)
+        trial.expect(fine, f"{method} must be in range", f"finite numbers in [{low:g}, {high:g}]", returns)
     if game.zero_sum:
         expected = "0, or zero_sum = False in the class"
-        trial.expect(abs(sum(returns)) < 1e-9, "returns must add up to zero", expected, f"{sum(returns)} from {returns}")
+        trial.expect(abs(sum(returns)) < 1e-9, f"{method} must add up to zero", expected, f"{sum(returns)} from {returns}")
     trial.check = before
     return returns
 

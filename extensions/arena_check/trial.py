@@ -52,6 +52,11 @@ class CheckLog:
     """Checks that are known to fail. If one of them fails again, Abandoned is raised instead of Violation."""
     nodes: int = 0
     """The nodes that an agent has used in its plays."""
+    ended: int = 0
+    """The number of matches of a game that ended by themselves, and of those that the move limit stops."""
+    stopped: int = 0
+    notes: dict[str, str] = field(default_factory=dict)
+    """Facts that the author should know, although they break no promise, by the names of the checks."""
     over: bool = False
     """True if the plugin is not called any more, because a call has not returned in time or has left a thread running."""
 

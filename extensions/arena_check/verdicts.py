@@ -22,6 +22,8 @@ class Verdict:
     reached: bool = True
     """False if no play got far enough to check the promise."""
 
+    note: str | None = None
+    """A fact that the author should know, although it does not break the promise."""
     ended: bool = False
     """True if no check follows, because a call has not returned in time or has left a thread running."""
 
@@ -68,7 +70,8 @@ class CheckSuite:
                 break
         for name, promise in self.promises.items():
             if name in found or name in log.passed:
-                yield Verdict(name, promise, found.get(name), ended=log.over and name in found)
+                note = None if name in found else log.notes.get(name)
+                yield Verdict(name, promise, found.get(name), note=note, ended=log.over and name in found)
             else:
                 yield Verdict(name, "not checked: play did not get this far", reached=False)
 

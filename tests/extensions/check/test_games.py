@@ -13,10 +13,11 @@ from unittest.mock import Mock
 
 import pytest
 
-from arena import Disguise, Game, Puzzle, load_plugins
+from arena import CHANCE, Disguise, Game, Puzzle, load_plugins
 from arena.plugins.registry import Registry
 from arena.testing import check_game
 from arena_check.finding import Violation
+from arena_check.game_checks import game_verdicts
 from arena_check.trial_board import TrialBoard, percent
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
@@ -1131,9 +1132,67 @@ def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -
     assert found["expected"] == "an end within 10,000 plies, or default_moves"
 
 
-def test_a_game_that_its_move_limit_ends_passes() -> None:
+def test_a_game_that_only_its_move_limit_ends_fails(finding: Finding) -> None:
     """The referee ends a match at `default_moves`, so no check walks further."""
-    check_game(Limited, matches=1)
+    found = finding(lambda: check_game(Limited))
+    assert (found["what"], len(found["actions"].split(", "))) == ("no match ends by itself", 30)
+    assert "default_moves" in found["expected"]
+    assert found["got"].startswith("20 of 20 matches do not: ")
+    assert "each seat gets 0; for another result, define `standing`" in found["got"]
+
+
+class Walk(Game):
+    """Chance moves a token; a seat may stop it only at the sixth move, and only after heads at the first toss."""
+
+    name = "walk"
+    zero_sum = False
+    min_return, max_return = -9.0, -1.0
+    default_moves: int | None = 6
+
+    def initial(self, rng: random.Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return 0 if len(state) % 2 else CHANCE
+
+    def actions(self, state: Any) -> Any:
+        return () if state[:1] == ("heads",) and len(state) > 11 else ("go",) if len(state) % 2 else ("heads", "tails")
+
+    def chance_outcomes(self, state: Any) -> Any:
+        return [("heads", 0.5), ("tails", 0.5)]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (*state, action)
+
+    def returns(self, state: Any) -> Any:
+        return (-1.0, -2.0)
+
+
+@pytest.mark.parametrize("seed", [0, 20])
+def test_matches_that_reach_the_move_limit_are_counted(seed: int) -> None:
+    """Half of the matches end with the sixth move, the others never. Moves of chance do not count."""
+    [found] = [each for each in game_verdicts(Walk, seed=seed) if each.check == "termination"]
+    assert found.kept
+    stopped, _, told = str(found.note).partition(" of 20 matches do not: ")
+    assert 3 <= int(stopped) <= 17  # the probability of any other number is 0.0004
+    assert told.startswith("the move limit (default_moves) stops them after 6 moves, and each seat gets -9;")
+
+    class Short(Walk):
+        default_moves = 5
+
+    [failed] = [each for each in game_verdicts(Short, seed=seed) if each.check == "termination"]
+    assert failed.violation is not None
+    assert failed.violation.finding.what == "no match ends by itself"
+
+
+class Boasting(Nim):
+    def standing(self, state: Any) -> Any:
+        return (2.0, -2.0)
+
+
+def test_a_standing_must_be_in_range(finding: Finding) -> None:
+    found = finding(lambda: check_game(Boasting))
+    assert (found["what"], found["expected"]) == ("standing must be in range", "finite numbers in [-1, 1]")
 
 
 @pytest.mark.parametrize(("declared", "moves"), [("default_moves = 10", 10), ("default_moves = 5000", 5000), ("", 200)])
