@@ -15,7 +15,7 @@ from arena import ArenaError, Spec
 from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Run, Store, write_whole
-from arena_duel.decision_limits import describe_drawn, describe_plies
+from arena_duel.decision_limits import describe_drawn, describe_plies, describe_sizes
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_pairings.best_of import BestOf, ContestResult
 from arena_setup.words import split_at_commas, values_of
@@ -97,6 +97,8 @@ class PastContest:
     variants: list[Standing]
     plies: int = 4
     """The number of random moves before each game."""
+    remarks: Sequence[str] = ()
+    """Sentences about the test."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -113,7 +115,7 @@ class PastContest:
 
     def report(self) -> list[str]:
         """Return the result as a sentence, a line for each variant, and the path of the store."""
-        lines = [f"{self.sentence}."]
+        lines = [f"{self.sentence}.", *self.remarks]
         for one in sorted(self.variants, key=lambda one: (one.name != self.answer, not one.still_in, -(one.score or 0))):
             share = None if one.score is None else figures.fixed(100 * one.score, 1)
             score = "no pair" if share is None else f"{share} % of the points in {figures.amount(one.pairs, 'pair')} of games"
@@ -216,6 +218,7 @@ def keep_result(spec: Spec, variants: Sequence[Variant], place: Path, limits: Ma
         int(place.stem), str(place), run.started, run.ended, game, dict(limits), format_.margin, format_.risk,
         format_.played, board.size, labels[answer] if answer >= 0 else None,
         [labels[one] for one in ties], UNDECIDED, "", standings, dict(spec.document.values.get("openings") or {}).get("plies", 0),
+        describe_sizes(board.game, place),
     )  # fmt: skip
     result = replace(result, verdict=_judge_first(result), sentence=_describe(result))
     write_whole(place.with_suffix(".json"), f"{json.dumps(result.as_dict(), indent=2, allow_nan=False)}\n".encode())

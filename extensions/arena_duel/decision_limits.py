@@ -1,12 +1,15 @@
-"""What the limits of a decision, or their absence, mean for a duel: its duration, and the share of random moves."""
+"""Describes what the results of a duel depend on: the limits of decisions, random moves, and the sizes of returns."""
 
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Self
 
+from arena import Game
 from arena.api.results import figures
 from arena.api.run import PlayedMatch
+from arena.api.store import Store
 
 LONG_GAME_SECONDS = 60.0
 """If a game takes longer than this, a line names `--limits`."""
@@ -84,3 +87,11 @@ def describe_plies(plies: int) -> str:
     'each pair begins with 1 random move'
     """
     return f"each pair begins with {plies or 'no'} random move{'s' * (plies != 1)}"
+
+
+def describe_sizes(game: Game, place: Path) -> list[str]:
+    """Return a line which says that the test does not count the sizes of returns, if those of the games in a store differ."""
+    with Store.open(place) as store:
+        found = store.query("SELECT DISTINCT returns FROM record WHERE termination <> 'void'")
+        sizes = {abs(float(value)) for (returns,) in found for value in returns.split(",")} - {0.0}
+    return ["The test counts only wins and draws, not the size of the returns."] if len(sizes) > 1 or not game.zero_sum else []

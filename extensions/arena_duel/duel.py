@@ -28,7 +28,7 @@ from arena_duel.best_duel import (
     place_of,
     read_variants,
 )
-from arena_duel.decision_limits import describe_drawn, describe_plies
+from arena_duel.decision_limits import describe_drawn, describe_plies, describe_sizes
 from arena_duel.duel_history import PastDuel, contest_table, history_table, past_duels
 from arena_duel.duel_match import DuelTerms, load_terms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, choose_plies, describe_file, game_of, past_version
@@ -272,12 +272,8 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     if options.style == "json":
         print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
     else:
-        print(
-            TextTable.fold(
-                "\n".join(_report(found, agent, played, by_wins=not spec.boards[0].game.zero_sum)), Terminal(out).room
-            ),
-            file=out,
-        )
+        told = _report(found, agent, played, describe_sizes(spec.boards[0].game, place))
+        print(TextTable.fold("\n".join(told), Terminal(out).room), file=out)
     return _judge(found) if options.exit_code else 0
 
 
@@ -332,8 +328,8 @@ def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: I
     return 0
 
 
-def _report(found: PastDuel, agent: str, played: int, *, by_wins: bool) -> Sequence[str]:
-    """Return the verdict as a sentence, the figures behind it, and the path of the store. With `by_wins`, it says what counts."""
+def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) -> Sequence[str]:
+    """Return the verdict as a sentence, the remarks about the test, the figures behind it, and the path of the store."""
     state = found.state
     new, old = f"{agent} {found.new.name}", f"{agent} {found.old.name}"
     if state is None:
@@ -361,7 +357,7 @@ def _report(found: PastDuel, agent: str, played: int, *, by_wins: bool) -> Seque
     )
     return [
         sentence,
-        *(["The test counts only wins and draws, not the size of the returns."] if by_wins else []),
+        *remarks,
         f"{new} against {old}: {elo} in {pairs}; {describe_plies(found.plies)} (--openings).",
         f"{ratio}.",
         *([state.repeats] if state.repeats else []),

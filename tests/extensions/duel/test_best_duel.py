@@ -7,14 +7,17 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+import arena
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena_duel.best_duel import PastContest, Standing, _describe, _judge_first, read_variants
+from arena_duel.decision_limits import describe_sizes
 from tests.conftest import Arena
 from tests.eventually import eventually
 
@@ -174,3 +177,17 @@ def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -
 def test_the_sentence_names_ties(played: PastContest, sentence: str, verdict: str) -> None:
     """No sentence claims more than the contest found."""
     assert (_describe(played), _judge_first(played)) == (sentence, verdict)
+
+
+@pytest.mark.parametrize(
+    ("game", "sized"),
+    [("kuhn-poker", True), ("prisoners-dilemma", True), ("tic-tac-toe", False), ("pig", False), ("leduc-poker", True)],
+)
+def test_a_duel_says_whether_returns_differ_in_size(game: str, sized: bool, tmp_path: Path) -> None:
+    """Of zero-sum games, only in poker a win may be larger than another. A contest says the same as a duel."""
+    agents = ["random", {"agent": "random", "label": "other"}]
+    spec = arena.run({"game": game, "rounds": 10, "agents": agents}, store=tmp_path / "cup.db").spec
+    told = describe_sizes(spec.boards[0].game, tmp_path / "cup.db")
+    assert told == (["The test counts only wins and draws, not the size of the returns."] if sized else [])
+    found = replace(contest("a", a=(True, [], []), b=(False, ["a"], [])), remarks=told)
+    assert found.report()[1 : 1 + len(told)] == told
