@@ -201,6 +201,7 @@ class FilePlan:
         top = Path(self.name)
         test = "heuristic" if self.kind == "heuristic" else "play" if self.features else self.template
         texts = {"pyproject.toml": "pyproject", "README.md": "readme", f"tests/test_{self.module}.py": f"test_{test}"}
+        texts |= {f"tests/test_{self.module}_values.py": f"test_{self.template}"} if self.features else {}
         filled = {top / file: self._fill(name) for file, name in texts.items()}
         return {top / self.file: self.module_text, **filled}
 

@@ -32,8 +32,6 @@ KINDS = [
     ("heuristic", ("--game", "connect-four")),
     ("heuristic", ("--game", "hearts")),
 ]
-PACKAGES = [(kind, words) for kind, words in KINDS if kind != "game" or len(words) in (0, 3)]
-"""One game of several seats at once stands for all whose packages have the same tests."""
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +67,10 @@ def test_new_files_pass_ruff_and_mypy(new_files: Path, called: Callable[..., Cal
 def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The folders of packages of several kinds, made by `arena new`."""
     folder = tmp_path_factory.mktemp("packages")
-    for number, (kind, words) in enumerate(PACKAGES):
+    for number, (kind, words) in enumerate(KINDS):
         made = arena_in(folder)("new", kind, f"my-{number}", *words, "--package")
         assert made.returncode == 0, made.stderr
-    return [folder / f"my-{number}" for number in range(len(PACKAGES))]
+    return [folder / f"my-{number}" for number in range(len(KINDS))]
 
 
 def test_new_packages_can_be_installed(packages: list[Path], tmp_path: Path, called: Callable[..., Called]) -> None:
@@ -85,7 +83,7 @@ def test_new_packages_can_be_installed(packages: list[Path], tmp_path: Path, cal
     assert [package.name for package in packages if package.name not in listed] == []
 
 
-@pytest.mark.parametrize("number", range(len(PACKAGES)), ids=[" ".join([kind, *words]) for kind, words in PACKAGES])
+@pytest.mark.parametrize("number", range(len(KINDS)), ids=[" ".join([kind, *words]) for kind, words in KINDS])
 def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], called: Callable[..., Called]) -> None:
     """pytest, ruff and mypy run with the options of its pyproject.toml."""
     tested = called("pytest", "-q", "-p", "no:cacheprovider", folder=packages[number])
@@ -102,13 +100,33 @@ def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], c
         ("game", "min(self.most, state[0]) + 1", "min(self.most + 1, state[0]) + 1", "number_of_sequences_from_the_start"),
         ("game", "if state[1] == 1 else", "if state[1] == 0 else", "the_player_that_takes_the_last_one_wins"),
         ("puzzle", "range(2, self.pancakes + 1)", "range(2, self.pancakes)", "number_of_states_at_each_distance"),
+        (
+            "game chance",
+            "return uniform(range(1, self.sides + 1))",
+            "return [(face, face / 21) for face in range(1, 7)]",
+            "all_faces_of_the_die_are_equally_likely",
+        ),
+        ("game chance", "return state[2]  #", "return 0  #", "each_seat_has_its_own_throws"),
+        ("game chance", "SURE = 3", "SURE = 4", "the_value_of_the_game"),
+        ("game hidden", "return (1, -1)\n", "return (2, -2)\n", "the_value_of_the_game"),
+        ("game hidden", "if owner == seat else", "if seat or owner == seat else", "each_seat_sees_only_its_own_card"),
+        ("game hidden", "rng.choice(left)", "left[0]", "every_card_that_the_seat_cannot_see_is_possible"),
+        (
+            "game simultaneous",
+            "1 if sum(shown) % 2 else -1",
+            "-1 if sum(shown) % 2 else 1",
+            "an_odd_sum_scores_for_the_first_seat",
+        ),
+        ("game simultaneous chance", "(mine > theirs) - (mine < theirs)", "(mine < theirs) - (mine > theirs)", "the_higher_bid"),
+        ("game simultaneous chance", "UNKNOWN, bid[1]", "bid[0], bid[1]", "bids_stay_hidden"),
     ],
 )
 def test_tests_of_a_package_notice_another_rule(
     kind: str, rule: str, other: str, noticed: str, tmp_path: Path, called: Callable[..., Called]
 ) -> None:
-    """One that is as sound as the first for `arena check`: a move more, the loser wins, a turn less."""
-    write(kind, "my-first", tmp_path, load_plugins(), package=True)
+    """One that is as sound as the first for `arena check`: a move more, the loser wins, a turn less, a loaded die."""
+    kind, *features = kind.split()
+    write(kind, "my-first", tmp_path, load_plugins(), package=True, features=frozenset(features))
     file = tmp_path / "my-first" / "my_first.py"
     text = file.read_text()
     assert rule in text
