@@ -198,9 +198,9 @@ class TypeA(FullWidthSearch):
 class Lookahead(Agent):
     """Plays the action with the best value after `depth` plies; ties are broken at random.
 
-    In a puzzle, this is the best value after exactly `depth` actions, or at a goal on the way. In a game, the plies include the
-    replies of other seats; each seat maximises its own value. When chance moves, the mean over the outcomes counts, and no ply is
-    counted.
+    In a puzzle, this is the best value after exactly `depth` actions, or at a goal on the way; the costs of these actions do not
+    count. In a game, the plies include the replies of other seats; each seat maximises its own value. When chance moves, the mean
+    over the outcomes counts, and no ply is counted.
     """
 
     name = "lookahead"
@@ -223,8 +223,9 @@ class Expectimax(FullWidthSearch):
     """Plays the action with the best value after `depth` decisions; chance events between them do not count as plies.
 
     Also called expectiminimax. It plays games with any number of seats. In a zero-sum game of two, the seats play against each
-    other; in other games, each seat maximises its own returns or its score. Of equally good actions, it plays the first. With a
-    budget, it deepens ply by ply to `depth`. D. Michie, Game-Playing and Game-Learning Automata, 1966.
+    other; in other games, each seat maximises its own returns or its score. In a puzzle, the costs of the actions do not count.
+    Of equally good actions, it plays the first. With a budget, it deepens ply by ply to `depth`. D. Michie, Game-Playing and
+    Game-Learning Automata, 1966.
     """
 
     name = "expectimax"

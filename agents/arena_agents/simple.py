@@ -30,7 +30,8 @@ class Greedy(Agent):
 
     When chance moves next, the value of a successor is the mean over the outcomes. Some heuristics have the same value after all
     outcomes, such as `pip-count` before a throw in backgammon. If one successor has shown this, the agent computes the heuristic
-    for only two outcomes of each further successor, and for all outcomes only if these two differ.
+    for only two outcomes of each further successor, and for all outcomes only if these two differ. In a puzzle, the cost of the
+    action does not count.
     """
 
     name = "greedy"

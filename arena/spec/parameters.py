@@ -11,8 +11,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_jsonable_python
 
+from arena.agent import Agent
 from arena.configured import SPEC_FILE, initializer, parameters_of
 from arena.errors import cut, describe, listing, suggest
+from arena.game import Game
 from arena.identity import canonical
 from arena.spec.document import Path
 
@@ -248,8 +250,28 @@ def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Rep
         for where, message in explain_faults(error, value):
             report((*path, *where), message)
     except (TypeError, ValueError) as error:
-        report(path, f"expected a plain value, got {type(value).__name__} ({error})")
+        where, got = _find_object(value) or ((), f"{type(value).__name__} ({error})")
+        report((*path, *where), f"expected a plain value, as in a file, got {got}")
     return None
+
+
+def _find_object(value: Any) -> tuple[Path, str] | None:
+    """Return the place and the description of the first value that no file can contain; None if there is none."""
+    if isinstance(value, (Mapping, list, tuple)):
+        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            if (found := _find_object(inner)) is not None:
+                return (key, *found[0]), found[1]
+        return None
+    if value is None or isinstance(value, (str, int, float)):
+        return None
+    got = f"an object of the class {type(value).__name__}"
+    if callable(value):
+        got = f"the {'class' if isinstance(value, type) else 'function'} {getattr(value, '__name__', '?')}"
+    if callable(value) or isinstance(value, (Agent, Game)):
+        got += (
+            "; write its name and list its file under `plugins`, or call `arena.play`, which accepts agents and games as objects"
+        )
+    return (), got
 
 
 def read_json(validator: TypeAdapter[Value], text: str) -> Value:

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -173,13 +174,19 @@ def configure_games(
     return {name: make_game(registry, name, values) for name in fitting or known[:1]}
 
 
+def _has_shebang(file: str) -> bool:
+    with suppress(OSError), Path(file).open("rb") as stream:
+        return stream.read(2) == b"#!"
+    return False
+
+
 def contents_of(registry: Registry, file: str) -> list[tuple[tuple[str, ...], Any]]:
     """Return everything that a plugin file defines. Raises PluginError if it defines nothing."""
     found = [(key, value) for key, value in registry.items() if registry.sources[key].name == file]
     if not found:
-        raise PluginError(
-            file, f"defines nothing for arena; expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl"
-        )
+        program = f"; if it is a program that speaks the protocol, write its command: {shlex.quote(f'python3 {file}')}"
+        hooks = f"expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl"
+        raise PluginError(file, f"defines nothing for arena; {hooks}{program if _has_shebang(file) else ''}")
     return found
 
 

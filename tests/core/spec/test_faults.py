@@ -9,6 +9,8 @@ import pytest
 
 from arena import Spec, SpecError
 from arena.spec import load_spec
+from arena_games.tic_tac_toe import TicTacToe
+from tests.players import First
 
 Load = Callable[..., Spec]
 Faults = Callable[..., list[str]]
@@ -559,3 +561,22 @@ def test_many_faults_of_one_kind_are_counted(tmp_path: Path) -> None:
     assert positions[-1].message == "4,980 more faults up to here"
     assert len(str(caught.value)) < 20_000
     assert "rounds: expected at least 1, got 0" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "path", "got"),
+    [
+        ({"agents": [First(), "random"]}, "agents[0]", "an object of the class First"),
+        ({"agents": ["random", First]}, "agents[1]", "the class First"),
+        ({"agents": ["random", {"agent": First()}]}, "agents[1].agent", "an object of the class First"),
+        ({"game": TicTacToe()}, "game", "an object of the class TicTacToe"),
+        ({"game": {"name": TicTacToe()}}, "game.name", "an object of the class TicTacToe"),
+        ({"agents": [{"agent": "greedy", "heuristic": len}]}, "agents[0].heuristic", "the function len"),
+    ],
+)
+def test_an_object_in_a_spec_is_named_with_its_place(changed: dict[str, Any], path: str, got: str) -> None:
+    """Worker processes and stores need a name that they can load."""
+    with pytest.raises(SpecError) as caught:
+        load_spec({"game": "tic-tac-toe", "agents": ["random"], **changed})
+    told = f"<spec>: {path}: expected a plain value, as in a file, got {got}; write its name and list its file under `plugins`"
+    assert told in str(caught.value)

@@ -315,6 +315,16 @@ def test_a_file_that_brings_nothing_is_a_fault(tmp_path: Path, inside: Inside) -
     done = inside("check", "empty.py")
     assert done.returncode == 2
     assert "empty.py: defines nothing for arena; expected one of the hooks arena_games" in done.stderr
+    assert "program" not in done.stderr
+
+
+def test_a_program_in_python_needs_its_command(tmp_path: Path, inside: Inside) -> None:
+    """A file whose name ends in .py is a plugin. The message has the command for a program, which the check accepts."""
+    (tmp_path / "robot.py").write_text("#!/usr/bin/env python3\n")
+    (tmp_path / "robot.py").chmod(0o755)
+    done = inside("check", "./robot.py")
+    assert done.returncode == 2
+    assert done.stderr.endswith("if it is a program that speaks the protocol, write its command: 'python3 ./robot.py'\n")
 
 
 def test_a_game_that_needs_a_parameter_fails_with_the_reason(tmp_path: Path, inside: Inside) -> None:
