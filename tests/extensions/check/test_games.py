@@ -1141,6 +1141,18 @@ def test_a_game_that_only_its_move_limit_ends_fails(finding: Finding) -> None:
     assert "each seat gets 0; for another result, define `standing`" in found["got"]
 
 
+class Paid(Limited):
+    def standing(self, state: Any) -> Any:
+        return (0.5, -0.5)
+
+
+def test_a_game_that_only_its_move_limit_ends_passes_if_it_has_a_standing() -> None:
+    """It has no other end, for example because each of its rounds pays."""
+    [found] = [each for each in game_verdicts(Paid) if each.check == "termination"]
+    assert found.kept
+    assert str(found.note).startswith("20 of 20 matches do not: the move limit (default_moves) stops them after 30 moves")
+
+
 class Walk(Game):
     """Chance moves a token; a seat may stop it only at the sixth move, and only after heads at the first toss."""
 
