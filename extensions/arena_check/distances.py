@@ -2,9 +2,11 @@
 goals without a heuristic.
 """
 
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import count
+from math import inf
 from typing import NamedTuple
 
 from arena import Action, Puzzle, State, overrides
@@ -71,6 +73,39 @@ def _explore(puzzle: Puzzle, position: State, seen: Container[State], most: int)
                 steps[successor] = []
                 unseen.append(successor)
     return steps
+
+
+def proven_distances(puzzle: Puzzle, starts: Iterable[State], most: int) -> tuple[list[Known], int]:
+    """Explore at most `most` states from the starts. Return the states whose distance this proves, with their exact distances,
+    and the number of explored states.
+
+    The search is breadth-first from each start in turn. Some explored states may not be expanded, and a path through one of them
+    may lead to a nearer goal. So the distance of a state is proven if no path to such a state is cheaper than the cheapest path
+    to a goal. This needs nothing from the puzzle: actions need not be undone, and there may be many goals.
+    """
+    before: dict[State, list[Known]] = {}
+    pending: deque[State] = deque()
+    for start in starts:
+        if pending or len(before) == most:
+            break
+        if start not in before:
+            before[start] = []
+            pending.append(start)
+        while pending:
+            state = pending[0]
+            after = [] if puzzle.is_goal(state) else [(action, puzzle.result(state, action)) for action in puzzle.actions(state)]
+            unseen = dict.fromkeys([successor for _, successor in after if successor not in before])
+            if len(before) + len(unseen) > most:
+                break
+            pending.popleft()
+            pending.extend(unseen)
+            before |= {successor: [] for successor in unseen}
+            for action, successor in after:
+                before[successor].append((state, puzzle.step_cost(state, action, successor)))
+    least = 0.0 if overrides(puzzle, "step_cost") else 1.0
+    bounds = dict(_settle([(state, least) for state in pending if not puzzle.is_goal(state)], lambda state: before[state]))
+    settled = _settle([(state, 0.0) for state in before if puzzle.is_goal(state)], lambda state: before[state])
+    return [(state, cost) for state, cost in settled if cost <= bounds.get(state, inf)], len(before)
 
 
 def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Known]:

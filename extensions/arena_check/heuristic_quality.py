@@ -23,7 +23,7 @@ from arena.api.games import Evaluation, bind
 from arena.api.results import TextTable, figures
 from arena_catalog.catalogue import make_game
 from arena_check.admissibility import TOLERANCE
-from arena_check.distances import distances, near_goal, way_to_goal
+from arena_check.distances import distances, proven_distances, way_to_goal
 from arena_setup.options import seed_option, set_option
 from arena_setup.words import entry_of, values_of
 
@@ -49,6 +49,8 @@ COSTS_DIFFER = "the formula needs steps that all cost 1"
 HAS_DEAD_ENDS = "the formula needs the same mixture of states at all depths of a search, but dead ends become more frequent"
 NOT_CONSISTENT = "the formula needs a consistent heuristic"
 NOT_ALL_STATES = "the formula needs all states, but there are too many; raise --states, or use a smaller puzzle, with --set"
+MIN_STATES_TO_TELL = 100
+"""If fewer states of a larger puzzle are measured, the output says that they are too few."""
 TOO_LARGE = f"even the smallest iteration would visit more than {MAX_PREDICTED_NODES:,} nodes"
 
 
@@ -122,7 +124,7 @@ def describe_call_time(seconds: float) -> str:
     type=click.IntRange(10, 10**6),
     default=50_000,
     show_default=True,
-    help="The largest number of states for which the distance is computed.",
+    help="The largest number of states to explore for the distances.",
 )
 @seed_option("Seed of the position, and of the states at which the nodes of IDA* are counted.")
 @format_option
@@ -165,6 +167,7 @@ def heuristic(
                 "states": len(sample.known) + len(sample.dead_ends),
                 "goals": sum(map(game.is_goal, sample.known)),
                 "dead_ends": len(sample.dead_ends),
+                "explored": sample.explored,
                 "whole": sample.whole,
                 "positions": sample.positions,
                 "heuristics": [one.as_dict() for one in qualities],
@@ -194,7 +197,11 @@ class Sample:
     dead_ends: Sequence[State]
     """The states from which no goal can be reached; empty unless `whole`."""
     whole: bool
-    """Whether these are all the states to which the positions lead. Otherwise they are the states nearest to a goal."""
+    """Whether these are all the states to which the positions lead. Otherwise they are the explored states with a proven
+    distance.
+    """
+    explored: int
+    """The number of states that were explored."""
     positions: int
     """The number of random positions."""
     same_states: bool
@@ -205,14 +212,16 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[s
     """Return all states to which MAX_POSITIONS random positions lead.
 
     If there are more than `most` states, use fewer positions. If the first position alone leads to more than `most` states,
-    a search with the first of `guides` that does not fail finds a goal, and the result has the states nearest to this goal.
+    a search with the first of `guides` that does not fail finds a goal. Then `most` states are explored from the states before
+    this goal, and the result has those of them whose distance is proven.
     """
     positions = sorted([puzzle.initial(rng) for _ in range(MAX_POSITIONS)], key=puzzle.is_goal)  # a goal leads nowhere
     found = distances(puzzle, positions, most)
     if found is not None:
         states = {state for state, _ in found.known}.union(found.dead_ends)
-        same_states = found.positions == 1 and states.issuperset(positions)
-        return Sample(dict(found.known), found.dead_ends, whole=True, positions=found.positions, same_states=same_states)
+        same = found.positions == 1 and states.issuperset(positions)
+        known = dict(found.known)
+        return Sample(known, found.dead_ends, whole=True, explored=len(states), positions=found.positions, same_states=same)
     for name, evaluate in guides.items():
         try:
             way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, partial(_estimate, puzzle, name, evaluate))
@@ -223,7 +232,10 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[s
         way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES)
     if not way:
         raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; use a smaller puzzle, with --set")
-    return Sample(dict(near_goal(puzzle, way[:1], most)), (), whole=False, positions=1, same_states=False)
+    proven, explored = proven_distances(puzzle, [state for state, _ in way[1:]], most)
+    if all(puzzle.is_goal(state) for state, _ in proven):
+        raise ArenaError(f"none of {explored:,} explored states has a proven distance; raise --states, or use a smaller puzzle")
+    return Sample(dict(proven), (), whole=False, explored=explored, positions=1, same_states=False)
 
 
 def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sample, *, rng: random.Random) -> Quality:
@@ -250,10 +262,11 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     for state in _show_progress(f"checking the steps of {name}", [*open_states, *sample.dead_ends]):
         for action in puzzle.actions(state):
             successor = puzzle.result(state, action)
-            if successor in estimates:
-                drop = estimates[state] - estimates[successor] - puzzle.step_cost(state, action, successor)
-                if drop > TOLERANCE:
-                    steps.append((drop, state))
+            if successor not in estimates:  # its distance is not proven
+                estimates[successor] = max(0.0, _estimate(puzzle, name, evaluate, successor))
+            drop = estimates[state] - estimates[successor] - puzzle.step_cost(state, action, successor)
+            if drop > TOLERANCE:
+                steps.append((drop, state))
     worst, steepest = (max(found, key=lambda one: one[0])[1] if found else None for found in (over, steps))
     predictions: list[Prediction] | str = NOT_ALL_STATES
     if sample.whole:
@@ -421,7 +434,7 @@ def quality_text(
     """Return the figures as tables, with a column for each heuristic."""
     known, whole, lost = sample.known, sample.whole, len(sample.dead_ends)
     count = figures.amount(len(known) + lost, "state")
-    which = f"all {count}" if whole else f"the {count} nearest to a goal"
+    which = f"all {count}" if whole else f"{count} with a proven distance, of {sample.explored:,} explored states"
     if whole and not sample.same_states:
         which += f" that {sample.positions} random position{'s lead' if sample.positions > 1 else ' leads'} to"
     blocks = [f"{puzzle}: {which}, at distances up to {figures.figure(max(known.values()))}"]
@@ -432,6 +445,14 @@ def quality_text(
         f"The states include {figures.listing(ends)}. Error, share, correlation and exact estimates are about the other "
         f"{figures.amount(qualities[0].states, 'state')}."
     )
+    if not whole:
+        more = "raise --states, or use a smaller puzzle, with --set"
+        blocks.append(
+            "The other explored states are left out, because a path through states that were not explored may lead to a nearer "
+            f"goal. All figures are only about states near a goal; to measure more states, {more}."
+        )
+        if len(known) < MIN_STATES_TO_TELL:
+            blocks.append(f"{count} {'is' if len(known) == 1 else 'are'} too few to judge a heuristic.")
     negative = ["States with a negative estimate", *[f"{one.negative_estimates:,}" for one in qualities]]
     rows = [
         ["Mean error (distance minus estimate)", *[figures.figure(one.mean_error) for one in qualities]],
@@ -449,13 +470,13 @@ def quality_text(
     ]
     blocks.append(TextTable(["", *[one.heuristic for one in qualities]], rows).text(style, width))
     for one in qualities:
-        extent = "" if whole else " near the goal"
+        where = "at all states" if whole else f"at {'this' if len(known) == 1 else 'these'} {count}"
         claims = [
-            f"not admissible, for example at {one.overestimate}" if one.overestimates else f"admissible at all states{extent}",
-            f"not consistent, for example after {one.inconsistent}" if one.inconsistent_steps else f"consistent{extent}",
+            f"not admissible, for example at {one.overestimate}" if one.overestimates else f"admissible {where}",
+            f"not consistent, for example after {one.inconsistent}" if one.inconsistent_steps else f"consistent {where}",
         ]
         if not one.overestimates and not one.inconsistent_steps:
-            claims = [f"admissible and consistent at all states{extent}"]
+            claims = [f"admissible and consistent {where}"]
         if one.negative is not None:
             counted = "a search counts a negative estimate as 0, and so does this comparison"
             blocks.append(f"{one.heuristic} is negative, for example at {one.negative}; {counted}.")

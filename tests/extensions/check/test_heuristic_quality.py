@@ -11,16 +11,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy import stats  # type: ignore[import-untyped]
+from scipy.sparse import csgraph  # type: ignore[import-untyped]
 
-from arena import ArenaError
+from arena import ArenaError, Puzzle
 from arena.api.games import bind
 from arena.cli import cli
 from arena.tracking import listening
 from arena_check import heuristic_quality
-from arena_check.distances import near_goal
+from arena_check.distances import near_goal, proven_distances
 from arena_check.heuristic_quality import Sample, measure_quality
 from arena_games.grid_path import GridPath
 from arena_games.pancake import Gap, Pancake, Top
@@ -83,7 +85,7 @@ def arena_heuristics():
 def all_states(puzzle: Any) -> Sample:
     """All states of a puzzle without dead ends, in which steps can be undone and cost 1."""
     known = {state: float(distance) for state, distance in distances(puzzle, puzzle.goal).items()}
-    return Sample(known, (), whole=True, positions=1, same_states=True)
+    return Sample(known, (), whole=True, explored=len(known), positions=1, same_states=True)
 
 
 def called(*arguments: str) -> Any:
@@ -260,9 +262,15 @@ def test_states_that_cost_nothing_to_solve_have_no_share(tmp_path: Path) -> None
 
 
 def test_a_large_puzzle_is_measured_near_its_goal() -> None:
-    text = called("manhattan", "--on", "sliding-tiles", "--set", "shuffle=20", "--states", "500").output
-    assert text.startswith("sliding-tiles: the 500 states nearest to a goal, at distances up to ")
-    assert "manhattan is admissible and consistent at all states near the goal." in text
+    """The 15-puzzle has 1, 2, 4 and 10 states up to three moves from the goal (OEIS A089484)."""
+    arguments = ("manhattan", "--on", "sliding-tiles", "--set", "shuffle=20", "--states")
+    text = called(*arguments, "500").output
+    found = re.match(r"sliding-tiles: (\d+) states with a proven distance, of (\d+) explored states, at distances up to ", text)
+    assert found is not None
+    assert 17 <= int(found[1]) < 100
+    assert 490 < int(found[2]) <= 500
+    assert f"\n{found[1]} states are too few to judge a heuristic.\n" in text
+    assert f"manhattan is admissible and consistent at these {found[1]} states." in text
     assert "The nodes of IDA* with manhattan are not predicted: the formula needs all states" in text
 
 
@@ -296,6 +304,68 @@ def test_a_heuristic_with_parameters() -> None:
     assert found["heuristics"][0]["overestimates"] == 0
 
 
+class Maze(Puzzle):
+    """Numbered rooms with doors that open in one direction, and several goals."""
+
+    name = "maze"
+
+    def __init__(self, costs: Any, goals: set[int]) -> None:
+        self.costs, self.goals = costs, goals
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Any:
+        return [int(room) for room in self.costs[state].nonzero()[0]]
+
+    def result(self, state: int, action: int) -> int:
+        return action
+
+    def is_goal(self, state: int) -> bool:
+        return state in self.goals
+
+
+class MazeWithCosts(Maze):
+    """A maze in which doors have different costs."""
+
+    name = "maze-with-costs"
+
+    def step_cost(self, state: int, action: int, successor: int) -> float:
+        return float(self.costs[state, successor])
+
+
+@pytest.mark.parametrize("maze", [Maze, MazeWithCosts])
+def test_proven_distances_are_those_of_scipy(maze: type[Maze]) -> None:
+    """Although doors open in one direction, there are several goals, and only a part of the rooms is explored."""
+    draw = np.random.default_rng(7)
+    partly = 0
+    for _ in range(200):
+        costs = np.where(draw.random((40, 40)) < 0.06, 1 if maze is Maze else draw.choice([0.25, 1, 3], (40, 40)), 0)
+        goals = {int(room) for room in draw.choice(40, 3, replace=False)}
+        least = csgraph.dijkstra(costs)[:, sorted(goals)].min(axis=1)
+        most = int(draw.integers(5, 41))
+        known, explored = proven_distances(maze(costs, goals), [int(one) for one in draw.permutation(40)[:2]], most)
+        assert explored <= most
+        assert dict(known) == {room: least[room] for room, _ in known}
+        partly += 0 < len(known) < explored == most
+    assert partly > 50
+
+
+def test_a_step_that_cannot_be_undone_hides_no_shorter_way(tmp_path: Path) -> None:
+    """Halving a number of b bits leads to 0 in b steps, though steps back from 0 only count upward one by one."""
+    (tmp_path / "halves.py").write_text(HALVES)
+    arguments = ("quarter", "bits", "--on", "halves", "--states", "500", "--plugin", str(tmp_path / "halves.py"))
+    document = json.loads(called(*arguments, "--format", "json").output)
+    quarter, bits = document["heuristics"]
+    assert (document["explored"], document["whole"], document["goals"]) == (500, False, 1)
+    assert (bits["exact"], bits["mean_error"], bits["inconsistent_steps"]) == (1, 0, 0)
+    measured = range(1, document["states"])
+    assert document["states"] > 400
+    assert quarter["overestimates"] == sum(number / 4 > number.bit_length() for number in measured)
+    assert quarter["mean_error"] == pytest.approx(fmean(number.bit_length() - number / 4 for number in measured))
+    assert "quarter is not admissible, for example at" in called(*arguments).output
+
+
 def test_a_puzzle_with_many_actions_is_searched_near_its_goal_in_bounded_time() -> None:
     """A stack of 60 pancakes has 59 actions, each of which undoes itself: about two steps for each neighbour, and then an end."""
     puzzle = Pancake(n=60)
@@ -315,6 +385,41 @@ def test_a_puzzle_with_many_actions_is_searched_near_its_goal_in_bounded_time() 
     assert all(gap(state) <= distance for state, distance in found)
     assert [distance for _, distance in found].count(1.0) == 59
 
+
+HALVES = """
+from arena import Puzzle, heuristic, hookimpl
+
+class Halves(Puzzle):
+    name = "halves"
+
+    def initial(self, rng):
+        return rng.randrange(50_000, 100_000)
+
+    def actions(self, state):
+        return ["up", "down", "half"]
+
+    def result(self, state, action):
+        return state // 2 if action == "half" else max(0, state - 1) if action == "down" else state + 1
+
+    def is_goal(self, state):
+        return state == 0
+
+@heuristic("quarter", game="halves")
+def quarter(game, state, player=0):
+    return state / 4
+
+@heuristic("bits", game="halves", admissible=True, consistent=True)
+def bits(game, state, player=0):
+    return state.bit_length()
+
+@hookimpl
+def arena_games():
+    return [Halves]
+
+@hookimpl
+def arena_heuristics():
+    return [quarter, bits]
+"""
 
 TRAP = """
 from math import inf
