@@ -304,6 +304,14 @@ def test_a_heuristic_with_parameters() -> None:
     assert found["heuristics"][0]["overestimates"] == 0
 
 
+@pytest.mark.parametrize("most", [2_000, 25_000])
+def test_states_is_the_only_limit_of_the_exploration(most: int) -> None:
+    """No hidden limit is lower: a state of the cube has nine actions, so at most eight states are missing."""
+    document = json.loads(called("coordinates", "--on", "rubik-2x2", "--states", str(most), "--format", "json").output)
+    assert most - 9 < document["explored"] <= most
+    assert not document["whole"]
+
+
 class Maze(Puzzle):
     """Numbered rooms with doors that open in one direction, and several goals."""
 
