@@ -16,7 +16,7 @@ from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, 
 from arena_compare.measures import gather_values, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
-from arena_records.budgets import par2
+from arena_records.budgets import par2, reports_nodes
 from arena_records.tidy import name_domains as name_titles
 
 MIN_DOMAINS = 5
@@ -435,7 +435,7 @@ def describe_solvers(
         return par2(spent, budget) if budget > 0 else None
 
     found = []
-    searching = [entry for entry, (_, mine) in enumerate(played) if any(attempt.nodes > 0 for attempt in mine.values())]
+    searching = [entry for entry, (_, mine) in enumerate(played) if reports_nodes(attempt.nodes for attempt in mine.values())]
     best = spend(searching)
     for entry, (label, mine) in enumerate(played):
         counted = entry in searching

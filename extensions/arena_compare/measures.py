@@ -11,7 +11,7 @@ from arena import ArenaError
 from arena.api.results import Comparison, Measured, RoundLeads, RoundValues, Tally, compare_values
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
-from arena_records.budgets import effective_branching_factor
+from arena_records.budgets import effective_branching_factor, reports_nodes
 from arena_records.report_key import read_timed_entries
 
 NO_SEATS = "games were repeated, and the measure does not say from which games its values are (`Measured.seats`)."
@@ -90,7 +90,7 @@ def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -
             raise ArenaError(f"measure {measure.name}: expected a number for an entry of the store, got {one!r}")
         found[measured.board, measured.entry].add(measured.round, measured.value, measured.seats)
     for number, sheet in enumerate(sheets) if measure.name == "nodes" else ():
-        idle = [entry for entry in range(len(sheet.labels)) if not any(found[number, entry].by_round().values())]
+        idle = [entry for entry in range(len(sheet.labels)) if not reports_nodes(found[number, entry].by_round().values())]
         found |= {(number, entry): RoundValues(entry, {}) for entry in idle}
     return found
 

@@ -12,7 +12,7 @@ from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, 
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, LoneMatches, agree, effective_size, group_values, mean_interval_of, subtract
 from arena_compare.paired import Solved, difference_interval
-from arena_records.budgets import effective_branching_factor, optimality_gap, par2, share_at, solved_by_budget
+from arena_records.budgets import effective_branching_factor, optimality_gap, par2, reports_nodes, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
 """The maximum number of rows in a table of solved shares by budget."""
@@ -239,7 +239,7 @@ def compare_attempts(
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
-    idle = [name for name, mine in zip(names, attempts, strict=True) if not any(one.nodes for one in mine.values())]
+    idle = [name for name, mine in zip(names, attempts, strict=True) if not reports_nodes(one.nodes for one in mine.values())]
     unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
     known = [round_ for round_ in shared if round_ in optima] if path_matters else []
     factors = {

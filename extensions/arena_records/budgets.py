@@ -17,6 +17,18 @@ class BudgetStep(NamedTuple):
     share: float
 
 
+def reports_nodes(nodes: Iterable[float]) -> bool:
+    """Return whether an entry reports nodes, given the nodes of all its attempts on a board.
+
+    An entry that reports none, such as one that moves at random, does not search with few nodes, so it is left out of all figures
+    and plots by nodes.
+
+    >>> reports_nodes([0, 12]), reports_nodes([0, 0])
+    (True, False)
+    """
+    return any(nodes)
+
+
 def quality_by_budget(attempts: Iterable[tuple[float, float] | None]) -> tuple[BudgetStep, ...]:
     """Return the mean quality of the solutions by budget (nodes or seconds). It is a step function that starts at (0, 0).
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Points = dict[str, list[tuple[int, float, float]]]
-"""For each domain, the positions that two entries both solved, with the nodes of each entry."""
+"""For each domain, the numbers of the rounds that two entries both solved, with the nodes of each entry."""
 
 
 def domains_page(found: Findings, names: Sequence[str], text: str, document: Mapping[str, Any], domains: Sequence[str]) -> bytes:
@@ -60,18 +60,20 @@ def _points(found: Findings, one: str, other: str, domains: Sequence[str]) -> Po
         if evidence.sheet.kind != "puzzle" or one not in labels or other not in labels:
             continue
         met: dict[int, dict[int, int]] = {labels.index(one): {}, labels.index(other): {}}
+        if not met.keys() <= evidence.list_searching():
+            continue
         for match in evidence.scored:
             if match.solved and match.seats[0] in met:
                 met[match.seats[0]][match.round] = match.effort.nodes
         mine, theirs = met.values()
         both = sorted(mine.keys() & theirs.keys())
         if both:
-            points[domain] = [(number + 1, max(1, mine[number]), max(1, theirs[number])) for number in both]
+            points[domain] = [(number + 1, mine[number], theirs[number]) for number in both]
     return points
 
 
 def ratio_plot(one: str, other: str, points: Points, name: str) -> Plot | None:
-    """Return a plot with a point for each position that both entries solved; None if there are no such positions. A point shows
+    """Return a plot with a point for each round that both entries solved; None if there are no such rounds. A point shows
     the nodes of `one` and the ratio of the nodes of both entries. Each domain has a colour and a marker.
     """
     if not points:
@@ -80,14 +82,14 @@ def ratio_plot(one: str, other: str, points: Points, name: str) -> Plot | None:
     fewer = sum(mine < theirs for group in points.values() for _, mine, theirs in group)
     count = sum(map(len, points.values()))
     text = (
-        f"Each point is a position that both solved: the horizontal axis has the nodes of {one}, the vertical axis the nodes of "
-        f"{other} divided by them. {one} took fewer on {fewer:,} of {figures.amount(count, 'position')}, above the line."
+        f"Each point is a round that both solved: the horizontal axis has the nodes of {one}, the vertical axis the nodes of "
+        f"{other} divided by them. {one} took fewer on {fewer:,} of {figures.amount(count, 'round')}, above the line."
     )
     return Plot(
         name,
         f"Generated nodes of {other} in relation to {one}",
         text,
-        ("Domain", "Position", f"Generated nodes of {one}", f"Generated nodes of {other}"),
+        ("Domain", "Round", f"Generated nodes of {one}", f"Generated nodes of {other}"),
         tuple([(domain, *point) for domain, group in points.items() for point in group]),
         3.4,
         lambda axes, palette: _draw_ratios(axes, palette, (one, other), [points[domain] for domain in shown]),
@@ -98,6 +100,7 @@ def ratio_plot(one: str, other: str, points: Points, name: str) -> Plot | None:
 def _draw_ratios(
     axes: "Axes", palette: Palette, labels: tuple[str, str], groups: Sequence[list[tuple[int, float, float]]]
 ) -> None:
+    groups = [[(number, max(1, mine), max(1, theirs)) for number, mine, theirs in group] for group in groups]
     ratios = [theirs / mine for group in groups for _, mine, theirs in group]
     nodes = [mine for group in groups for _, mine, _ in group]
     for number, group in enumerate(groups):

@@ -10,6 +10,7 @@ from arena.api.errors import StoreError
 from arena.api.match import Reason, find_loser
 from arena.api.results import BoardInfo, Leaderboard, tallies_of
 from arena.api.store import Run, Store
+from arena_records.budgets import reports_nodes
 
 
 class Effort(NamedTuple):
@@ -77,6 +78,13 @@ class Evidence:
     def scored(self) -> Iterator[MatchSummary]:
         """Yield the matches that are not void."""
         return (match for match in self.matches if not match.void)
+
+    def list_searching(self) -> set[int]:
+        """Return the entries that report nodes, see `reports_nodes`."""
+        nodes: dict[int, list[int]] = defaultdict(list)
+        for match in self.scored:
+            nodes[match.seats[0]].append(match.effort.nodes)
+        return {entry for entry, each in nodes.items() if reports_nodes(each)}
 
 
 def choose(evidence: Evidence, names: Collection[str]) -> Evidence:

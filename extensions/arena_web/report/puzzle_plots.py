@@ -57,13 +57,26 @@ class _Line:
 
 
 def _list_shown(evidence: Evidence, unit: Unit) -> list[int]:
-    """Return the entries of a plot, from the best to the worst: for seconds, only those whose times can be compared."""
+    """Return the entries of a plot, from the best to the worst: those that report nodes, or those whose times can be compared."""
+    if unit == "nodes":
+        searching = evidence.list_searching()
+        return [entry for entry in evidence.ranked if entry in searching]
     timed = {row["agent"] for row in evidence.board.rows if row["seconds_per_attempt"] is not None}
-    return [entry for entry in evidence.ranked if unit == "nodes" or evidence.sheet.labels[entry] in timed]
+    return [entry for entry in evidence.ranked if evidence.sheet.labels[entry] in timed]
+
+
+def _describe_idle(evidence: Evidence, unit: Unit) -> str:
+    """Return a sentence about the entries without a line by nodes, after a space; an empty string if there are none."""
+    shown = _list_shown(evidence, "nodes")
+    idle = [evidence.sheet.labels[entry] for entry in evidence.ranked if entry not in shown]
+    if unit == "seconds" or not idle:
+        return ""
+    verbs = ("reports", "is") if len(idle) == 1 else ("report", "are")
+    return f" {figures.listing(idle)} {verbs[0]} no nodes and {verbs[1]} left out."
 
 
 def _amount_of(effort: Effort, unit: Unit) -> float:
-    return max(LEAST[unit], effort.nodes if unit == "nodes" else effort.seconds)
+    return effort.nodes if unit == "nodes" else effort.seconds
 
 
 def budget_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
@@ -100,6 +113,7 @@ def _plot_by_budget(evidence: Evidence, unit: Unit, name: str, title: str, text:
     if not budgets:
         return None
     kept, note = room_for(shown, MAX_LINES)
+    note = f"{_describe_idle(evidence, unit)}{note}"
     labels = evidence.sheet.labels
     if any(line.end < budgets[-1] for line in drawn):
         note = f" A line ends at the {unit} at which a limit stopped an attempt; beyond this, its values are unknown.{note}"
@@ -122,7 +136,7 @@ def _budget_lines(evidence: Evidence, unit: Unit, quality: Quality) -> list[_Lin
     attempts: list[list[tuple[float, float] | None]] = [[] for _ in labels]
     ends = [inf for _ in labels]
     for match in evidence.scored:
-        entry, amount = match.seats[0], _amount_of(match.effort, unit)
+        entry, amount = match.seats[0], max(LEAST[unit], _amount_of(match.effort, unit))
         attempts[entry].append((amount, quality(match)) if match.solved else None)
         if not match.solved and evidence.sheet.was_stopped(entry, match.termination, *match.effort):
             ends[entry] = min(ends[entry], amount)
@@ -185,7 +199,7 @@ def cactus_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
         f"cactus-{unit}",
         f"Attempts solved, by {TITLES[unit]}",
         f"The solved attempts of each agent, sorted by their {unit}: the line shows how many of them need at "
-        f"most this many {unit} each (a cactus plot). Further right and lower is better.{note}",
+        f"most this many {unit} each (a cactus plot). Further right and lower is better.{_describe_idle(evidence, unit)}{note}",
         ("Agent", *[f"{count:,} solved" for count in counts]),
         tuple(
             [
@@ -204,10 +218,10 @@ def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[float]], u
     for number, efforts in enumerate(lines):
         every = max(1, len(efforts) // MAX_LINE_POINTS)
         places = sorted({*range(0, len(efforts), every), *([len(efforts) - 1] if efforts else [])})
-        drawn = [efforts[place] for place in places]
+        drawn = [max(LEAST[unit], efforts[place]) for place in places]
         marks = (0, max(1, len(places) // 5))
         axes.plot([place + 1 for place in places], drawn, markevery=marks, **palette.line(number))
-    known = [effort for efforts in lines for effort in efforts]
+    known = [max(LEAST[unit], effort) for efforts in lines for effort in efforts]
     log_axis(axes.yaxis, min(known) / 1.5, max(known) * 1.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("Attempts solved")
@@ -225,8 +239,10 @@ class ScatterPoint(NamedTuple):
 
 def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter") -> Plot | None:
     """Return a plot of the nodes that two entries, given by number, used on each position that at least one of them solved; None
-    if there is no such position.
+    if there is no such position, or if one of the entries reports no nodes.
     """
+    if not {one, other} <= evidence.list_searching():
+        return None
     met: dict[int, dict[int, int | None]] = {one: {}, other: {}}
     for match in evidence.scored:
         if match.seats[0] in met:

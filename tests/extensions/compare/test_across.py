@@ -252,7 +252,7 @@ def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFra
 
 
 def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
-    """A point in the colour of its domain for each position that both solved, and the numbers behind it."""
+    """A point in the colour of its domain for each round that both solved, and the numbers behind it."""
     path, frame = played
     refused = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.txt"))
     assert "expected a name that ends in .html or .tex" in str(refused.exception)
@@ -264,7 +264,7 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     start = page.index('aria-label="numbers of the plot Generated nodes of greedy in relation to a-star of all domains"')
     assert page[start : page.index("</table>", start)].count("<tr>") == len(both) + 1
     fewer = int((both["a-star"] < both["greedy"]).sum())
-    assert f"a-star took fewer on {fewer} of {len(both)} positions, above the line." in page
+    assert f"a-star took fewer on {fewer} of {len(both)} rounds, above the line." in page
     assert all(board in page for board in frame["board"].unique())
     assert page.count("<svg") == 2
 

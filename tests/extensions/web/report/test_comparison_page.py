@@ -2,6 +2,8 @@
 
 import csv
 import re
+from collections.abc import Collection
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ import pytest
 from arena import run
 from arena.store import Store
 from arena_web.report.comparison_page import comparison_plots
+from arena_web.report.domains_page import _points
 from arena_web.report.drawing import plots_of
 from arena_web.report.evidence import Evidence, among, read
 from arena_web.report.palette import PAPER
@@ -45,8 +48,8 @@ def nodes_of(played: Path, board: str, label: str) -> dict[int, int | None]:
 
 
 def solved_nodes(played: Path, label: str) -> list[int]:
-    """Return the nodes of each solution of an entry, sorted. Because the axis is logarithmic, 0 nodes count as 1."""
-    return sorted(max(1, nodes) for nodes in nodes_of(played, "sliding-tiles", label).values() if nodes is not None)
+    """Return the nodes of each solution of an entry, sorted."""
+    return sorted(nodes for nodes in nodes_of(played, "sliding-tiles", label).values() if nodes is not None)
 
 
 def plot_named(evidence: Evidence, name: str) -> Plot:
@@ -73,7 +76,7 @@ def test_a_cactus_plot_sorts_solved_positions_by_nodes(puzzle: Evidence, played:
         assert cells == [known[count - 1] if count <= len(known) else None for count in counts]
     lines = drawn(plot).lines
     best = puzzle.sheet.labels[puzzle.ranked[0]]
-    assert list(lines[0].get_ydata()) == efforts[best]
+    assert list(lines[0].get_ydata()) == [max(1, nodes) for nodes in efforts[best]], "the axis is logarithmic"
     assert list(lines[0].get_xdata()) == list(range(1, len(efforts[best]) + 1))
 
 
@@ -93,6 +96,43 @@ def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: 
     assert right == []
     fewer = sum(a < b for a, b in both)
     assert f"Of the {len(both):,} rounds that both solved, {A_STAR} took fewer nodes on {fewer:,} (above the line)" in plot.text
+
+
+def with_nodes(evidence: Evidence, label: str, nodes: int, rounds: Collection[int]) -> Evidence:
+    """Return the board as if an entry had used this many nodes in these rounds."""
+    entry = evidence.sheet.labels.index(label)
+    matches = [
+        match._replace(effort=match.effort._replace(nodes=nodes)) if entry in match.seats and match.round in rounds else match
+        for match in evidence.matches
+    ]
+    return replace(evidence, matches=tuple(matches))
+
+
+def test_an_entry_that_reports_no_nodes_is_in_no_plot_of_nodes(puzzle: Evidence, played: Path) -> None:
+    """As in the text of the comparison, 0 nodes in every attempt are no figure; plots by seconds show the entry."""
+    labels = puzzle.sheet.labels
+    idle = with_nodes(puzzle, A_STAR, 0, range(100))
+    for plots in (plots_of(idle), comparison_plots(idle, labels)):
+        assert not any(A_STAR in plot.title for plot in plots)
+        by_nodes = [plot for plot in plots if plot.name.endswith("nodes")]
+        assert {plot.name for plot in by_nodes} >= {"cactus-nodes", "budget-nodes"}
+        for plot in by_nodes:
+            assert A_STAR not in [*plot.lines, *[row[0] for row in plot.rows]]
+            said = re.search(r"\. ([^.]*) report no nodes and are left out\.", plot.text)
+            assert said is not None
+            assert set(re.split(", | and ", said[1])) == {A_STAR, "<script>alert(1)</script>", "stumbles"}
+        assert any(A_STAR in plot.lines for plot in plots if plot.name == "cactus-seconds")
+    assert scatter_plot(idle, labels.index(A_STAR), labels.index("lookahead")) is None
+    found = read(played / "cup.db")
+    for board, expected in ((idle, []), (puzzle, ["tiles"])):
+        assert list(_points(replace(found, boards=(board,)), A_STAR, "lookahead", ["tiles"])) == expected
+
+
+def test_a_position_without_nodes_has_0_in_the_table(puzzle: Evidence) -> None:
+    """The position may be solved from the start. A logarithmic axis has no 0, so the line is at 1."""
+    plot = plot_named(with_nodes(puzzle, A_STAR, 0, {0}), "cactus-nodes")
+    assert next(row for row in plot.rows if row[0] == A_STAR)[1] == 0
+    assert min(drawn(plot).lines[plot.lines.index(A_STAR)].get_ydata()) == 1
 
 
 def test_the_requested_pair_is_drawn(puzzle: Evidence) -> None:

@@ -191,6 +191,7 @@ def test_a_drawing_is_well_formed_and_follows_the_theme(versus: Evidence, puzzle
     ]
     assert {plot.name for _, plot, _ in drawn} == {
         *("ratings", "cross", "convergence", "budget-nodes", "cactus-nodes", "budget-seconds", "cactus-seconds", "scatter"),
+        *("quality-nodes", "quality-seconds"),
     }
     for _, plot, text in drawn:
         tree = ET.fromstring(text)
