@@ -27,6 +27,8 @@ from arena_compare.verdicts import EVERYWHERE, p_value_text, round_p_value
 
 TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, too few to say anything about other domains."
 PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
+POSITIONS = "Positions"
+"""The heading of the numbers of positions behind the means of a domain."""
 ALL_DOMAINS = "all domains"
 """The name of the row over all domains."""
 SHARES = (None, *BOUNDED)
@@ -284,22 +286,40 @@ def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> 
     agents = list(dict.fromkeys([solver.agent for solver in solvers if solver.agent != VIRTUAL_BEST]))
     at = {(solver.domain, solver.agent): solver for solver in solvers}
     every = [*agents, VIRTUAL_BEST]
-    tables: list[tuple[str, list[str], Callable[[Solver], str]]] = [
-        ("Solved", every, lambda one: figures.share(one.solved)),
-        ("Mean cost, where all entries solve", every, lambda one: figures.figure(one.cost)),
-        ("Geometric mean of the nodes, where all entries solve", every, lambda one: figures.figure(one.nodes)),
-        ("PAR2 by nodes", every, lambda one: figures.figure(one.par2)),
+    idle = {agent: [one.domain for one in solvers if one.agent == agent and not one.searches] for agent in agents}
+    solve = "where all entries that report nodes solve" if any(idle.values()) else "where all entries solve"
+    tables: list[tuple[str, list[str], Callable[[Solver], str], Callable[[Solver], int]]] = [
+        ("Solved", every, lambda one: figures.share(one.solved), lambda one: one.positions),
+        (
+            "Mean cost, where all entries solve",
+            every,
+            lambda one: figures.figure(one.cost),
+            lambda one: one.cost_positions,
+        ),
+        (
+            f"Geometric mean of the nodes, {solve}",
+            every,
+            lambda one: figures.figure(one.nodes),
+            lambda one: one.nodes_positions,
+        ),
+        ("PAR2 by nodes", every, lambda one: figures.figure(one.par2), lambda one: one.positions),
         (
             "Contribution: PAR2 of the virtual best without the entry, divided by PAR2 with it",
             agents,
             lambda one: figures.NONE if one.contribution is None else f"x {figures.figure(one.contribution)}",
+            lambda one: one.positions,
         ),
     ]
     texts = []
-    for title, columns, text in tables if solvers else ():
-        cells = [[text(at[key]) if (key := (domain, agent)) in at else figures.NONE for agent in columns] for domain in domains]
-        texts.append(f"{title}:\n\n{TextTable.crossing(domains, columns, cells, style, width)}")
-    idle = {agent: [one.domain for one in solvers if one.agent == agent and not one.searches] for agent in agents}
+    for title, columns, text, count in tables if solvers else ():
+        cells = [
+            [
+                f"{max([count(one) for one in solvers if one.domain == domain]):,}",
+                *[text(at[key]) if (key := (domain, agent)) in at else figures.NONE for agent in columns],
+            ]
+            for domain in domains
+        ]
+        texts.append(f"{title}:\n\n{TextTable.crossing(domains, [POSITIONS, *columns], cells, style, width)}")
     played = Counter([one.agent for one in solvers])
     told = [agent if len(there) == played[agent] else f"{agent} ({', '.join(there)})" for agent, there in idle.items() if there]
     if told:

@@ -2,7 +2,7 @@
 parameters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log, sqrt
@@ -129,7 +129,7 @@ class Solver:
     cost: float | None
     """The mean cost of its solutions to the positions that all entries solved; None without such positions."""
     nodes: float | None
-    """The geometric mean of its nodes on the positions that all entries solved."""
+    """The geometric mean of its nodes on the positions that all entries that report nodes solved; None without such positions."""
     par2: float | None
     """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the limit of nodes
     in the spec, see `par2_limits`; None without a limit.
@@ -140,6 +140,10 @@ class Solver:
     """
     searches: bool = True
     """Whether it reports nodes. Otherwise, such as an agent that moves at random, it has no figures by nodes."""
+    cost_positions: int = 0
+    """The number of positions in the mean of `cost`."""
+    nodes_positions: int = 0
+    """The number of positions in the mean of `nodes`."""
 
 
 VIRTUAL_BEST = "virtual best"
@@ -423,8 +427,12 @@ def describe_solvers(
     positions = sorted(set.intersection(*[set(mine) for _, mine in played])) if played else []
     if not positions:
         return []
-    different = len({same.get(position, position) for position in positions})
-    every = [position for position in positions if all(mine[position].solved for _, mine in played)]
+
+    def count_different(rounds: Iterable[int]) -> int:
+        return len({same.get(position, position) for position in rounds})
+
+    def find_solved(entries: Iterable[int]) -> list[int]:
+        return [position for position in positions if all(played[entry][1][position].solved for entry in entries)]
 
     def spend(entries: Sequence[int]) -> list[float | None]:
         """Return, for each position, the fewest nodes with which one of the given entries solved it; None if none of them did."""
@@ -436,41 +444,43 @@ def describe_solvers(
 
     found = []
     searching = [entry for entry, (_, mine) in enumerate(played) if reports_nodes(attempt.nodes for attempt in mine.values())]
-    best = spend(searching)
+    best, every, counts = spend(searching), find_solved(range(len(played))), find_solved(searching)
     for entry, (label, mine) in enumerate(played):
         counted = entry in searching
         with_it, without = score(best), score(spend([other for other in searching if other != entry]))
-        costs = [cost for position in every if path_matters and (cost := mine[position].cost) is not None]
+        costs = {position: cost for position in every if path_matters and (cost := mine[position].cost) is not None}
         found.append(
             Solver(
                 domain,
                 label,
-                different,
+                count_different(positions),
                 fmean([mine[position].solved for position in positions]),
-                fmean(costs) if costs else None,
-                geometric_mean([max(1, mine[position].nodes) for position in every]) if every and counted else None,
+                fmean(costs.values()) if costs else None,
+                geometric_mean([max(1, mine[position].nodes) for position in counts]) if counts and counted else None,
                 score(spend([entry])) if counted else None,
                 without / with_it if with_it and without is not None and counted else None,
                 counted,
+                count_different(costs),
+                count_different(counts) if counted else 0,
             )
         )
     if not searching:
         return found
-    candidates = [[played[entry][1][position] for entry in searching] for position in every]
-    chosen = [min(some, key=lambda one: (one.nodes, one.cost or 0.0)) for some in candidates]
-    costs = [attempt.cost for attempt in chosen if path_matters and attempt.cost is not None]
-    solved = fmean([nodes is not None for nodes in best])
-    nodes = [
-        max(1.0, spent) for position, spent in zip(positions, best, strict=True) if position in set(every) and spent is not None
-    ]
+    candidates = {position: [played[entry][1][position] for entry in searching] for position in every}
+    chosen = {position: min(some, key=lambda one: (one.nodes, one.cost or 0.0)).cost for position, some in candidates.items()}
+    costs = {position: cost for position, cost in chosen.items() if path_matters and cost is not None}
+    fewest = dict(zip(positions, best, strict=True))
+    nodes = [max(1.0, spent) for position in counts if (spent := fewest[position]) is not None]
     virtual = Solver(
         domain,
         VIRTUAL_BEST,
-        different,
-        solved,
-        fmean(costs) if costs else None,
+        count_different(positions),
+        fmean([spent is not None for spent in best]),
+        fmean(costs.values()) if costs else None,
         geometric_mean(nodes) if nodes else None,
         score(best),
         None,
+        cost_positions=count_different(costs),
+        nodes_positions=count_different(counts),
     )
     return [*found, virtual]

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from io import StringIO
 from itertools import combinations
-from math import exp, log
+from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +132,7 @@ def test_solvers_and_the_virtual_best_are_recomputed(played: tuple[str, pd.DataF
         )
         searching = spent.drop(columns="random")  # which reports no nodes
         best = searching.min(axis=1)
-        everywhere = spent.notna().all(axis=1)
+        everywhere, counted = spent.notna().all(axis=1), searching.notna().all(axis=1)
         for agent in spent.columns:
             one = solvers[board, agent]
             assert one["solved"] == pytest.approx(spent[agent].notna().mean(), abs=DIGITS)
@@ -143,8 +143,8 @@ def test_solvers_and_the_virtual_best_are_recomputed(played: tuple[str, pd.DataF
             assert one["par2"] == pytest.approx(spent[agent].fillna(limit).mean(), rel=DIGITS)
             without, virtual_par2 = searching.drop(columns=agent).min(axis=1).fillna(limit).mean(), best.fillna(limit).mean()
             assert one["contribution"] == (pytest.approx(without / virtual_par2, rel=DIGITS) if virtual_par2 else None)
-            logs = spent.loc[everywhere, agent].clip(lower=1).map(log)
-            assert one["nodes"] == (pytest.approx(exp(logs.mean()), rel=DIGITS) if everywhere.any() else None)
+            logs = spent.loc[counted, agent].clip(lower=1).map(log)
+            assert one["nodes"] == (pytest.approx(exp(logs.mean()), rel=DIGITS) if counted.any() else None)
         virtual = solvers[board, "virtual best"]
         assert virtual["solved"] == pytest.approx(best.notna().mean())
         assert virtual["par2"] == pytest.approx(best.fillna(limit).mean(), rel=DIGITS)
@@ -297,7 +297,15 @@ def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.D
     one, idle, virtual = describe_solvers("d", attempts, budget=100)
     assert (idle.searches, idle.nodes, idle.par2, idle.contribution) == (False, None, None, None)
     assert (virtual.nodes, virtual.par2, virtual.cost) == (one.nodes, one.par2, one.cost)
-    assert (one.nodes, one.par2, one.cost) == pytest.approx((30, 40, 4))
+    assert (one.nodes, one.par2, one.cost) == pytest.approx((sqrt(30 * 50), 40, 4)), "idle decides only where costs count"
+    assert [(each.cost_positions, each.nodes_positions) for each in (one, idle, virtual)] == [(1, 2), (1, 0), (1, 2)]
+    same = describe_solvers("d", attempts, same={0: 0, 1: 0})
+    assert [(each.positions, each.nodes_positions) for each in same] == [(1, 1), (1, 0), (1, 1)]
+    text = across_text(["one", "idle"], [combine_domains("one", "idle", [])], [one, idle, virtual], "simple", None)
+    assert re.search(
+        r"Geometric mean of the nodes, where all entries that report nodes solve:\n\n +Positions .*\n.*\n *d +2 ", text
+    )
+    assert re.search(r"Mean cost, where all entries solve:\n\n +Positions .*\n.*\n *d +1 ", text)
     assert describe_solvers("d", {"idle": attempts["idle"]}, budget=100) == [replace(idle, solved=0.5, cost=9)]
 
 
