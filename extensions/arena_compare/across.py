@@ -22,6 +22,7 @@ from arena_compare.domains import (
     rank_entries,
     tell_apart,
 )
+from arena_compare.measures import COSTS_OF_SOLUTIONS
 from arena_compare.random_effects import RandomEffects
 from arena_compare.verdicts import EVERYWHERE, p_value_text, round_p_value
 
@@ -122,6 +123,8 @@ def across_text(
     success += ["points in games"] if not puzzles.issuperset(titles) else []
     by = pairs[0].by or figures.listing(success)
     counted = figures.amount(len(titles), "domain")
+    if pairs[0].by in COSTS_OF_SOLUTIONS and puzzles.intersection(titles):
+        by += f", {'' if puzzles.issuperset(titles) else 'in puzzles '}over the rounds that both solved"
     blocks = [f"{figures.listing(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
     blocks += _solver_tables(solvers, style, width)
     if len(pairs) == 1:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import combinations
 from pathlib import Path
 from typing import IO, Any
 from unicodedata import normalize
@@ -30,7 +31,14 @@ from arena_compare.across import across_csv, across_document, across_text, flatt
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, choose, compare_entries, distinct_of
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
-from arena_compare.measures import compare_means, count_tests, find_partial, gather_values
+from arena_compare.measures import (
+    COSTS_OF_SOLUTIONS,
+    compare_means,
+    count_tests,
+    find_partial,
+    gather_values,
+    keep_solved,
+)
 from arena_compare.methods import methods_text
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, summary_text
@@ -97,6 +105,8 @@ def compare(
             boards = [one for one in found if one.pairs]
             if not boards:
                 lack = "have not met on any board yet" if measure is None else f"have no round with a value of {by} for both"
+                if by in COSTS_OF_SOLUTIONS and all(sheet.kind == "puzzle" for sheet in run.boards):
+                    lack = f"have no round that both solved and in which both have a value of {by}"
                 raise StoreError(f"{store}: {figures.listing(names)} {lack}, so there is nothing to compare")
             if methods:
                 shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None, shard=run.shard)
@@ -231,17 +241,32 @@ def _compare_boards(
             compare_entries(tally.sheet, names, attempts.get(number, {}), tally, distinct[number])
             for number, tally in enumerate(tallies)
         ]
-    values = gather_values(measure, store, tallies)
+    reported = gather_values(measure, store, tallies)
+    values = keep_solved(reported, measure, store, tallies)
     lacking = find_partial(store, values)
     found: list[Compared] = []
     for number, sheet in enumerate([tally.sheet for tally in tallies]):
         entries = [(name, values[number, entry]) for entry, name in enumerate(sheet.labels)]
-        every = compare_means(entries, partial=[name for entry, name in enumerate(sheet.labels) if (number, entry) in lacking])
-        means = choose(every, names)
+        solved = sheet.kind == "puzzle" and measure.name in COSTS_OF_SOLUTIONS
+        every = compare_means(
+            entries, partial=[name for entry, name in enumerate(sheet.labels) if solved or (number, entry) in lacking]
+        )
+        means = [replace(one, solved=solved) for one in choose(every, names)]
         met = [entry for entry, name in enumerate(sheet.labels) if name in names and tallies[number].counts[entry].games]
-        idle = [sheet.labels[entry] for entry in met if not values[number, entry].by_round()]
+        idle = [sheet.labels[entry] for entry in met if not reported[number, entry].by_round()]
         if measure.name == "nodes" and idle and means:
             say(f"note: {sheet.title}: {', '.join(idle)} {'is' if len(idle) == 1 else 'are'} left out, without reported nodes")
+        if solved and means:
+            lost = [
+                sheet.labels[entry] for entry in met if sheet.labels[entry] not in idle and not values[number, entry].by_round()
+            ]
+            if lost:
+                say(f"note: {sheet.title}: {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} left out, without a solution")
+            compared = {frozenset((one.one, one.other)) for one in means}
+            others = [sheet.labels[entry] for entry in met if sheet.labels[entry] not in (*idle, *lost)]
+            apart = [" and ".join(pair) for pair in combinations(others, 2) if frozenset(pair) not in compared]
+            if apart:
+                say(f"note: {sheet.title}: no round was solved by both of {'; '.join(apart)}")
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
         found.append(Compared(sheet, tuple(means), count_tests(every), tallies[number].lone.share_position))

@@ -13,7 +13,7 @@ from arena.api.cli import say
 from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally, figures
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, holm_chances, student_quantile, subtract
-from arena_compare.measures import gather_values, read_points, read_returns, read_solved
+from arena_compare.measures import gather_values, keep_solved, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
 from arena_records.budgets import par2, reports_nodes
@@ -207,26 +207,20 @@ def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
 
 
 def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | None) -> dict[tuple[int, int], RoundValues]:
-    """Return the values of each entry of each board. For a puzzle, the measures in AMOUNTS have values only for solved
-    positions.
-    """
-    solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
+    """Return the values of each entry of each board, see `keep_solved`."""
     if measure is not None:
-        found = gather_values(measure, store, tallies)
+        found = keep_solved(gather_values(measure, store, tallies), measure, store, tallies)
         free: set[tuple[int, int]] = set()
-        if measure.name in AMOUNTS:
-            for place, values in found.items():
-                rounds, known = values.by_round(), solved[place].by_round()
-                if tallies[place[0]].sheet.kind == "puzzle":
-                    kept = {number: value for number, value in rounds.items() if known.get(number) == 1}
-                    without_cost = {number for number, value in kept.items() if measure.name == "cost" and value <= 0}
-                    positions = tallies[place[0]].lone.positions()
-                    free |= {(place[0], positions.get(number, number)) for number in without_cost}
-                    found[place] = values.keep(kept.keys() - without_cost)
-            if free:
-                left = f"{figures.amount(len(free), 'position')} {'is' if len(free) == 1 else 'are'} left out"
-                say(f"note: {left}, because a solution costs 0, so that the costs have no ratio")
+        for place, values in found.items() if measure.name == "cost" else ():
+            rounds, positions = values.by_round(), tallies[place[0]].lone.positions()
+            without_cost = {number for number, value in rounds.items() if value <= 0}
+            free |= {(place[0], positions.get(number, number)) for number in without_cost}
+            found[place] = values.keep(rounds.keys() - without_cost)
+        if free:
+            left = f"{figures.amount(len(free), 'position')} {'is' if len(free) == 1 else 'are'} left out"
+            say(f"note: {left}, because a solution costs 0, so that the costs have no ratio")
         return found
+    solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
     points = gather_values(Comparison("score", "", read_points), store, tallies)
     returns = gather_values(Comparison("return", "", read_returns), store, tallies)
     by_kind = {"puzzle": solved, "versus": points, "score": returns}

@@ -14,6 +14,8 @@ from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
 from arena_records.budgets import effective_branching_factor, reports_nodes
 from arena_records.report_key import read_timed_entries
 
+COSTS_OF_SOLUTIONS = ("nodes", "seconds", "moves", "cost")
+"""Measures that have values only for solved positions on a puzzle board. Otherwise, an entry that gives up early looks cheap."""
 NO_SEATS = "games were repeated, and the measure does not say from which games its values are (`Measured.seats`)."
 """The reason why there is no verdict by a measure of a plugin."""
 
@@ -49,6 +51,8 @@ class MeanComparison:
     """Whether the means are over the rounds in which both have a value. Otherwise the two share too few rounds, and each mean is
     over all rounds of the entry.
     """
+    solved: bool = False
+    """Whether the means are over the rounds that both solved, see COSTS_OF_SOLUTIONS."""
     remarks: tuple[str, ...] = ()
     """Sentences that the measure adds."""
     withheld: str | None = None
@@ -93,6 +97,23 @@ def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -
         idle = [entry for entry in range(len(sheet.labels)) if not reports_nodes(found[number, entry].by_round().values())]
         found |= {(number, entry): RoundValues(entry, {}) for entry in idle}
     return found
+
+
+def keep_solved(
+    values: Mapping[tuple[int, int], RoundValues], measure: Comparison, store: Store, tallies: Sequence[Tally]
+) -> dict[tuple[int, int], RoundValues]:
+    """Return the values of a measure in COSTS_OF_SOLUTIONS only for the rounds that the entry solved, and the values of games and
+    of other measures unchanged.
+    """
+    if measure.name not in COSTS_OF_SOLUTIONS:
+        return dict(values)
+    solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
+    return {
+        place: found.keep({number for number, value in solved[place].by_round().items() if value == 1})
+        if tallies[place[0]].sheet.kind == "puzzle"
+        else found
+        for place, found in values.items()
+    }
 
 
 def find_partial(store: Store, values: Mapping[tuple[int, int], RoundValues]) -> set[tuple[int, int]]:

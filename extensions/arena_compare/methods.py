@@ -160,7 +160,7 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
 def _list_tests(sheet: BoardInfo, pair: Comparison, measure: str | None) -> Iterator[tuple[str, str, int | None]]:
     """Yield the aspects of two entries that are tested, each with the name of its test and the number of observations."""
     if isinstance(pair, MeanComparison):
-        yield f"the mean {measure or 'return'}", pair.test, pair.observations
+        yield f"the mean {measure or 'return'}{OF_SOLUTIONS if pair.solved else ''}", pair.test, pair.observations
     elif isinstance(pair, GamesComparison):
         size = sum(pair.counts) if pair.counts else None
         if sheet.test is not None:

@@ -57,7 +57,8 @@ def _round_duration(seconds: float) -> str:
 def _means_text(found: MeanComparison) -> str:
     """Return the comparison of two means in sentences."""
     rounds = f"the {found.rounds:,} rounds" if found.rounds > 1 else "the only round"
-    over = f"over {rounds} in which both have a value" if found.paired else f"over {rounds} in which either has a value"
+    which = "that both solved" if found.solved else f"in which {'both have' if found.paired else 'either has'} a value"
+    over = f"over {rounds} {which}"
     means = (
         f"{found.one} has {figures.figure(found.mean_one)} on average, {found.other} {figures.figure(found.mean_other)}, {over}"
     )
@@ -272,7 +273,7 @@ def _describe_cells(found: Comparison, measure: str | None, tests: int) -> str:
         cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the likelihood of superiority"
         return f"{cells}{UNCORRECTED if tests > 1 else ''}"
     if isinstance(found, MeanComparison):
-        rounds = "over the rounds in which both have a value"
+        rounds = f"over the rounds {'that both solved' if found.solved else 'in which both have a value'}"
         return f"the mean {measure or 'return'} of the row minus the mean of the column, {rounds}, and the p-value"
     return (
         "how many percentage points more positions the row solves, and the ratio of its nodes to the nodes of the column on "

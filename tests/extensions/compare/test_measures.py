@@ -111,6 +111,39 @@ def test_a_measure_of_puzzles_is_paired_by_positions(tmp_path: Path, measure: st
     assert (found["rounds"], found["difference"]) == (len(leads), pytest.approx(fmean(leads)))
 
 
+def test_nodes_of_puzzles_are_of_rounds_that_both_solved(tmp_path: Path) -> None:
+    """An entry that gives up early takes few nodes in all rounds. With and without --across, only solutions count, and the text
+    says so; an entry without solutions is named.
+    """
+    agents: list[Any] = ["bfs", {"agent": "a-star", "label": "hasty", "limits": {"nodes": 60}}]
+    agents.append({"agent": "a-star", "label": "lazy", "limits": {"nodes": 1}})
+    results = arena.run(
+        {**PUZZLE, "game": {"name": "sliding-tiles", "shuffle": 21}, "limits": {}, "agents": agents}, store=tmp_path / "puzzle.db"
+    )
+    spent: dict[str, dict[int, int]] = defaultdict(dict)
+    for played in results.played:
+        if played.record.solved:
+            nodes = sum(decision.nodes for decision in played.record.decisions)
+            spent[played.record.labels[0]][played.pairing.round] = nodes
+    both = [(spent["bfs"][number], spent["hasty"][number]) for number in spent["hasty"]]
+    assert 1 < len(both) < len(spent["bfs"])
+    assert not spent["lazy"]
+    store = str(tmp_path / "puzzle.db")
+    found = found_by(store, "bfs", "hasty", "--by", "nodes")
+    assert (found["rounds"], found["solved"]) == (len(both), True)
+    assert found["difference"] == pytest.approx(fmean(one - other for one, other in both))
+    done = called("compare", store, "--by", "nodes")
+    assert f", over the {len(both)} rounds that both solved: " in done.stdout
+    assert "note: sliding-tiles: lazy is left out, without a solution" in done.stderr
+    across = called("compare", store, "bfs", "hasty", "--across", "--by", "nodes")
+    assert across.stdout.startswith("bfs and hasty across 1 domain by nodes, over the rounds that both solved\n")
+    (pair,) = json.loads(called("compare", store, "bfs", "hasty", "--across", "--by", "nodes", "--format", "json").stdout)[
+        "pairs"
+    ]
+    assert [one["rounds"] for one in pair["domains"]] == [len(both)]
+    assert "no round that both solved" in str(called("compare", store, "bfs", "lazy", "--by", "nodes").exception)
+
+
 def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Path) -> None:
     """Both seats of a match have its length, so there is no difference; the words name the measure."""
     store, results = game

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
@@ -74,8 +75,10 @@ def test_a_board_of_puzzles_and_a_measure(tmp_path: Path) -> None:
     assert "Each decision was limited to 400 generated nodes and 60 seconds." in text
     assert "the solved positions by McNemar's exact test (McNemar 1947)" in text
     assert "with n = 8 positions." in text
-    by = methods(tmp_path / "p.db", "--by", "nodes")
-    assert "we compared the mean nodes by exact sign-flip tests (Fisher 1935), two-sided, with n = 8 positions." in by
+    arena.run({"game": {"name": "sliding-tiles", "shuffle": 15}, "rounds": 8, "agents": agents}, store=tmp_path / "all.db")
+    by = methods(tmp_path / "all.db", "--by", "nodes")
+    said = "we compared the mean nodes of solutions by exact sign-flip tests (Fisher 1935), two-sided, with n = "
+    assert re.search(rf"{re.escape(said)}[1-8] positions that both solved\.", by)
     assert "McNemar" not in by
 
 
