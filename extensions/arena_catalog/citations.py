@@ -22,6 +22,19 @@ SOURCE = re.compile(
 EXAMPLE = "E. F. Moore, The Shortest Path Through a Maze, 1959"
 VOLUME = re.compile(r"(?P<title>.+), (?P<journal>[A-Z][A-Za-z ]+) (?P<volume>\d+)(?:\((?P<number>\d+)\))?")
 
+STATISTICS = {
+    "bradley-terry": "R. A. Bradley and M. E. Terry, Rank Analysis of Incomplete Block Designs, 1952",
+    "fisher": "R. A. Fisher, The Design of Experiments, 1935",
+    "hartung-knapp": "G. Knapp and J. Hartung, Improved Tests for a Random Effects Meta-regression, 2003",
+    "kish": "L. Kish, Survey Sampling, 1965",
+    "mcnemar": "Q. McNemar, Note on the Sampling Error of the Difference, 1947",
+    "par2": "F. Hutter and others, ParamILS: An Automatic Algorithm Configuration Framework, 2009",
+    "paule-mandel": "R. C. Paule and J. Mandel, Consensus Values and Weighting Factors, 1982",
+    "tango": "T. Tango, Equivalence Test and Confidence Interval for the Difference in Proportions, 1998",
+    "wilcoxon": "F. Wilcoxon, Individual Comparisons by Ranking Methods, 1945",
+}
+"""The statistics that the manual and `arena compare --methods` name, but that are no functions in `arena.stats`."""
+
 
 class Source(NamedTuple):
     """A publication, as a docstring names it: `A. Author, B. Author, Title, 1999`. `Journal 12` may follow the title."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from arena import Agent, ArenaError, Format, Game, Hints, Registry, stats
+from arena import Agent, ArenaError, Format, Game, Hints, Registry, UnknownName, stats
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import call_foreign
 from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, gives, make_default, own_columns, ranks
@@ -22,7 +22,7 @@ from arena.api.search import search_engines
 from arena.api.spec import Parameters, format_setting, source_line
 from arena_catalog.board_files import BoardModule, load_board_module
 from arena_catalog.catalogue import engine_lines, paragraph, summary, text_width
-from arena_catalog.citations import EXAMPLE, sources_of
+from arena_catalog.citations import EXAMPLE, STATISTICS, find_sources, sources_of
 from arena_catalog.grids import read_colors
 
 
@@ -47,9 +47,13 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool
                 print(trait, paragraph(f"condition: {condition}", width), needed_by, sep="\n", file=out)
             return 0
         if cite:
-            statistic = getattr(stats, name, None) if name in dir(stats) else None
-            values = [value for _, value in registry.named(name)] if statistic is None else [statistic]
-            entries = dict.fromkeys([source.bibtex() for value in values for source in sources_of(value)])
+            if name in STATISTICS:
+                sources = list(find_sources(STATISTICS[name]))
+            elif name in dir(stats):
+                sources = sources_of(getattr(stats, name))
+            else:
+                sources = [source for value in _find_named(registry, name) for source in sources_of(value)]
+            entries = dict.fromkeys([source.bibtex() for source in sources])
             if not entries:
                 raise ArenaError(f"the docstring of {name} names no publication; expected one such as {EXAMPLE!r}")
             print("\n\n".join(entries), file=out)
@@ -57,6 +61,15 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool
         described = ["\n".join(_describe(registry, key, value, width)) for key, value in registry.named(name)]
         print("\n\n".join(described), file=out)
     return 0
+
+
+def _find_named(registry: Registry, name: str) -> list[Any]:
+    """Return the parts of plugins with a name. Raises UnknownName, whose message lists the names of statistics, too."""
+    try:
+        return [value for _, value in registry.named(name)]
+    except UnknownName as error:
+        cited = [one for one in dir(stats) if sources_of(getattr(stats, one))]
+        raise ArenaError(f"{error}; statistics: {', '.join(sorted([*STATISTICS, *cited]))}") from None
 
 
 def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) -> Iterator[str]:

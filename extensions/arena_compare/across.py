@@ -58,6 +58,7 @@ def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], sol
                 "overall": None
                 if pair.overall is None
                 else {**_plain(pair, asdict(pair.overall)), "p_value_holm": pair.p_value_holm},
+                "domains_differ": pair.domains_differ,
                 "domains_disagree": pair.domains_disagree,
                 "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": pair.wilcoxon_holm},
                 "sign": {"p_value": pair.sign_p_value, "p_value_holm": pair.sign_holm},
@@ -75,7 +76,7 @@ def across_csv(document: Mapping[str, Any]) -> str:
     pairs = []
     for pair in document["pairs"]:
         facts = {key: pair[key] for key in ("one", "other", "by", "ratio")}
-        tests = flatten({key: pair[key] for key in ("domains_disagree", "wilcoxon", "sign")})
+        tests = flatten({key: pair[key] for key in ("domains_differ", "domains_disagree", "wilcoxon", "sign")})
         pairs += [{**facts, **domain} for domain in pair["domains"]]
         pairs.append({**facts, "domain": ALL_DOMAINS, **(pair["overall"] or {}), **tests})
     return "\n\n".join([rows_as_csv(rows) for rows in (pairs, document["solvers"], document["entries"]) if rows])
@@ -217,7 +218,7 @@ def _verdict(pair: AcrossComparison) -> str:
 
 def _disagreement(pair: AcrossComparison) -> str:
     """Return a line about domains that disagree, after a line break; an empty string if they do not."""
-    if not pair.domains_disagree or pair.spread_p_value is None:
+    if not pair.domains_differ or pair.spread_p_value is None:
         return ""
     write, spread = _amount(pair), ""
     if pair.overall is not None:
@@ -256,7 +257,7 @@ def _pair_rows(pairs: Sequence[AcrossComparison]) -> list[list[str]]:
                 ),
                 round_p_value(pair.wilcoxon_holm),
                 round_p_value(pair.sign_holm),
-                {None: figures.NONE, False: "no", True: "in size" if pair.one_sided else "yes"}[pair.domains_disagree],
+                {None: figures.NONE, False: "no", True: "in size" if pair.one_sided else "yes"}[pair.domains_differ],
             ]
         )
     return rows

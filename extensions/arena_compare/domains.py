@@ -104,11 +104,16 @@ class AcrossComparison:
         return combine([effect.value for effect in self.domains], [effect.error for effect in self.domains]).spread_p_value
 
     @property
-    def domains_disagree(self) -> bool | None:
+    def domains_differ(self) -> bool | None:
         """Whether the effects of the domains differ beyond chance, in their sign or only in their size; None for a single
         domain.
         """
         return None if self.spread_p_value is None else self.spread_p_value <= SIGNIFICANCE_LEVEL
+
+    @property
+    def domains_disagree(self) -> bool | None:
+        """Whether the effects differ beyond chance, and not only in their size; None for a single domain."""
+        return None if self.domains_differ is None else self.domains_differ and not self.one_sided
 
     @property
     def one_sided(self) -> bool:

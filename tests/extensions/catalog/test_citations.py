@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena import load_plugins
-from arena_catalog.citations import Source, find_sources, sources_of
+from arena_catalog.citations import STATISTICS, Source, find_sources, sources_of
 from arena_catalog.show import show
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,6 +45,25 @@ def arena_agents(): return [Mine, Silent]
         ("alpha-beta", "D. E. Knuth and R. W. Moore", "An Analysis of Alpha-Beta Pruning", "1975"),
         ("linear-conflict", "O. Hansson and A. Mayer and M. Yung", "Criticizing Solutions to Relaxed Models", "1992"),
         ("corners-mobility", "P. S. Rosenbloom", "A World-Championship-Level Othello Program", "1982"),
+        (
+            "mcnemar",
+            "Q. McNemar",
+            "Note on the Sampling Error of the Difference between Correlated Proportions or Percentages",
+            "1947",
+        ),
+        (
+            "hartung-knapp",
+            "G. Knapp and J. Hartung",
+            "Improved Tests for a Random Effects Meta-regression with a Single Covariate",
+            "2003",
+        ),
+        ("paule-mandel", "R. C. Paule and J. Mandel", "Consensus Values and Weighting Factors", "1982"),
+        ("kish", "L. Kish", "Survey Sampling", "1965"),
+        ("bradley-terry", "R. A. Bradley and M. E. Terry", "Rank Analysis of Incomplete Block Designs", "1952"),
+        ("fisher", "R. A. Fisher", "The Design of Experiments", "1935"),
+        ("tango", "T. Tango", "Equivalence Test and Confidence Interval", "1998"),
+        ("wilcoxon", "F. Wilcoxon", "Individual Comparisons by Ranking Methods", "1945"),
+        ("par2", r"F. Hutter and H. H. Hoos and K. Leyton-Brown and T. St{\"u}tzle", "ParamILS", "2009"),
         ("holm", "S. Holm", "A Simple Sequentially Rejective Multiple Test Procedure", "1979"),
         (
             "openspiel",
@@ -60,7 +79,13 @@ def test_citations_of_known_publications_are_right(name: str, authors: str, titl
     entry = next(entry for entry in text.split("\n\n") if title in entry)
     assert f"  author = {{{authors}}},\n" in entry
     assert f"  year = {{{year}}},\n" in entry
-    assert re.fullmatch(r"@(misc|article|inproceedings)\{[a-z0-9]+,\n(  [a-z]+ = \{.*\},\n)+\}\n?", entry)
+    assert re.fullmatch(r"@(misc|article|book|inproceedings)\{[a-z0-9]+,\n(  [a-z]+ = \{.*\},\n)+\}\n?", entry)
+
+
+def test_an_unknown_name_lists_the_statistics() -> None:
+    """These are no plugins, so the list of plugins alone would not help."""
+    error = str(CliRunner().invoke(show, ["mcnemars", "--cite"], standalone_mode=False).exception)
+    assert "mcnemar" in error.partition("; statistics: ")[2].split(", ")
 
 
 def test_each_year_in_a_built_in_docstring_belongs_to_a_publication() -> None:
@@ -100,6 +125,8 @@ def test_each_source_of_arena_has_a_complete_entry() -> None:
                 if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
             ]
             found |= {source: file for text in texts for source in find_sources(text) if source.title != "Title"}
+    citations = ROOT / "extensions/arena_catalog/citations.py"
+    found |= {source: citations for text in STATISTICS.values() for source in find_sources(text)}
     assert len(found) > 100
     used = set()
     for source, file in found.items():

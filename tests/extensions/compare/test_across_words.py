@@ -102,14 +102,16 @@ def test_few_domains_can_disagree(last: float, word: str) -> None:
     q = sum(weight * (value - mean) ** 2 for value, weight in zip(values, weights, strict=True))
     assert pair.overall is None
     assert pair.spread_p_value == pytest.approx(stats.chi2.sf(q, 2))
-    assert pair.domains_disagree is (word != "no")
+    assert (pair.domains_differ, pair.domains_disagree) == (word != "no", word == "yes")
     alone = compare("nodes", domains[0])
     assert (alone.spread_p_value, alone.domains_disagree) == (None, None)
     pairs = [pair, replace(alone, other="third")]
     lines = across_text((*NAMES, "third"), pairs, [], "simple", None).splitlines()
     rows = [line for line in lines if line.startswith("strong ")]
     assert [row.rpartition("  ")[2] for row in rows] == [word, "-"]
-    assert [one["domains_disagree"] for one in across_document((*NAMES, "third"), pairs, [])["pairs"]] == [word != "no", None]
+    document = across_document((*NAMES, "third"), pairs, [])
+    assert [one["domains_differ"] for one in document["pairs"]] == [word != "no", None]
+    assert [one["domains_disagree"] for one in document["pairs"]] == [word == "yes", None]
     assert ("The domains" in tell(pair)) == (word != "no")
 
 
