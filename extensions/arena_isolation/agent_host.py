@@ -5,6 +5,7 @@ same game, search and random numbers as it would in the process of arena, so it 
 """
 
 import base64
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -198,7 +199,11 @@ class AgentHost:
         """Return the answer to a request; None if the request needs no answer. Raises SystemExit after `quit`."""
         kind = message["type"]
         if kind == "start":
-            self._seat = None
+            if self._seat is not None:
+                self._seat = None
+                gc.collect()  # nodes of a tree may refer to each other; the memory of a match must not count in the next one
+                if not gc.get_freeze_count():
+                    gc.freeze()  # modules stay, so later collections need not look at them
             try:
                 self._seat = HostedSeat(self._library, message, self._announce)
             except AgentRaised as failed:

@@ -158,6 +158,8 @@ class AgentProcess:
         """The chance events of the matches that the process has played, if any. The process must not meet the same chance events
         again.
         """
+        self.has_played = False
+        """True if the process has begun a match."""
         self.abandoned = 0.0
         """The seconds between the last request and the last restart of its clock; 0 if the clock was not restarted."""
         self._may_begin_anew = False
@@ -192,6 +194,7 @@ class AgentProcess:
 
     def begin(self) -> None:
         """Begin another match. The limit on printed output and the count of CPU time start again."""
+        self.has_played = True
         self._process.chatter.again()
         self._use = None
         self._may_begin_anew = self._program.command is None and self._program.version is None

@@ -105,14 +105,7 @@ class RemotePlayer:
     def make_agent(self) -> None:
         """Take a process and let it create the agent. Raises Forfeit if that fails."""
         try:
-            self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
-            if self._observes and not self._host.observes:
-                name, game = self.seat.label, self._game.name
-                hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
-                raise IsolationError(f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
-            self._hosts.playing[self._host] = self.number
-            self._host.begin()
-            started = self._begun(self._host)
+            started = self._begin_match()
         except AgentLost as lost:
             raise self._lost(lost) from lost
         if self._guest:
@@ -125,7 +118,34 @@ class RemotePlayer:
                 raise self._fault_of(answer)
 
         self._interpret(note_ready, started)
+        assert self._host is not None
         self._prepare(self._host)
+
+    def _begin_match(self) -> dict[str, Any]:
+        """Take a process, let it begin the match, and return its answer. Raises AgentLost if a new process fails.
+
+        If a process that has played before fails now, the reason lies in an earlier match, such as memory that it still holds.
+        Another process takes its place.
+        """
+        while True:
+            self._host = None
+            host = self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
+            if self._observes and not host.observes:
+                name, game = self.seat.label, self._game.name
+                hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
+                raise IsolationError(f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
+            reused = host.has_played
+            self._hosts.playing[host] = self.number
+            host.begin()
+            try:
+                started = self._begun(host)
+                if not reused or started.get("kind") != "memory":
+                    return started
+                host.end()
+            except AgentLost:
+                if not reused:
+                    raise
+            self._hosts.playing.pop(host)
 
     def _prepare(self, host: AgentProcess) -> None:
         """Let the process load the compiled search of its agent, once for each game and heuristic, before any clock runs."""
@@ -367,7 +387,11 @@ class RemotePlayer:
         message = protocol.message_of(answer, "message") or self.seat.label
         traceback = protocol.message_of(answer, "traceback")
         fault = Forfeit.of_failure(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)
-        return self._hosts.find_blame(fault, self._host) if isinstance(fault, Forfeit) else fault
+        if not isinstance(fault, Forfeit):
+            return fault
+        if fault.ending.reason == "memory" and self._host is not None:
+            self._host.end()  # it may still hold the memory, which would fail in the next match
+        return self._hosts.find_blame(fault, self._host)
 
 
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:
