@@ -49,6 +49,8 @@ MAX_JOINED_PAIRS = 10_000
 """At most this many pairs of rows with different numbers are compared, to find out whether they belong to the same match."""
 MAX_MOMENT_CHARACTERS, MAX_FAULT_CHARACTERS = 40, 200
 """The most characters of the time of a run, and of a description of a fault in it, in a name."""
+SIZE = "the size of the file"
+"""The name of this part if bytes of the file are missing."""
 MAX_READ = 8
 """How many times the size of the file is read at most, because overflow pages of a hostile file may belong to many rows."""
 
@@ -294,6 +296,9 @@ def recover(path: Path, seconds: float = inf) -> Recovery:
     best = max(found, key=lambda one: len(one.sound))  # the header of the file may be damaged, too
     recovery = best.recovery()
     recovery.header = describe_header(best.pages.page(1)[:HEADER_BYTES], None if log else len(data))
+    if best.incomplete and recovery.header and recovery.header[-1].startswith(SIZE):
+        words = "1 match has lost its moves" if best.incomplete == 1 else f"{best.incomplete:,} matches have lost their moves"
+        recovery.header[-1] += f", so {words}"
     return recovery
 
 
@@ -316,7 +321,7 @@ def describe_header(header: bytes, size: int | None) -> list[str]:
     if version != schema.VERSION:
         found.append(f"the version in its header ({version}; this arena writes {schema.VERSION}), unless another arena wrote it")
     if size is not None and size != page_bytes * pages:
-        found.append(f"the size of the file ({size:,} bytes; its header says {page_bytes * pages:,})")
+        found.append(f"{SIZE} ({size:,} bytes; its header says {page_bytes * pages:,})")
     return found
 
 
@@ -329,6 +334,8 @@ class _Salvage:
         self.sound: dict[int, str] = {}
         """The ids of the recovered matches, by number."""
         self.pages = pages
+        self.incomplete = 0
+        """The number of records of which only the row with the result is left, and not the row with the moves."""
         self._complete = True
         self._names: dict[int, str] = {}
         """Names of records that may be damaged, by number."""
@@ -392,6 +399,8 @@ class _Salvage:
             if number not in self._sound_places:
                 self._parts.append(f"place {number} of {self._name(record)}")
         self.connection.execute("DELETE FROM place WHERE record NOT IN (SELECT number FROM record)")
+        alone = "SELECT number FROM found_record WHERE number NOT IN (SELECT record FROM found_detail)"
+        self.incomplete = len({number for (number,) in self.connection.execute(alone)} - {*self.sound})
         runs, damaged = list[Run](), list[str]()
         for _, row in sorted(self._runs.items()):
             try:

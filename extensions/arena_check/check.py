@@ -255,7 +255,8 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
         again = f"; {100 * share:g} % of those with known games were replayed by the rules" if share else ""
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
-            f"{escape_line(str(path))}: {count:,} {'match' if count == 1 else 'matches'}, "
+            f"{escape_line(str(path))}: {count:,} {'match' if count == 1 else 'matches'}"
+            f"{f' ({len(store):,} of them sound)' if store.lost_matches else ''}, "
             f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{again}",
             file=out,
         )

@@ -46,7 +46,11 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
         raise click.UsageError("--set and --plugin need --format efg")
     with results_alone() as out, Store.open_sound(what, foreign=sound) as opened, opened.snapshot(verified=True):
         if opened.lost_matches:
-            say(f"note: damaged and left out: {', '.join(opened.lost_matches)}")
+            lost = len(opened.lost_matches)
+            say(
+                f"note: {len(opened):,} of {len(opened) + lost:,} known matches are sound; "
+                f"damaged and left out: {', '.join(opened.lost_matches)}"
+            )
         if opened.lost_parts:
             say(f"note: damaged: {', '.join(opened.lost_parts)}")
         _print(lines(opened, style) if brought is None else brought.write(opened), out)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import arena
+from arena import run as play
 from arena.errors import StoreDamaged
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
@@ -66,7 +67,10 @@ def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, invok
     connection.close()
     done = invoke("check", "cup.db")
     assert done.returncode == 1
-    assert done.stdout.splitlines() == [f"match {key}: damaged since it was written", "cup.db: 10 matches, 1 fault"]
+    assert done.stdout.splitlines() == [
+        f"match {key}: damaged since it was written",
+        "cup.db: 10 matches (9 of them sound), 1 fault",
+    ]
     for words in ("export", "leaderboard", "compare", "matches"):
         refused = invoke(words, "cup.db")
         assert (refused.returncode, f"match {key} has changed since it was written" in refused.stderr) == (1, True)
@@ -211,6 +215,30 @@ def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, 
     assert (done.returncode, first.startswith(words), last) == (1, True, f"{name}: 10 matches, 1 fault")
     rest = invoke("export", "--sound", name)
     assert (rest.returncode, len(rest.stdout.splitlines()), words in rest.stderr) == (0, 10, True)
+
+
+def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_path: Path, arena: Arena) -> None:
+    """The more of the file is left, the more matches are sound. Those of which only the result is left are not."""
+    store = tmp_path / "cup.db"
+    play({**SPEC, "rounds": 100}, store=store)
+    data, counts = store.read_bytes(), []
+    for tenths in range(3, 10):
+        store.write_bytes(data[: len(data) * tenths // 10])
+        last = arena("check", "cup.db").stdout.splitlines()[-1]
+        found = re.fullmatch(r"cup.db: (\d+) match(?:es)? \((\d+) of them sound\), \d+ faults", last)
+        assert found is not None, last
+        known, sound = map(int, found.groups())
+        rest = arena("export", "--sound", "cup.db")
+        assert (rest.returncode, len(rest.stdout.splitlines())) == (0, sound), rest.stderr
+        note = f"note: {sound} of {known} known matches are sound; damaged and left out: "
+        assert rest.stderr.startswith(note)
+        assert rest.stderr.splitlines()[0].count("match ") == known - sound
+        lost = re.search(r"so (\d+) match(?:es have| has) lost", rest.stderr)
+        assert (lost is not None) is (known > 10), rest.stderr
+        assert lost is None or 0 < int(lost[1]) <= known - sound
+        counts.append(sound)
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1] < 200
 
 
 @pytest.mark.parametrize(("length", "words"), [(50, "of which 50 bytes are left"), (9000, "9,000 bytes; its header says")])
