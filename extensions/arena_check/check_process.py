@@ -34,6 +34,8 @@ LINE_SECONDS = 0.2
 """Seconds between two updates of the line on a terminal."""
 NOTICE_AFTER_SECONDS = 30.0
 """If stderr is not a terminal and a check has taken this many seconds, a line is printed for every game."""
+SECONDS_BETWEEN_NOTICES = 30.0
+"""Seconds after which another line is printed for the same game."""
 NOTE_VARIABLE = "ARENA_SHARED_NOTE"
 """The environment variable that passes the file descriptor of a `SharedNote` to a child process."""
 
@@ -82,6 +84,7 @@ class CheckProgress:
         self._values: dict[str, Any] = note.read()
         self._began = self._shown = monotonic()
         self._place = self._said = ""
+        self._said_at = self._began
 
     @property
     def ended(self) -> list[tuple[str, ...]]:
@@ -134,9 +137,11 @@ class CheckProgress:
     def _show(self, text: str) -> None:
         self._shown = monotonic()
         self._line.show(text)
-        if not self._line.shown and self._said != self._place and self._shown - self._began >= NOTICE_AFTER_SECONDS:
-            self._said = self._place
-            say(self._place)
+        if self._line.shown or self._shown - self._began < NOTICE_AFTER_SECONDS:
+            return
+        if self._said != self._place or self._shown - self._said_at >= SECONDS_BETWEEN_NOTICES:
+            self._said, self._said_at = self._place, self._shown
+            say(text)
 
 
 def supervise(words: Sequence[str], *, resume: bool, as_json: bool = False) -> int:

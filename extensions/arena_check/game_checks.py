@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import inf, isfinite
+from time import process_time
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
 from arena.api.games import Returns, gives, move_limit, name_of
@@ -41,6 +42,8 @@ CODE_WORDS = re.compile(
 """Words about the implementation, which do not help people to understand a game."""
 MAX_PLIES = 10_000
 """The number of plies after which a game counts as endless."""
+MAX_CPU_SECONDS = 60.0
+"""Processor time after which no further match begins."""
 MAX_STATES_TO_A_GOAL = 2000
 """Maximum number of states of a search for a goal, in puzzles whose answers are judged by a method of their own."""
 MAX_WALK_ACTIONS = 200
@@ -134,7 +137,11 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
             _check_rules_text(made, trial)
     steps: list[PlayedStep] = []
     log.ended = log.stopped = 0
+    end = process_time() + MAX_CPU_SECONDS
     for number in range(matches):
+        if number and process_time() > end:
+            log.samples[PLAY] = f"{number} of {matches} matches, which took more than {MAX_CPU_SECONDS:g} s"
+            break
         trial = Trial(name_of(made), seed, number, log)
         with suppress(Abandoned), trial.own_randomness("the game"):
             steps += trial.call("a method of the game", _check_match, made, trial)

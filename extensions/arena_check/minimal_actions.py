@@ -8,6 +8,7 @@ part alone is seldom a legal play.
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from time import process_time
 from typing import NamedTuple
 
 from arena import Action, Game, State
@@ -19,6 +20,8 @@ MAX_STATES = 1_000
 """Maximum number of states that the breadth-first search expands."""
 MAX_REPLAYS = 100
 """Maximum number of sequences that deletion tries."""
+MAX_CPU_SECONDS = 20.0
+"""Processor time after which the search and the deletion end. A state with thousands of actions takes seconds."""
 
 
 class Reproduction(NamedTuple):
@@ -35,8 +38,9 @@ def shorten(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> F
     """Return the same fault after as few actions as possible; `finding` itself if no shorter sequence is found.
 
     If the fault lies within MAX_STATES states of the position, the number of actions is the minimum. Otherwise no single action
-    can be left out, unless this takes too many tries. The search gives up if the fault is a match without an end, if a call does
-    not return, or if the game raises an error that the finding is not about. `reproduce` prepares the search.
+    can be left out. This holds unless the search takes too many tries or MAX_CPU_SECONDS. It gives up if the fault is a match
+    without an end, if a call does not return, or if the game raises an error that the finding is not about. `reproduce`
+    prepares the search.
     """
     if not finding.actions or finding.check == "termination":
         return finding
@@ -44,7 +48,8 @@ def shorten(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> F
 
 
 def _shorten(finding: Finding, case: Reproduction) -> Finding:
-    found = _nearest(finding, case) or _delete(finding, case)
+    end = process_time() + MAX_CPU_SECONDS
+    found = _nearest(finding, case, end) or _delete(finding, case, end)
     if found is None or len(found.actions) >= len(finding.actions):
         return finding
     text = finding.position or position_text(case.game, case.position)
@@ -53,13 +58,13 @@ def _shorten(finding: Finding, case: Reproduction) -> Finding:
     return replace(found, seed=finding.seed, matches=finding.matches, position=text, played=len(finding.actions))
 
 
-def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
+def _nearest(finding: Finding, case: Reproduction, end: float) -> Finding | None:
     """Return the fault after the minimum number of actions; None if the search does not reach it."""
     game = case.game
     frontier: deque[tuple[State, tuple[str, ...]]] = deque([(case.position, ())])
     seen = {case.position}
     for _ in range(case.states):
-        if not frontier or len(frontier[0][1]) >= len(finding.actions):
+        if not frontier or len(frontier[0][1]) >= len(finding.actions) or process_time() > end:
             return None
         state, way = frontier.popleft()
         found = _find_again(finding, state, way, case)
@@ -98,7 +103,7 @@ def _find_again(finding: Finding, state: State, way: Sequence[str], case: Reprod
     return None
 
 
-def _delete(finding: Finding, case: Reproduction) -> Finding | None:
+def _delete(finding: Finding, case: Reproduction, end: float) -> Finding | None:
     """Leave out halves of the actions, then quarters, and so on, as long as the remaining actions are legal and show
     the fault.
     """
@@ -106,9 +111,9 @@ def _delete(finding: Finding, case: Reproduction) -> Finding | None:
     way = list(finding.actions)
     tries = 0
     size = max(1, len(way) // 2)
-    while tries < MAX_REPLAYS:
+    while tries < MAX_REPLAYS and process_time() <= end:
         start, before = 0, len(way)
-        while start < len(way) and tries < MAX_REPLAYS:
+        while start < len(way) and tries < MAX_REPLAYS and process_time() <= end:
             tries += 1
             shorter = [*way[:start], *way[start + size :]]
             state = _replay(case, shorter)

@@ -57,6 +57,8 @@ class CheckLog:
     stopped: int = 0
     notes: dict[str, str] = field(default_factory=dict)
     """Facts that the author should know, although they break no promise, by the names of the checks."""
+    samples: dict[str, str] = field(default_factory=dict)
+    """For each check that looks at a sample only, a description of the sample."""
     over: bool = False
     """True if the plugin is not called any more, because a call has not returned in time or has left a thread running."""
 

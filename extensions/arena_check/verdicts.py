@@ -71,7 +71,9 @@ class CheckSuite:
         for name, promise in self.promises.items():
             if name in found or name in log.passed:
                 note = None if name in found else log.notes.get(name)
-                yield Verdict(name, promise, found.get(name), note=note, ended=log.over and name in found)
+                sample = log.samples.get(name)
+                words = promise if sample is None else f"{promise} (checked: {sample})"
+                yield Verdict(name, words, found.get(name), note=note, ended=log.over and name in found)
             else:
                 yield Verdict(name, "not checked: play did not get this far", reached=False)
 
