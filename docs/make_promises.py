@@ -43,6 +43,7 @@ HOLES = {
     "settings": "an agent changes settings of the kernel in `/proc/sys`, or acts as root",
     "network": "an agent uses the network or the files of the user",
     "key": "the key for one provider of language models is sent to another provider",
+    "page": "a page in the browser, through `arena serve`, reads files of the user, or uses keys or the network of the user",
     "channel": "seats exchange messages, or delay arena, through files that both can read or counters in `/proc`",
     "record": "someone changes a record after it was written",
     "leftovers": "a run that is killed, or a submission that is refused, leaves files behind",

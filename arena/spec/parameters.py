@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path as FilePath
@@ -191,24 +191,40 @@ class Parameters:
         A relative path is looked up in `folder`, the folder of the spec, and then in the current folder. In a hint such as
         `Literal["rooms"] | SpecFile`, `rooms` is a name and not a file.
         """
-        hints: dict[str, Any] = {}
-        with suppress(Exception):  # the type hints of a plugin may be wrong; the check of the values reports this
-            hints = get_type_hints(initializer(self.constructor), include_extras=True)
         found: dict[str, str] = {}
-        for name, hint in hints.items():
-            kinds, value = (hint, *get_args(hint)), values.get(name)
-            names = [one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
-            if (
-                any(SPEC_FILE in getattr(kind, "__metadata__", ()) for kind in kinds)
-                and isinstance(value, str)
-                and value not in names
-            ):
+        for name, value in values.items():
+            if self.names_file(name, value):
                 with suppress(OSError, RuntimeError, ValueError):  # not a valid file name, or an unknown home
                     given = FilePath(value).expanduser()
                     path = next((path for path in (folder / given, given.absolute()) if path.exists()), None)
                     if path is not None:
                         found[name] = str(path)
         return found
+
+    def names_file(self, name: str, value: Any) -> bool:
+        """Return whether this value of a parameter names a file: its type hint has SpecFile, and does not list the value."""
+        names = self.file_parameters.get(name)
+        return names is not None and isinstance(value, str) and value not in names
+
+    @property
+    def file_parameters(self) -> dict[str, frozenset[Any]]:
+        """The parameters with SpecFile anywhere in their type hints, each with the values in the hint that name no file."""
+        hints: dict[str, Any] = {}
+        with suppress(Exception):  # the type hints of a plugin may be wrong; the check of the values reports this
+            hints = get_type_hints(initializer(self.constructor), include_extras=True)
+        parts = {name: list(_list_hints(hint)) for name, hint in hints.items()}
+        return {
+            name: frozenset(one for part in found if get_origin(part) is Literal for one in get_args(part))
+            for name, found in parts.items()
+            if any(SPEC_FILE in getattr(part, "__metadata__", ()) for part in found)
+        }
+
+
+def _list_hints(hint: Any) -> Iterator[Any]:
+    """Yield a type hint and all hints inside it."""
+    yield hint
+    for inner in () if get_origin(hint) is Literal else get_args(hint):
+        yield from _list_hints(inner)
 
 
 def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:

@@ -268,10 +268,15 @@ class Server:
 
     # Plugins
 
+    @property
+    def _specs(self) -> list[str]:
+        """The paths of the served specs. They come from the command line and never from a page."""
+        return [str(one.spec) for one in self.tournaments.listed.values() if one.spec is not None]
+
     async def inventory(self, request: Request) -> Response:
         """Return the inventory: the games, agents and formats that a page offers."""
         if self._inventory is None:
-            self._inventory = await self._ask(request, {"do": "inventory"}, SECONDS["inventory"])
+            self._inventory = await self._ask(request, {"do": "inventory", "specs": self._specs}, SECONDS["inventory"])
             for note in self._inventory["notes"]:
                 say(f"note: {note}")
         return AsciiJson(self._inventory)
@@ -297,7 +302,8 @@ class Server:
         if given.seconds is None:
             asked.limits = given.model_copy(update={"seconds": THINKING_SECONDS, "patient": given.patient or given.nodes is None})
         patience = THINKING_SECONDS if asked.limits.patient else asked.limits.seconds
-        reply = await self._ask(request, {**asked.model_dump(), "do": what}, (patience or 0.0) + MARGIN_SECONDS)
+        told = {**asked.model_dump(), "do": what, "specs": self._specs}
+        reply = await self._ask(request, told, (patience or 0.0) + MARGIN_SECONDS)
         if reply.get("fallbacks") and given.seconds is None and reply["frame"]["nodes"] < (given.nodes or 0):
             raise BadRequest(f"the agent reported no move within {THINKING_SECONDS:g} s; set the seconds per decision")
         return AsciiJson(reply)

@@ -1,6 +1,6 @@
 """The choices that a page offers: games with their parameters and agents, and agents with their options."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from inspect import Parameter
 from typing import Any
 
@@ -14,13 +14,15 @@ PEOPLE = frozenset({"human"})
 """Agents that need a person at a terminal."""
 
 
-def inventory(registry: Registry) -> dict[str, Any]:
+def inventory(registry: Registry, served: Container[str] = ()) -> dict[str, Any]:
     """Return the games and agents as plain values. `first` names the game and the puzzle that pages select at first.
 
-    Games with required parameters are left out.
+    Games with required parameters are left out, and so are agents that a page cannot start. Of the agents that wait for
+    something outside, a page can start only those that are `served`, in a spec.
     """
+    agents = {name: kind for name, kind in sorted(registry.agents.items()) if _can_start(name, kind, served)}
     modules = {name: load_board_module(kind) for name, kind in sorted(registry.games.items())}
-    games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
+    games = [_game(registry, agents, name, module.source is not None) for name, module in modules.items()]
     return {
         "games": [game for game in games if game is not None],
         "first": {"game": registry.find_first_game(puzzle=False), "puzzle": registry.find_first_game(puzzle=True)},
@@ -33,8 +35,7 @@ def inventory(registry: Registry) -> dict[str, Any]:
                 "uses_heuristic": asks_estimates(kind),
                 "options": list(form_fields(kind)),
             }
-            for name, kind in sorted(registry.agents.items())
-            if name not in PEOPLE
+            for name, kind in agents.items()
         ],
         "notes": [
             *[note for plugin in registry.plugins for note in plugin.notes],
@@ -43,12 +44,20 @@ def inventory(registry: Registry) -> dict[str, Any]:
     }
 
 
-def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[str, Any] | None:
+def _can_start(name: str, kind: type[Agent], served: Container[str]) -> bool:
+    """Return whether a page can start an agent: a form has a field for each required parameter."""
+    required = {one for one, parameter in Parameters(kind).known.items() if parameter.default is Parameter.empty}
+    fields = {field["name"] for field in form_fields(kind)} if required else set()
+    return name not in PEOPLE and required <= fields and (not kind.waits or name in served)
+
+
+def _game(registry: Registry, agents: Container[str], name: str, drawn: bool) -> dict[str, Any] | None:
+    kind: type[Game] = registry.games[name]
     game = make_default(kind)
     if game is None:  # such a game can be played only from a spec
         return None
-    fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
-    proposed = registry.propose_agents(game, informed=True)
+    fit = [agent for agent in registry.agents_for(game) if agent in agents]
+    proposed = [agent for agent in registry.propose_agents(game, informed=True) if agent in agents]
     heuristics = []
     for heuristic in registry.heuristics_of(name):
         made = registry.heuristic(name, heuristic)
@@ -93,8 +102,8 @@ def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
     choices = schema.get("anyOf", [schema])
     named = [choice for choice in choices if choice.get("type") != "null"]
     optional = len(named) < len(choices)
-    if len(named) == 2 and named[1] == {"type": "string"}:  # names or a file, which only a spec can give
-        named.pop()
+    if name in Parameters(constructor).file_parameters:  # a page can choose a listed name, but only a spec can name a file
+        named = [choice for choice in named if "enum" in choice or "const" in choice]
     if len(named) != 1:
         return None
     one = named[0]

@@ -1,5 +1,6 @@
 """Processes that run plugins for pages, with limits on their time, memory and number."""
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,6 +27,8 @@ MEMORY_CHECK_SECONDS = 0.05
 """Seconds between two checks of the memory of a process."""
 MAX_ANSWER_BYTES = 64 << 20
 """The maximum size of an answer in bytes."""
+KEY_ENDING = "_API_KEY"
+"""The end of the names of environment variables that hold keys for services."""
 
 
 class Busy(ArenaError):
@@ -43,7 +46,7 @@ class ProcessEnded(Exception):
 class PluginProcess:
     """One process. Only one thread uses it at a time, but `cancelled` may be set from any thread."""
 
-    def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
+    def __init__(self, plugins: Sequence[str], memory_mb: int, *, keys: bool) -> None:
         self._memory_mb = memory_mb
         self._greeted = False
         self._worn = False
@@ -56,6 +59,7 @@ class PluginProcess:
         self._process = Helper(
             HOST,
             plugins,
+            {} if keys else {name: "" for name in os.environ if name.endswith(KEY_ENDING)},
             memory=memory_mb << 20,
             longest=MAX_ANSWER_BYTES,
             look=MEMORY_CHECK_SECONDS,
@@ -97,10 +101,15 @@ class PluginProcess:
 
 
 class PluginProcesses:
-    """A pool of processes. Processes that misbehave are replaced."""
+    """A pool of processes. Processes that misbehave are replaced.
 
-    def __init__(self, plugins: Sequence[str]) -> None:
+    The environment variables that hold keys are empty in them, unless `keys` is true: no page needs a key, except to go on with
+    an entry of a served spec.
+    """
+
+    def __init__(self, plugins: Sequence[str], *, keys: bool = False) -> None:
         self._plugins = tuple(plugins)
+        self._keys = keys
         self._idle: list[PluginProcess] = []
         self._busy: set[PluginProcess] = set()
         self._threads = anyio.CapacityLimiter(MAX_REQUESTS * 2)
@@ -112,7 +121,7 @@ class PluginProcesses:
 
     def prepare(self) -> None:
         """Start a process that loads its plugins before the first request. Call this method from the thread that calls `ask`."""
-        self._idle.append(PluginProcess(self._plugins, MEMORY_MB))
+        self._idle.append(PluginProcess(self._plugins, MEMORY_MB, keys=self._keys))
 
     async def ask(self, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
         """Return the answer to a request; raises Busy if there are too many requests, and ProcessFailed if the process was
@@ -126,7 +135,7 @@ class PluginProcesses:
             self._idle.pop().end()
         # Start the process from this thread, which stays alive: Linux kills a child when the thread that started it ends, see
         # PR_SET_PDEATHSIG.
-        process = self._idle.pop() if self._idle else PluginProcess(self._plugins, MEMORY_MB)
+        process = self._idle.pop() if self._idle else PluginProcess(self._plugins, MEMORY_MB, keys=self._keys)
         self._busy.add(process)
         outcome: dict[str, Any] | Exception
 

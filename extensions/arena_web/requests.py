@@ -4,6 +4,7 @@ matches, and specs.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -101,11 +102,11 @@ class Requests:
         self._plugins = plugins
         stored = StoreRequests(registry, plugins)
         self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
-            "inventory": lambda asked: inventory(registry),
+            "inventory": lambda asked: inventory(registry, self._find_waiting(asked)),
             "position": lambda asked: self.position(_read(PositionForm, asked)),
             "apply": lambda asked: self.apply(_read(ActionForm, asked)),
-            "move": lambda asked: self.move(_read(AgentForm, asked)),
-            "solve": lambda asked: self.solve(_read(AgentForm, asked)),
+            "move": lambda asked: self.move(self._check_agent(asked)),
+            "solve": lambda asked: self.solve(self._check_agent(asked)),
             "view": stored.view,
             "entry": stored.entry,
             "panels": stored.panels,
@@ -173,12 +174,51 @@ class Requests:
     def _game(self, given: NamedForm) -> Game:
         kind = self._registry.game(given.name)
         faults: list[str] = []
+        _refuse_files(kind, given.parameters, "game")
         values = Parameters(kind).validate(
             given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
         )
         if values is None:
             raise BadRequest("\n".join(faults))
         return _parse("game", lambda: kind(**values))  # type: ignore[no-any-return]
+
+    def _check_agent(self, asked: Mapping[str, Any]) -> AgentForm:
+        """Return the validated form of a request for an agent. Raises BadRequest if the page may not start the agent like this.
+
+        An agent that waits for something outside, such as a language model, gets its options from an entry of a served spec,
+        because it may use the network, keys and money.
+        """
+        form = _read(AgentForm, asked)
+        entry = form.agent
+        kind = self._registry.agent(entry.agent)
+        _refuse_files(kind, entry.options, "agent.options")
+        if isinstance(entry.heuristic, NamedForm) and (form.game.name, entry.heuristic.name) in self._registry.heuristics:
+            heuristic = self._registry.heuristic(form.game.name, entry.heuristic.name)
+            _refuse_files(heuristic, entry.heuristic.parameters, "agent.heuristic")
+        if kind.waits:
+            served = self._find_waiting(asked).get(entry.agent, [])
+            chosen = [one for one in served if Parameters(kind).drop_defaults(one) == entry.options]
+            if not chosen:
+                raise BadRequest(
+                    f"agent: a page cannot start {entry.agent} with these options, because it waits for something outside; "
+                    "`arena serve SPEC` lets pages start the entries of a spec, with exactly their options"
+                )
+            entry.options = chosen[0]
+        return form
+
+    def _find_waiting(self, asked: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+        """Return the agents in served specs that wait for something outside, each with the options of its entries.
+
+        The paths of the specs come from the server and never from a page.
+        """
+        found: dict[str, list[dict[str, Any]]] = {}
+        for place in asked.get("specs", ()):
+            boards: Sequence[Board] = ()
+            with suppress(ArenaError):  # the user is changing the spec
+                boards = load_spec(place, plugins=self._plugins).boards
+            for seat in [seat for board in boards for seat in board.seats if seat.waits]:
+                found.setdefault(seat.agent, []).append(dict(seat.settings.options))
+        return found
 
     def _board(self, asked: AgentForm, moves: int | None = None) -> Board:
         """Return a board with one position and the same agent in every seat, made from a small spec."""
@@ -201,6 +241,15 @@ class Requests:
             plugins=self._plugins,
         )
         return (make_patient(spec, asked.limits.keys()) if asked.limits.patient else spec).boards[0]
+
+
+def _refuse_files(constructor: Callable[..., Any], values: Mapping[str, Any], place: str) -> None:
+    """Raise BadRequest if a value from a page names a file, whose content could get into an answer, or which may never end."""
+    parameters = Parameters(constructor)
+    named = [name for name, value in values.items() if parameters.names_file(name, value)]
+    if named:
+        advice = "a page cannot name a file; name it in a spec, and play that with `arena run`"
+        raise BadRequest(*[f"{place}.{name}: {advice}" for name in named])
 
 
 T = TypeVar("T", bound=BaseModel)

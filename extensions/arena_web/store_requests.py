@@ -54,7 +54,10 @@ class StoreRequests:
         if place is None or max(place.pairing.seats) >= len(sheet.settings):  # on a ladder, authors may have left
             return {**told, "play_on": None}
         known = seats_by_key(board)
-        return {**told, "play_on": play_on(spec, board, [known.get(key_of(sheet, entry)) for entry in place.pairing.seats])}
+        seats = [known.get(key_of(sheet, entry)) for entry in place.pairing.seats]
+        if asked.get("spec") is None:  # a page can start an agent that waits for something outside only from a served spec
+            seats = [None if seat is None or seat.waits else seat for seat in seats]
+        return {**told, "play_on": play_on(spec, board, seats)}
 
     def entry(self, asked: Mapping[str, Any]) -> Reply:
         """Return the options, limits and source of an entry on each board of the last run of a store."""

@@ -117,6 +117,8 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
         if key not in known:
             told = suggest(key, known) if known else "it has none"
             raise ValueError(f"{name} of open_spiel has no parameter {key!r}; {told}")
+        if key == "filename":  # open_spiel would read any file, also one that never ends
+            raise ValueError(f"{name} of open_spiel cannot be played here: its parameter filename names a file")
         expected = type(known[key])
         if type(value) is not expected and not (expected is float and type(value) is int):
             raise ValueError(f"{name} of open_spiel: {key}: expected {_KINDS.get(expected, expected.__name__)}, got {value!r}")

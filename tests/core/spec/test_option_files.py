@@ -1,7 +1,7 @@
 """Paths in options are relative to the spec."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 
@@ -94,3 +94,21 @@ def test_a_file_may_be_optional_and_stand_beside_names(folders: Path) -> None:
     assert Parameters(Reader).find_files({"prompt": None, "board": "here.txt"}, folders) == {
         "board": str(Path.cwd() / "here.txt")
     }
+
+
+def test_a_hint_may_name_a_file_at_any_depth() -> None:
+    class Reader:
+        def __init__(
+            self,
+            *,
+            deep: Annotated[Annotated[SpecFile, "more"] | Literal["own", 3] | int | None, "most"] = None,
+            many: list[dict[str, SpecFile]] | str = "",
+            plain: Annotated[str, "a text"] = "",
+        ) -> None: ...
+
+    found = Parameters(Reader)
+    assert found.names_file("deep", "x")
+    assert found.names_file("many", "x")
+    assert not any(found.names_file("deep", value) for value in ("own", 3, None))
+    assert not found.names_file("plain", "x")
+    assert not found.names_file("unknown", "x")

@@ -1,0 +1,127 @@
+"""Requests from pages of `arena serve`, which name files or try to use the keys of the user.
+
+Each attack is first tried as a spec of the user, to see that it would succeed.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import load_plugins
+from arena.spec import load_spec
+from arena_bridges.llm import endpoint
+from arena_web.inventory import inventory
+from arena_web.plugin_process import PluginProcess
+from arena_web.requests import Requests
+from tests.bridges.llm.stub import first, serving
+
+pytestmark = pytest.mark.promise(hole="page", isolation="any")
+
+SECRET = "root:x:0:0:secret"
+START = {"do": "move", "game": {"name": "tic-tac-toe"}, "state": ".../.../..."}
+LEAK = """
+import os
+from arena import Game, hookimpl
+
+class Leak(Game):
+    name = "leak"
+    def initial(self, rng): return os.environ.get("OPENAI_API_KEY", "")
+    def to_move(self, state): return 0
+    def actions(self, state): return [1]
+    def result(self, state, action): return state
+    def returns(self, state): return (0.0, 0.0)
+
+@hookimpl
+def arena_games():
+    return [Leak]
+"""
+"""A game whose first state is a key of the user."""
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> str:
+    """Return the path of a file of the user."""
+    path = tmp_path / "passwd"
+    path.write_text(SECRET)
+    return str(path)
+
+
+def refused(asked: dict[str, Any]) -> str:
+    """Return the error with which a request is refused."""
+    error: str = Requests(load_plugins(), ()).answer(asked)["error"]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("game", "parameter"), [("sokoban", "file"), ("grid-path", "map"), ("grid-path", "scenario")], ids="-".join
+)
+def test_a_page_cannot_name_a_file_of_a_game(game: str, parameter: str, secret: str) -> None:
+    with pytest.raises(Exception, match="passwd"):
+        load_spec({"game": {"name": game, parameter: secret}, "agents": ["a-star"]})
+    for do in ("position", "apply", "move", "solve"):
+        asked = {"do": do, "game": {"name": game, "parameters": {parameter: secret}}, "state": "", "action": ""}
+        error = refused({**asked, "agent": {"agent": "a-star"}})
+        assert f"{parameter}: a page cannot name a file" in error
+        assert "secret" not in error
+
+
+@pytest.mark.parametrize(
+    ("agent", "option"), [("policy-table", "file"), ("policy", "weights"), ("llm", "prompt")], ids=["table", "weights", "prompt"]
+)
+def test_a_page_cannot_name_a_file_of_an_agent(agent: str, option: str, secret: str) -> None:
+    error = refused({**START, "agent": {"agent": agent, "options": {option: secret}}})
+    assert f"agent.options.{option}: a page cannot name a file" in error
+    assert "secret" not in error
+
+
+def test_a_page_can_choose_a_name_that_is_no_file() -> None:
+    asked = {"do": "position", "game": {"name": "grid-path", "parameters": {"map": "maze"}}}
+    assert "frame" in Requests(load_plugins(), ()).answer(asked)
+
+
+def test_forms_have_no_field_for_a_file_and_no_agent_that_cannot_be_started() -> None:
+    offered = inventory(load_plugins())
+    fields = {game["name"]: {one["name"]: one["kind"] for one in game["parameters"]} for game in offered["games"]}
+    assert fields["grid-path"]["map"] == "choice"
+    assert not {"scenario", "file"} & {*fields["grid-path"], *fields["sokoban"]}
+    assert not {"llm", "policy", "policy-table", "human"} & {agent["name"] for agent in offered["agents"]}
+    assert not {"llm", "policy", "policy-table", "human"} & {agent for game in offered["games"] for agent in game["agents"]}
+
+
+def test_a_page_starts_a_model_only_as_the_served_spec_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page names another address, or another key. An entry of the spec, with exactly its options, is started."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("OTHER_API_KEY", "sk-other")
+    requests = Requests(load_plugins(), ())
+    with serving(first) as own, serving(first) as attacker:
+        entry = {"url": own.url, "model": "m", "key_env": "OTHER_API_KEY"}
+        spec = tmp_path / "cup.json"
+        spec.write_text(json.dumps({"game": "tic-tac-toe", "agents": [{"agent": "llm", **entry, "retries": 2}, "random"]}))
+
+        def ask(options: dict[str, Any], *specs: str) -> dict[str, Any]:
+            return requests.answer({**START, "specs": specs, "agent": {"agent": "llm", "options": options}})
+
+        for options in ({**entry, "url": attacker.url}, {**entry, "key_env": "OPENAI_API_KEY"}, {**entry, "retries": 9}, {}):
+            assert "a page cannot start llm with these options" in ask(options, str(spec))["error"]
+        assert "a page cannot start llm" in ask(entry)["error"], "only a store is served"
+        assert "frame" in ask(entry, str(spec))
+        assert attacker.requests == []
+        assert len(own.requests) == 1
+        offered = requests.answer({"do": "inventory", "specs": [str(spec)]})
+        assert "llm" in [agent["name"] for agent in offered["agents"]]
+    endpoint.endpoint.cache_clear()
+
+
+def test_the_code_behind_pages_gets_keys_only_if_a_spec_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    file = tmp_path / "leak.py"
+    file.write_text(LEAK)
+    for keys, expected in ((True, "'sk-secret'"), (False, "''")):
+        process = PluginProcess([str(file)], 1024, keys=keys)
+        try:
+            answer = process.ask({"do": "position", "game": {"name": "leak"}}, 60)
+        finally:
+            process.end()
+        assert answer["frame"]["state"] == expected
