@@ -50,6 +50,8 @@ HOLES = {
     "foreign": "a store from a stranger has views or other SQL that never ends, rows of any size or values of any kind",
     "beside": "a file beside a store is a pipe, a link, without end, or names another file, so that arena waits for ever, "
     "fills the memory, or changes or deletes a file of the user",
+    "named": "a spec, a store or a bundle names a pipe, a device, or a file that is too long or never ends, so that arena waits "
+    "for ever, or fills the memory",
     "store": "a store names code, and the code runs when someone looks at the store",
     "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or takes minutes to parse, "
     "or a file never ends",

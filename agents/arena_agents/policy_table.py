@@ -6,12 +6,13 @@ from functools import lru_cache
 from math import isclose
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
-from zipfile import BadZipFile
 
 from arena import Action, Agent, ArenaError, Game, Hints, Search, State
 from arena.api.errors import describe
-from arena.api.games import SpecFile, name_of, settings
+from arena.api.games import SpecFile, name_of, read_arrays, read_whole, settings
 
+MAX_FILE_BYTES = 256 << 20
+"""The largest file, in bytes, and the largest arrays in a file."""
 CHOICE = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
 """An action with its probability. Actions may contain spaces and = signs."""
 Policies = Mapping[State, Sequence[float]]
@@ -124,7 +125,7 @@ def _check_unique(rows: Iterator[TableRow]) -> Iterator[TableRow]:
 
 def _read_lines(path: Path) -> Iterator[TableRow]:
     try:
-        text = path.read_text("utf-8")
+        text = read_whole(path, MAX_FILE_BYTES).decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: expected text in UTF-8, or the name of an .npz file: {error.reason}") from error
     lines = text.splitlines(keepends=True)
@@ -148,16 +149,12 @@ def _read_lines(path: Path) -> Iterator[TableRow]:
 
 
 def _read_arrays(path: Path) -> Iterator[TableRow]:
-    import numpy as np
-
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            observations, actions, shares = [arrays[name] for name in ("observations", "actions", "probabilities")]
-    except (BadZipFile, EOFError, KeyError, ValueError) as error:
+    arrays, names = read_arrays(path, MAX_FILE_BYTES), ("observations", "actions", "probabilities")
+    if missing := [name for name in names if name not in arrays]:
         raise ValueError(
-            f"{path}: expected an npz file with observations, actions and probabilities and without pickled objects, "
-            f"got {describe(error)}"
-        ) from error
+            f"{path}: expected an npz file with observations, actions and probabilities, and {missing[0]} is missing"
+        )
+    observations, actions, shares = [arrays[name] for name in names]
     if {observations.dtype.kind, actions.dtype.kind} != {"U"} or shares.shape != (*observations.shape, *actions.shape):
         raise ValueError(
             f"{path}: expected texts of observations and of actions, and a row of probabilities for each observation, got "

@@ -15,6 +15,7 @@ from arena.match.match import move_limit
 from arena.returns import Ends, Returns, check_step_cost
 from arena.simultaneous import OpenTurn
 from arena.traits import Abilities, Traits
+from arena.whole_files import read_arrays, read_whole
 
 __all__ = [
     "Abilities",
@@ -36,5 +37,7 @@ __all__ = [
     "name_of",
     "own_columns",
     "ranks",
+    "read_arrays",
+    "read_whole",
     "settings",
 ]

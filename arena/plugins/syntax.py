@@ -10,17 +10,23 @@ module imports only the standard library.
 
 import ast
 import json
+import os
+import stat
 import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
 SUFFIX = ".py"
+PART_BYTES = 1 << 20
+MAX_FILE_BYTES = 16 << 30
+"""The largest file. A larger one is a file of the kernel such as /proc/kcore, and counts as unreadable."""
 MAX_HERE_BYTES = 64 << 10
 """The largest file that this process parses itself. The worst ones that are known take Python 3.11 half a second and 300 MiB."""
 MAX_CPU_SECONDS = 10
@@ -64,7 +70,7 @@ def parse_file(file: Path) -> Parsed:
     Raises CodeTooComplex if its syntax takes too much time or memory.
     """
     try:
-        now = file.stat()
+        now = _stat(file)
         stamp = now.st_mtime_ns, now.st_size
         if file not in _read or _read[file][0] != stamp:
             if file.suffix != SUFFIX:
@@ -80,8 +86,22 @@ def parse_file(file: Path) -> Parsed:
     return _read[file][1]
 
 
+def _stat(file: Path) -> os.stat_result:
+    """Return the status of a file. Raises OSError if reading may never end, as with a pipe, a device or a kernel file."""
+    found = file.stat()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
+        raise OSError(f"{file} is not a regular file of at most {MAX_FILE_BYTES:,} bytes")
+    return found
+
+
+def _open(file: Path) -> FileIO:
+    """Open a file such that reading never waits. Only the bytes that its status promises may be read."""
+    return FileIO(str(file), opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+
+
 def _parse(file: Path) -> Parsed:
-    content, imports = file.read_bytes(), frozenset[Import]()
+    with _open(file) as opened:
+        content, imports = opened.read(MAX_HERE_BYTES) or b"", frozenset[Import]()
     with suppress(*_UNREADABLE), warnings.catch_warnings(action="ignore"):
         content, imports = _canonical(ast.parse(content))
     return Parsed(_digest(content), imports)
@@ -109,11 +129,15 @@ def digest_bytes(file: Path) -> bytes:
     An unreadable file counts as empty.
     """
     try:
-        now = file.stat()
+        now = _stat(file)
         stamp = now.st_mtime_ns, now.st_size
         if file not in _digests or _digests[file][0] != stamp:
-            with file.open("rb") as opened:
-                _digests[file] = stamp, file_digest(opened, lambda: blake2b(digest_size=16)).digest()
+            whole, left = blake2b(digest_size=16), now.st_size
+            with _open(file) as opened:
+                while left and (part := opened.read(min(left, PART_BYTES))):
+                    whole.update(part)
+                    left -= len(part)
+            _digests[file] = stamp, whole.digest()
     except OSError:
         return _digest(b"")
     return _digests[file][1]

@@ -12,6 +12,7 @@ from arena.spec.board import Board
 from arena.spec.document import decode_text
 from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
+from arena.whole_files import read_whole
 
 MAX_FILE_BYTES = 64 << 20
 """The largest file with positions, in bytes."""
@@ -49,11 +50,7 @@ def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
 def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
     called, place = str(FilePath(reading.document.name).parent / name), reading.document.folder / name
     try:
-        if place.exists() and not place.is_file():  # reading a pipe or a device may never end
-            raise ValueError("expected a file with one position per line")
-        if place.stat().st_size > MAX_FILE_BYTES:
-            raise ValueError(f"expected at most {MAX_FILE_BYTES:,} bytes, got {place.stat().st_size:,}")
-        text = decode_text(called, place.read_bytes())
+        text = decode_text(called, read_whole(place, MAX_FILE_BYTES))
         if place.suffix in (".yaml", ".yml"):
             texts, taken = import_module("arena_check.positions").read_texts(called, text, place.parent), ""
         else:
@@ -63,7 +60,8 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
             reading.faults.add_at(called, fault.line, ("positions",), fault.message)
         return ()
     except (OSError, ValueError) as error:
-        reading.faults.add(("positions",), f"{called} cannot be read: {getattr(error, 'strerror', None) or error}")
+        reason = str(error).removeprefix(f"{place} cannot be read: ")
+        reading.faults.add(("positions",), f"{called} cannot be read: {reason}")
         return ()
     reading.lines = [text for _, text in texts]
     if not texts:

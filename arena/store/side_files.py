@@ -10,13 +10,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from arena.errors import StoreError
+from arena.whole_files import name_kind
 
 ENDINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to the name of a database for the files beside it: the log, its index, and the rollback journal."""
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The first bytes of a rollback journal; and the last ones, if it names a super-journal. See https://sqlite.org/fileformat2.html."""
 JOURNAL_HEAD_BYTES = 28
-_KINDS = ((stat.S_ISLNK, "a symbolic link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a named pipe"))
 
 
 def path_beside(place: Path, ending: str) -> Path:
@@ -40,12 +40,8 @@ def check_side_file(path: Path) -> os.stat_result | None:
     return status
 
 
-def _name_kind(mode: int) -> str:
-    return next((word for is_one, word in _KINDS if is_one(mode)), "a device or a socket")
-
-
 def _check_status(path: Path, status: os.stat_result) -> None:
-    kind = _name_kind(status.st_mode)
+    kind = name_kind(status.st_mode)
     if stat.S_ISREG(status.st_mode):
         if status.st_nlink <= 1:
             return
@@ -70,7 +66,7 @@ def check_database(place: Path) -> None:
     with suppress(OSError):  # it does not exist, or SQLite says what is wrong
         mode = real.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise StoreError(f"{place} is {_name_kind(mode)}; expected a file")
+            raise StoreError(f"{place} is {name_kind(mode)}; expected a file")
     wal, shm, journal = [path_beside(place, ending) for ending in ENDINGS]
     check_side_file(wal)
     check_side_file(shm)

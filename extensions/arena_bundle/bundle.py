@@ -16,6 +16,7 @@ import click
 from arena import ArenaError, PluginError, Record, Spec, SpecError, __version__
 from arena.api.cli import OutputKind, check_place, distribution, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError, abbreviate, escape_line
+from arena.api.games import read_whole
 from arena.api.results import figures
 from arena.api.run import Scheduled
 from arena.api.spec import PluginPlace, list_named_code, load_spec
@@ -51,6 +52,8 @@ from arena_bundle.rebuild import build_store, print_boards
 from arena_bundle.signature import sign_file
 from arena_isolation.archive import unpack
 
+MAX_CODE_BYTES = 1 << 30
+"""The largest file of code or data in a bundle, in bytes."""
 MAX_SUBMISSION_BYTES = 256 << 20
 """The largest size of an unpacked submission to a ladder. The limits of ladders are much smaller."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -339,7 +342,12 @@ class BundleContent:
         self._write(PRINTED, printed)
 
     def _write_code(self) -> None:
-        files = {} if self.code is None else {name: place.read_bytes() for name, place in self.code.files.items()}
+        files = {}
+        try:
+            for name, place in {} if self.code is None else self.code.files.items():
+                files[name] = read_whole(place, MAX_CODE_BYTES)
+        except ValueError as error:
+            raise ArenaError(f"the bundle was not written: {error}") from error
         if self.ladder is not None and self.packs_code:
             self._write_submissions(self.ladder)
         for name, content in files.items():

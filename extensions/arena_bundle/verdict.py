@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.api.errors import cut, escape_line
+from arena.api.games import read_whole
 from arena.api.store import Store
 
+MAX_JSON_BYTES = 16 << 20
+"""The largest file with a verdict, in bytes. It stands beside a store, which may come from a stranger."""
 MAX_LISTED = 10
 """The maximum number of contradictions in the text."""
 MAX_LINE_CHARACTERS = 1000
@@ -81,8 +84,8 @@ def verdict_file(store: Path) -> Path:
 def read_verdict(store: Path) -> dict[str, Any] | None:
     """Return the verdict on the matches of a store; None if there is none, or if the file cannot be read."""
     try:
-        values = json.loads(verdict_file(store).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        values = json.loads(read_whole(verdict_file(store), MAX_JSON_BYTES))
+    except (ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else None
 

@@ -8,11 +8,13 @@ from typing import IO, Any, NamedTuple
 import click
 
 from arena import Agent, ArenaError, Game, Puzzle, Registry
-from arena.api.games import Abilities, move_limit
+from arena.api.games import Abilities, move_limit, read_whole
 from arena.api.match import Match, play_match
 from arena.api.results import figures
 from arena.api.spec import Document, load_spec
 
+MAX_FILE_BYTES = 64 << 20
+"""The largest file of positions, in bytes."""
 EXPECTED = "expected `game`, and `positions`: a list of mappings with `position` and a list `good`, as arena review writes them"
 
 
@@ -82,10 +84,12 @@ class Asked(NamedTuple):
 def read_positions(place: str) -> PositionsFile:
     """Read a file of positions; raises ArenaError if the file is not valid."""
     try:
-        values = Document.parse(place, Path(place).read_text(encoding="utf-8"), Path(place).resolve().parent).values
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise ArenaError(f"{place} cannot be read: {reason}; {EXPECTED}") from error
+        text = read_whole(Path(place), MAX_FILE_BYTES).decode()
+        values = Document.parse(place, text, Path(place).resolve().parent).values
+    except UnicodeDecodeError as error:
+        raise ArenaError(f"{place} cannot be read: it is not UTF-8; {EXPECTED}") from error
+    except ValueError as error:
+        raise ArenaError(f"{error}; {EXPECTED}") from error
     game, listed = values.get("game"), values.get("positions")
     named = isinstance(game, str) or (isinstance(game, dict) and isinstance(game.get("name"), str))
     entry, limits = values.get("entry") or {}, values.get("limits") or {}

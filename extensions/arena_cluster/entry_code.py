@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import Spec
+from arena.api.games import read_whole
 from arena.api.match import Seat
 from arena.api.spec import PluginPlace
 from arena_cluster.engine import ClusterError
@@ -89,9 +90,11 @@ def file_of(name: str, place: Path, what: str) -> File:
             raise ClusterError(
                 f"{what} cannot be sent to the cluster: it has {size:,} bytes, and at most {MAX_FILE_BYTES:,} are sent; {hint}"
             )
-        return File(name, str(place.resolve()), place.read_bytes(), os.access(place, os.X_OK))
+        return File(name, str(place.resolve()), read_whole(place, MAX_FILE_BYTES), os.access(place, os.X_OK))
     except OSError as error:
         raise ClusterError(f"{what} cannot be sent to the cluster: {error.strerror}; {hint}") from error
+    except ValueError as error:
+        raise ClusterError(f"{what} cannot be sent to the cluster: {error}; {hint}") from error
 
 
 def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:

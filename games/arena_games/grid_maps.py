@@ -5,6 +5,12 @@ finds the connected areas of a map, and the part of a map that fits on a board.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from arena.api.games import read_whole
+
+MAX_MAP_BYTES = 4 << 20
+"""The largest file of a map, in bytes. The largest map of movingai.com has about 3 MB."""
+MAX_SCENARIO_BYTES = 16 << 20
+"""The largest file of a scenario, in bytes."""
 MAX_SHOWN_CELLS = 64
 """The maximum number of rows and columns that a board shows; for a larger map, it shows only the part around the cell."""
 
@@ -12,8 +18,8 @@ MAX_SHOWN_CELLS = 64
 def read_map(file: Path) -> list[str]:
     """Return the rows of a map in the format of movingai.com. Raises ValueError if the file is not one."""
     try:
-        lines = file.read_text(encoding="ascii").splitlines()
-    except (OSError, ValueError) as error:
+        lines = read_whole(file, MAX_MAP_BYTES).decode("ascii").splitlines()
+    except ValueError as error:
         raise ValueError(
             f"map: expected one of maze, rooms, swamp, or a file in the format of movingai.com, got {str(file)!r} ({error})"
         ) from None
@@ -33,8 +39,8 @@ def read_scenario(file: Path, expected: Sequence[str]) -> Iterator[str]:
     the file is not a scenario for this map.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
+        lines = read_whole(file, MAX_SCENARIO_BYTES).decode().splitlines()
+    except ValueError as error:
         raise ValueError(f"scenario: {file}: {error}") from None
     if not lines or not lines[0].startswith("version"):
         raise ValueError(f"scenario: {file}: expected `version 1` in the first line")

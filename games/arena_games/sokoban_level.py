@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.api.errors import abbreviate
+from arena.api.games import read_whole
 
 LOST = 10_000
 """Stands for the number of pushes if no pushes lead to the goal."""
 WAYS = "lurd"
+MAX_FILE_BYTES = 4 << 20
+"""The largest file of levels, in bytes."""
 MAX_SIDE_CELLS = 64
 """The maximum number of rows and columns of a level, including its walls."""
 
@@ -136,8 +139,8 @@ def is_set(bits: int, cell: int) -> bool:
 def _read_rows(file: Path, level: int) -> tuple[str, list[str]]:
     """Return a name for messages and the rows of a level. Raises ValueError if the file has no such level."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
+        lines = read_whole(file, MAX_FILE_BYTES).decode().splitlines()
+    except ValueError as error:
         raise ValueError(f"file: expected a file with levels in XSB format, got {str(file)!r} ({error})") from None
     levels: list[list[str]] = [[]]
     for line in lines:

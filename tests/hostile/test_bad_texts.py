@@ -67,13 +67,17 @@ def test_exceptions_of_an_agent_are_recorded_as_plain_text(isolation: str, tmp_p
         assert not [letter for letter in str(record.traceback) if not letter.isprintable() and letter != "\n"]
 
 
-@pytest.mark.parametrize("place", ["/dev/zero", "pipe", "."])
-def test_positions_are_not_read_from_devices_or_pipes(arena: Arena, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [("/dev/zero", "a device or a socket"), ("pipe", "a named pipe"), (".", "a folder")],
+    ids=["zero", "pipe", "dot"],
+)
+def test_positions_are_not_read_from_devices_or_pipes(arena: Arena, tmp_path: Path, place: str, kind: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "s.yaml").write_text(f"game: tic-tac-toe\npositions: {place}\nagents: [random, greedy]\n")
     done = arena("validate", "s.yaml")
     assert done.returncode == 2
-    assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: expected a file with one position per line\n"
+    assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: it is {kind}; expected a regular file\n"
 
 
 @pytest.mark.promise(hole="text", isolation="any")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.api.cli import install_command
 from arena.api.errors import cut
+from arena.api.games import read_whole
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -43,9 +44,11 @@ class PromptFile:
     def read(cls, path: str) -> "PromptFile":
         """Read and check a file. Raises ValueError with the reason if it is not a valid template."""
         try:
-            text = Path(path).expanduser().read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"prompt: cannot read {path!r}: {error}") from None
+            text = read_whole(Path(path).expanduser(), 4 * MAX_PROMPT_CHARACTERS).decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"prompt: {path} cannot be read: {error}") from None
+        except (RuntimeError, ValueError) as error:  # RuntimeError: an unknown home
+            raise ValueError(f"prompt: {error}") from None
         if len(text) > MAX_PROMPT_CHARACTERS:
             raise ValueError(f"prompt: expected at most {MAX_PROMPT_CHARACTERS:,} characters, got {len(text):,}")
         return _compile(text)

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 from arena.api.errors import describe
+from arena.api.games import read_arrays, read_whole
 from arena_bridges.extras import library
 
+MAX_FILE_BYTES = 1 << 30
+"""The largest file, in bytes, and the largest arrays in a file."""
 LAYERS = "w0 (inputs, width), b0 (width,), w1 (width, ...), b1 and so on, the last with a column for each action"
 
 
@@ -30,7 +33,6 @@ def network_of(file: str, activation: str) -> Network:
     path = Path(file).expanduser()
     try:
         stamp = path.stat()
-        path.open("rb").close()
     except OSError as error:
         raise ValueError(f"weights: {file} cannot be read: {error.strerror or error}") from error
     if path.suffix not in _READERS:
@@ -44,25 +46,27 @@ def _loaded(path: Path, activation: str, _changed: int, _size: int) -> Network:
 
 
 def _from_npz(path: Path, activation: str) -> Network:
-    import numpy as np
-
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
-    except (AttributeError, BadZipFile, EOFError, OSError, ValueError) as error:
-        raise ValueError(
-            f"weights: {path}: expected an npz file of plain arrays without pickled objects, got {describe(error)}"
-        ) from error
+        found = read_arrays(path, MAX_FILE_BYTES)
+    except ValueError as error:
+        raise ValueError(f"weights: {error}") from error
     layers = len(found) // 2
     if not layers or set(found) != {f"{letter}{layer}" for letter in "wb" for layer in range(layers)}:
         raise ValueError(f"weights: {path}: expected the arrays {LAYERS}, got {', '.join(sorted(found)) or 'none'}")
     return _perceptron(path, [(found[f"w{layer}"], found[f"b{layer}"]) for layer in range(layers)], activation)
 
 
-def _from_torch(path: Path, activation: str) -> Network:
-    torch = library("torch", "torch")
+def _read(path: Path) -> bytes:
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        return read_whole(path, MAX_FILE_BYTES)
+    except ValueError as error:
+        raise ValueError(f"weights: {error}") from error
+
+
+def _from_torch(path: Path, activation: str) -> Network:
+    torch, content = library("torch", "torch"), _read(path)
+    try:
+        state = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # several kinds: not an archive, pickled objects, a truncated file
         told = describe(error).partition(". ")[0].partition("\n")[0]  # the rest explains how to trust the file anyway
         raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {told}") from error
@@ -102,11 +106,11 @@ def _perceptron(path: Path, layers: list[tuple[Any, Any]], activation: str) -> N
 
 
 def _from_onnx(path: Path, activation: str) -> Network:
-    runtime = library("onnxruntime", "onnx")
+    runtime, content = library("onnxruntime", "onnx"), _read(path)
     try:
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         (given,), (found, *_) = session.get_inputs(), session.get_outputs()
         (_, inputs), (_, outputs) = given.shape, found.shape
     except Exception as error:  # errors of the runtime, and shapes of another type

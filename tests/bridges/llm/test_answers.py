@@ -274,7 +274,7 @@ def test_prompts_are_template_files_and_can_be_swept(tmp_path: Path) -> None:
         ("", "expected a text"),
         ("{{ legal.append('x') }}", "prompt:"),
         ("{{ rules.__class__ }}", "prompt:"),
-        (None, "cannot read"),
+        (None, "cannot be read"),
     ],
 )
 def test_an_invalid_template_is_refused(text: str | None, message: str, tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""Files that a spec, a store or a bundle names, and that never end, make a reader wait, or fill the memory.
+
+Each of them is first read in a plain way, to see that the attack would succeed.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+import pytest
+
+from arena import SpecError
+from arena.api.games import read_arrays, read_whole
+from arena.plugins.syntax import digest_bytes, parse_file
+from arena.spec import load_spec
+from arena_bundle.verdict import read_verdict, verdict_file
+from arena_check.positions import read_positions
+from arena_games.grid_maps import MAX_MAP_BYTES
+from tests.conftest import Arena
+
+pytestmark = pytest.mark.promise(hole="named", isolation="any")
+
+LEVEL = "#####\n#@$.#\n#####\n"
+ENDLESS = ("pipe", "/dev/zero")
+PLACES: dict[str, Any] = {
+    "map": {"game": {"name": "grid-path", "map": "FILE"}, "agents": ["a-star"]},
+    "scenario": {"game": {"name": "grid-path", "scenario": "FILE"}, "agents": ["a-star"]},
+    "levels": {"game": {"name": "sokoban", "file": "FILE"}, "agents": ["a-star"]},
+    "table": {"game": "kuhn-poker", "agents": [{"agent": "policy-table", "file": "FILE"}, "random"]},
+    "prompt": {
+        "game": "nim",
+        "agents": [{"agent": "llm", "url": "http://127.0.0.1:9/v1", "model": "m", "prompt": "FILE"}, "random"],
+    },
+    "weights": {"game": "nim", "agents": [{"agent": "policy", "weights": "FILE"}, "random"]},
+    "positions": {"game": "nim", "positions": "FILE", "agents": ["random", "greedy"]},
+}
+"""Specs that name a file, each by what the file should be."""
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Path]:
+    """A named pipe that nobody writes to. A plain `open` of it waits."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="No such device or address"):
+        os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # no reader is there, so a reader would wait for a writer
+    yield path
+    with pytest.raises(OSError, match="No such device or address"):
+        os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # and no reader waits now
+
+
+def name_file(value: Any, file: Path) -> Any:
+    """Return a spec with the name of a file."""
+    if isinstance(value, dict):
+        return {key: name_file(inner, file) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [name_file(inner, file) for inner in value]
+    return str(file) if value == "FILE" else value
+
+
+@pytest.mark.parametrize("file", ENDLESS)
+@pytest.mark.parametrize("what", PLACES)
+def test_a_file_of_a_spec_must_be_regular(what: str, file: str, pipe: Path, tmp_path: Path) -> None:
+    endings = (".npz", ".pt", ".onnx") if what == "weights" else (".npz", ".txt") if what == "table" else (".yaml", ".txt")
+    for ending in endings:
+        place = tmp_path / f"file{ending}"
+        place.symlink_to(pipe.parent / file)  # an absolute `file` replaces the folder
+        with pytest.raises(SpecError) as caught:
+            load_spec(name_file(PLACES[what], place))
+        kind = "a named pipe" if file == "pipe" else "a device or a socket"
+        missing = ending in (".pt", ".onnx") and "pip install" in str(caught.value)
+        assert missing or f"it is {kind}; expected a regular file" in str(caught.value)
+
+
+@pytest.mark.parametrize("what", [what for what in PLACES if what != "weights"])
+def test_a_file_of_a_spec_must_not_be_too_long(what: str, tmp_path: Path) -> None:
+    place = tmp_path / "long.txt"
+    place.touch()
+    os.truncate(place, 1 << 40)
+    with pytest.raises(SpecError, match=r"long\.txt.*it has more than [\d,]+ bytes; name a smaller file"):
+        load_spec(name_file(PLACES[what], place))
+
+
+def test_a_file_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
+    (tmp_path / "map").write_bytes(b"x" * MAX_MAP_BYTES)
+    assert len(read_whole(tmp_path / "map", MAX_MAP_BYTES)) == MAX_MAP_BYTES
+    with pytest.raises(ValueError, match="more than 4,194,303 bytes"):
+        read_whole(tmp_path / "map", MAX_MAP_BYTES - 1)
+
+
+def test_a_file_of_the_kernel_that_waits_is_not_waited_for() -> None:
+    """Its size is 0, and it counts as a regular file."""
+    place = Path("/proc/kmsg")
+    if not os.access(place, os.R_OK):
+        pytest.skip("only root can read it")
+    with pytest.raises(ValueError, match="/proc/kmsg cannot be read: "):
+        read_whole(place, 1 << 30)
+    digest_bytes(place)
+
+
+def test_arrays_that_grow_when_they_are_unpacked_are_refused(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "bomb.npz", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("w0.npy", b"\0" * (1 << 24))
+    assert (tmp_path / "bomb.npz").stat().st_size < 1 << 20
+    with pytest.raises(ValueError, match="arrays of 16,777,216 bytes; at most 1,048,576 are read"):
+        read_arrays(tmp_path / "bomb.npz", 1 << 20)
+    np.savez(tmp_path / "small.npz", w0=np.arange(6))
+    assert read_arrays(tmp_path / "small.npz", 1 << 20)["w0"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_code_and_verdicts_that_never_end_count_as_unreadable(pipe: Path, tmp_path: Path) -> None:
+    for file in (pipe, Path("/dev/zero")):
+        link = tmp_path / f"{file.name}.py"
+        link.symlink_to(file)
+        assert digest_bytes(file) == digest_bytes(tmp_path / "missing")
+        assert not parse_file(link).imports
+        store = tmp_path / f"{file.name}.db"
+        verdict_file(store).symlink_to(file)
+        assert read_verdict(store) is None
+        with pytest.raises(Exception, match="expected a regular file"):
+            read_positions(str(file))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["check", "check --replay 1", "report -o page.html", "review", "bundle -o cup.zip"])
+def test_a_store_that_names_a_pipe_delays_no_command(command: str, arena: Arena, tmp_path: Path) -> None:
+    """The run read a regular file, which a pipe replaces. A command that waits exceeds the time limit of tests."""
+    (tmp_path / "one.xsb").write_text(LEVEL)
+    (tmp_path / "cup.yaml").write_text("game: {name: sokoban, file: one.xsb}\nagents: [a-star, bfs]\nrounds: 1\n")
+    played = arena("run", "cup.yaml", "--store", "cup.db")
+    assert played.returncode == 0, played.stderr
+    (tmp_path / "one.xsb").unlink()
+    os.mkfifo(tmp_path / "one.xsb")
+    done = arena(*command.split(), "cup.db")
+    assert done.returncode in (0, 1, 2)
+    assert not {"Traceback", "Usage:"} & set(done.stderr.split())
