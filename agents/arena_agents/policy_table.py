@@ -13,8 +13,9 @@ from arena.api.games import SpecFile, name_of, read_arrays, read_whole, settings
 
 MAX_FILE_BYTES = 256 << 20
 """The largest file, in bytes, and the largest arrays in a file."""
-CHOICE = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
-"""An action with its probability. Actions may contain spaces and = signs."""
+MAX_LINE_CHARACTERS = 1 << 20
+"""The longest line of a text file."""
+WORD, SHARE = re.compile(r"\S+"), re.compile(r"[-+.\w]+")
 Policies = Mapping[State, Sequence[float]]
 """For each observation, the probabilities of the actions, in the order of the actions."""
 
@@ -87,7 +88,8 @@ def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
         legal = [game.format_action(state, action) for action in game.actions(state)]
     except Exception as error:  # the notation may belong to the game of a plugin
         raise ArenaError(f"{row.place}: no observation of {name_of(game)}: {describe(error)}") from error
-    unknown = [action for action in row.shares if action not in legal]
+    known = set(legal)
+    unknown = [action for action in row.shares if action not in known]
     if unknown:
         raise ArenaError(f"{row.place}: expected actions of {', '.join(legal) or 'none'}, got {unknown[0]!r}")
     return state, [row.shares.get(action, 0.0) for action in legal]
@@ -134,8 +136,10 @@ def _read_lines(path: Path) -> Iterator[TableRow]:
         if not line.endswith("\n"):
             raise ValueError(f"{place}: expected the end of the line: the file is cut short")
         observation, tab, choices = line.rstrip("\r\n").partition("\t")
-        found = CHOICE.findall(choices)
-        if not tab or not found or CHOICE.sub("", choices).strip():
+        if len(line) > MAX_LINE_CHARACTERS:
+            raise ValueError(f"{place}: expected a line of at most {MAX_LINE_CHARACTERS:,} characters, got {len(line):,}")
+        found = _split_choices(choices)
+        if not tab or not found:
             raise ValueError(
                 f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY of some actions, got {line.strip()[:80]!r}"
             )
@@ -146,6 +150,23 @@ def _read_lines(path: Path) -> Iterator[TableRow]:
             except ValueError:
                 raise ValueError(f"{place}: expected a probability, got {share!r}") from None
         yield TableRow(place, observation, shares)
+
+
+def _split_choices(text: str) -> list[tuple[str, str]]:
+    """Return the actions in a text such as `a=0.5 b c=0.5`, each with its probability; empty if the last one has none.
+
+    Actions may contain spaces and = signs. This takes a time in proportion to the length of the text, unlike a single regular
+    expression, which would look for the end of each action again and again.
+    """
+    found, start = [], -1
+    for word in WORD.finditer(text):
+        start = word.start() if start < 0 else start
+        head, equals, share = word[0].rpartition("=")
+        end = word.start() + len(head)
+        if equals and end > start and SHARE.fullmatch(share):
+            found.append((text[start:end], share))
+            start = -1
+    return found if start < 0 else []
 
 
 def _read_arrays(path: Path) -> Iterator[TableRow]:

@@ -19,6 +19,10 @@ SOURCE = re.compile(
     rf"(?P<authors>{PERSON}(?:(?:, | and |, and ){PERSON})*)(?P<others>,? and others| et al\.)?, "
     r"(?P<title>(?!\d{4}\b)[^\s;a-z](?:[^;.]|\.(?! [A-Z]))*?), (?:(?P<venue>[A-Z][A-Za-z ]*?) )?(?P<year>(?:1[6-9]|20)\d\d)\b"
 )
+END = re.compile(r", (?:[A-Z][A-Za-z ]{0,80} )?(?:1[6-9]|20)\d\d\b")
+"""The end of a source: its year, and perhaps its venue."""
+MAX_CHARACTERS = 600
+"""The longest source. Only the text up to an END, of at most this length, is searched, as SOURCE takes long for long texts."""
 EXAMPLE = "E. F. Moore, The Shortest Path Through a Maze, 1959"
 VOLUME = re.compile(r"(?P<title>.+), (?P<journal>[A-Z][A-Za-z ]+) (?P<volume>\d+)(?:\((?P<number>\d+)\))?")
 
@@ -95,9 +99,17 @@ def sources_of(value: Any) -> list[Source]:
     return found
 
 
+def _match_sources(text: str) -> Iterator[re.Match[str]]:
+    start = 0
+    for end in END.finditer(text):
+        if match := SOURCE.search(text, max(start, end.end() - MAX_CHARACTERS), end.end()):
+            yield match
+            start = end.end()
+
+
 def find_sources(text: str) -> Iterator[Source]:
     """Yield the sources that a docstring names."""
-    for match in SOURCE.finditer(" ".join(re.sub(r"-\n\s*", "-", text).split())):
+    for match in _match_sources(" ".join(re.sub(r"-\n\s*", "-", text).split())):
         authors = re.split(r",? and (?=[A-Z])|, ", match["authors"])
         named = Source((*authors, *(["others"] if match["others"] else [])), match["title"], match["year"])
         if match["venue"]:

@@ -1,14 +1,16 @@
 """Test policies from files: their play, and the errors of invalid files with their lines."""
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from arena import ArenaError, Game, play
-from arena_agents.policy_table import PolicyTable
+from arena_agents.policy_table import PolicyTable, _split_choices
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.tic_tac_toe import TicTacToe
@@ -83,6 +85,26 @@ def test_actions_may_contain_spaces_and_equals_signs(tmp_path: Path) -> None:
 
     agent = PolicyTable(file=write_policy(tmp_path, ".../.../...\t5/5 r=2=0.25 1/1 r=2=0.5\t9/9 r=2=2.5e-1\n"))
     assert agent.policy(Moves(), (0, 0)) == [0.5, 0, 0, 0, 0.25, 0, 0, 0, 0.25]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text("a=0. \t-", max_size=12))
+def test_actions_are_split_as_a_regular_expression_does(text: str) -> None:
+    """The expression reads an action up to the first `=PROBABILITY`, but takes minutes for a line of 30 kB without one."""
+    expression = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
+    expected = [] if expression.sub("", text).strip() else expression.findall(text)
+    assert _split_choices(text) == expected
+
+
+@pytest.mark.parametrize("part", [" ", "a ", "a=", "a=1!"])
+def test_a_long_line_is_refused_at_once(part: str, tmp_path: Path) -> None:
+    """A time that grows with the square of the length would be hours here."""
+    file = write_policy(tmp_path, f"x\t{part * (1_000_000 // len(part))}\n")
+    with pytest.raises(ValueError, match=r"policy\.txt:1: expected OBSERVATION"):
+        PolicyTable(file=file)
+    file = write_policy(tmp_path, f"x\t{part * 1_100_000}\n")
+    with pytest.raises(ValueError, match="expected a line of at most 1,048,576 characters"):
+        PolicyTable(file=file)
 
 
 def test_a_missing_observation_is_named_in_the_error(tmp_path: Path) -> None:

@@ -177,3 +177,10 @@ def test_the_docstring_of_a_plugin_is_cited(tmp_path: Path) -> None:
     silent = CliRunner().invoke(show, ["silent", *options])
     assert silent.exit_code
     assert "the docstring of silent names no publication; expected one such as 'E. F. Moore" in str(silent.exception)
+
+
+@pytest.mark.parametrize("part", ["A. B, ", "A. Bc, T, Aa ", "A. B, T, Ve 19", ", Aa 1999 ", "A. B, T;, 1999 "])
+def test_a_long_docstring_is_searched_at_once(part: str) -> None:
+    """With a time that grows with the cube of the length, this would take weeks. A source at the end is still found."""
+    *_, last = find_sources(part * (300_000 // len(part)) + "; E. F. Moore, The Shortest Path Through a Maze, 1959")
+    assert last == Source(("E. F. Moore",), "The Shortest Path Through a Maze", "1959")
