@@ -61,7 +61,7 @@ def worth(value: float, *, exact: bool) -> str:
     A win in n plies has exactly the value 1 - n * 1e-6. Other returns, which searches discount far less, are numbers.
     """
     size = abs(value)
-    plies = floor((1 - size) * 1e6 + 0.5)
+    plies = floor((1 - size) * 1e6 + 0.5) if size < 2 else -1  # a search may report any finite number
     if exact and 0 <= plies <= MAX_WIN_PLIES and (size == 1 - plies * 1e-6 or 1 - size < WIN_ROUNDING):
         return f"{'win' if value > 0 else 'loss'}{f' in {plies}' if plies else ''}"
     return figure(value, 4)

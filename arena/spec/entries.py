@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 from unicodedata import normalize
@@ -23,6 +24,9 @@ from arena.spec.parameters import Parameters, Report, add_hints, check_value, lo
 from arena.spec.reader import SpecReader, drop_keys
 from arena.spec.source import EntryAgent, GivenEntry, take_entry
 from arena.spec.sweep import Variant, list_variants
+
+MAX_ENTRIES = 2000
+"""The most entries of a spec. Each is created once when the spec is read, and a round robin has two million pairs of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,15 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
         return []
     if not given:
         reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
-    entries = [entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)]
+    variants = (
+        entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)
+    )
+    read = list(islice(variants, MAX_ENTRIES + 1)) if len(given) <= MAX_ENTRIES else []
+    if max(len(given), len(read)) > MAX_ENTRIES:
+        message = f"expected at most {MAX_ENTRIES:,} entries, with sweeps written out; split the spec"
+        reading.faults.add(("agents",), message)
+        return []
+    entries = [entry for entry in read if entry is not None]
     if reading.values.get("max_cost") is not None and not any("max_cost" in entry.options for entry in entries):
         reading.faults.add(("max_cost",), "no agent of the spec has a cost; leave max_cost out")
     for agent in dict.fromkeys([entry.agent for entry in entries if hasattr(entry.agent, "check_entries")]):
@@ -99,7 +111,8 @@ def list_features(reading: SpecReader, entry: Entry, default: str | None) -> Fea
     return Features(entry.name, entry.label, word, settings, entry.source.code_label)
 
 
-def _read_variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
+def _read_variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry | None]:
+    """Yield the entry for each combination of the sweeps in a value; None for one with a fault."""
     value = {"agent": value} if isinstance(value, str) else value
     if not isinstance(value, dict):
         return
@@ -111,8 +124,7 @@ def _read_variants(reading: SpecReader, rules: Sequence[Rules], path: Path, valu
     unswept = reading.faults.noted > before
     for variant in written_out:
         entry = _read_entry(reading, rules, path, variant)
-        if entry is not None and not unswept:
-            yield entry
+        yield None if unswept else entry
 
 
 def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:

@@ -12,7 +12,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -36,6 +36,8 @@ COMPILER_MEMORY_MB = 400
 """MiB that a compiler may use beyond the memory limit of the agent."""
 MAX_FILES = 16
 """Maximum number of files in the answer of a compiler."""
+MAX_KEPT_BYTES = 1 << 30
+"""Maximum size of the machine code of all entries together. Beyond it, the oldest is deleted, and compiled again when needed."""
 _NAME = re.compile(r"[0-9a-z]{1,64}\.[a-z]{1,16}")
 
 
@@ -116,7 +118,33 @@ def _compile(search: OwnSearch, folder: Path) -> str | None:
         return f"compiling failed: {broken}"
     for name, data in files.items():
         write_whole(folder / name, data)
+    with suppress(OSError):  # such as a folder of another user
+        _delete_oldest(folder)
     return refusal
+
+
+def _delete_oldest(kept: Path) -> None:
+    """Delete the machine code of the entries that were compiled longest ago, as far as all code exceeds MAX_KEPT_BYTES.
+
+    The code of the entry in the folder `kept` stays, and so does the code of entries that another process compiles now. Processes
+    that have opened a file can still read it.
+    """
+    sizes: dict[Path, int] = {}
+    ages: dict[Path, float] = {}
+    for folder in [place for place in kept.parent.iterdir() if place.is_dir() and not place.is_symlink()]:
+        for file in folder.iterdir():
+            with suppress(OSError):  # another process has just deleted it
+                status = file.lstat()
+                sizes[folder] = sizes.get(folder, 0) + status.st_size
+                ages[folder] = max(ages.get(folder, 0.0), status.st_mtime)
+    total = sum(sizes.values())
+    for folder in sorted(sizes.keys() - {kept}, key=lambda folder: ages[folder]):
+        if total <= MAX_KEPT_BYTES:
+            break
+        with _lock(folder, wait=False) as held:
+            for file in folder.iterdir() if held else ():
+                file.unlink(missing_ok=True)
+        total -= sizes[folder] if held else 0
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def _write(place: Path, rows: Iterable[dict[str, Any]]) -> int:
         beside.unlink(missing_ok=True)  # it may be a link
         with beside.open("w", encoding="utf-8") as file:
             for count, row in enumerate(rows, 1):  # noqa: B007 - `count` is used after the loop
-                file.write(json.dumps(_hide(row), ensure_ascii=False, allow_nan=False) + "\n")
+                file.write(json.dumps(_hide(row), allow_nan=False) + "\n")  # in ASCII, as texts may have halves of surrogates
         if count:
             beside.replace(place)
         else:

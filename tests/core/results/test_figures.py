@@ -3,6 +3,7 @@
 import json
 import random
 import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -98,6 +99,14 @@ def test_only_a_proven_value_is_a_win_or_a_loss() -> None:
     """A mean of rollouts may be 1, too."""
     assert [figures.worth(value, exact=False) for value in (1, -1, 1 - 3e-6)] == ["1", "-1", "1"]
     assert figures.worth(0.999 * (1 - 2.0**-44), exact=True) == "0.999"
+    assert figures.worth(-2.5, exact=True) == "-2.5"
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, sys.float_info.max])
+def test_the_largest_values_that_an_agent_may_report_are_written(value: float) -> None:
+    """1e308 * 1e6 is infinite, which is no whole number."""
+    text = figures.worth(value, exact=True).replace(",", "")
+    assert float(text) == value
 
 
 @pytest.mark.parametrize(

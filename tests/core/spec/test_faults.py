@@ -580,3 +580,17 @@ def test_an_object_in_a_spec_is_named_with_its_place(changed: dict[str, Any], pa
         load_spec({"game": "tic-tac-toe", "agents": ["random"], **changed})
     told = f"<spec>: {path}: expected a plain value, as in a file, got {got}; write its name and list its file under `plugins`"
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [
+        "[" + "random, " * 20_000 + "greedy]",
+        "[" + f"{{agent: lookahead, depth: {{sweep: {list(range(1, 501))}}}}}, " * 5 + "greedy]",
+    ],
+    ids=["listed", "swept"],
+)
+def test_the_entries_of_a_spec_are_limited(faults: Faults, agents: str) -> None:
+    """20,000 entries would have 200 million pairs."""
+    (fault,) = faults(f"game: tic-tac-toe\nagents: {agents}\n")
+    assert fault == "cup.yaml:2:9: agents: expected at most 2,000 entries, with sweeps written out; split the spec"

@@ -10,6 +10,7 @@ import yaml
 import arena
 from arena.api.run import transcript_file
 from arena.cli import cli
+from arena_web.dataset import _write
 from tests.bridges.llm.stub import Reply, first, serving
 
 SECRET = "plain-words-of-a-secret"
@@ -61,6 +62,13 @@ def test_a_data_set_has_all_matches_decisions_and_transcripts(tmp_path: Path, mo
     assert configs == {name: f"{name}.jsonl" for name in files}
     assert "| model \\| one |" in card
     assert "| legal_first | legal_first_low | legal_first_high | tokens_per_game |" in card
+
+
+def test_halves_of_surrogate_pairs_are_escaped(tmp_path: Path) -> None:
+    """A message of an agent may contain them as escapes of JSON, but they are no text in UTF-8."""
+    place = tmp_path / "matches.jsonl"
+    assert _write(place, [{"message": "\ud800", "label": "ä"}]) == 1
+    assert json.loads(place.read_bytes().decode("utf-8")) == {"message": "\ud800", "label": "ä"}
 
 
 def test_a_data_set_without_models_has_no_transcripts_and_overwrites_no_file(tmp_path: Path) -> None:
