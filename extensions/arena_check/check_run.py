@@ -316,9 +316,13 @@ USUAL_METHODS = {
 """For each check, the method that is reported as the possible cause if a finding names no method that the author has written."""
 
 
+MAX_PLACE_CHARACTERS = 1000
+"""The most characters at the end of a description in which a file and line are looked for."""
+
+
 def where_of(got: str) -> str | None:
     """Return the file and line at the end of the description of an exception; None if the description has none."""
-    found = re.search(r"[^\s(]+:\d+(?=\)|$)", got)
+    found = re.search(r"[^\s(]+:\d+(?=\)|$)", got[-MAX_PLACE_CHARACTERS:])  # for a long text, the search would take minutes
     return found.group() if found else None
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena_check.check_run import where_of
 from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.check.conftest import Inside
 from tests.fork_server import run_module
@@ -418,3 +419,9 @@ def test_a_thread_that_is_left_running_is_a_fault(command: str, started: str, tm
     assert (done.returncode, done.stderr) == (1, "")
     assert ", threads: a thread continues to run after the answer" in done.stdout
     assert f"{tmp_path / file}:" in done.stdout.partition("threads: ")[2].partition("got: ")[2].splitlines()[0]
+
+
+def test_the_place_in_a_long_description_is_found_at_once() -> None:
+    """A time that grows with the square of the length would be hours here."""
+    assert where_of(f"ValueError: {':' * 1_000_000} (nim.py:25)") == "nim.py:25"
+    assert where_of("1:" * 500_000 + "x") is None
