@@ -122,7 +122,7 @@ def _check(place: Path, connection: Connection) -> None:
     if version != VERSION:
         newer = version > VERSION
         writer = "was made by a newer arena" if newer else "is a store from before the first release"
-        remedy = "install a newer arena" if newer else "move it away, or name another store with --store"
+        remedy = "install a newer arena" if newer else "move it away, or choose another store"
         kind = StoreError if fit.words else StoreDamaged  # with the tables of this version, the number itself may be wrong
         raise kind(
             f"{place} {writer}, or its header is damaged (store version {version}, here {VERSION}); {remedy}. "
@@ -219,7 +219,7 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
         return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
     if name.startswith("SQLITE_READONLY"):
-        return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
+        return StoreError(f"{path} cannot be written to: {error}; choose another place for the store")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(f"{path} is locked by another program: {error}")
     if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):

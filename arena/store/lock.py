@@ -84,7 +84,7 @@ def lock_store(place: Path) -> Lock:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
+        raise StoreError(f"{place} cannot be made: {error.strerror}; choose another place for the store") from error
     check_database(place)
     return Lock(place)
 

@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 from time import monotonic
 from typing import Any
 
-from arena.errors import StoreError, UnknownName
+from arena.errors import StoreDamaged, StoreError, UnknownName
 from arena.format import Outcomes
 from arena.match.match import Seat
 from arena.match.record import UNREPEATABLE_ENDINGS, Record
@@ -51,6 +51,11 @@ def check_code(
     if own and not changed and not accept:
         changed = _find_changed(store, spec, run, own, say)
     if changed and not accept:
+        damage = ""
+        try:
+            store.verify()
+        except StoreDamaged as error:  # otherwise users would meet it only after they have chosen what to play again
+            damage = f". Besides, {error}"
         raise StoreError(
             f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
             + (
@@ -58,6 +63,7 @@ def check_code(
                 or "use --fresh to play them all again, --fresh-for AGENT for the matches of one agent, or "
                 "--accept-changed-plugins to keep them"
             )
+            + damage
         )
     return run
 

@@ -34,6 +34,13 @@ Matches = Generator[tuple[Scheduled, Record], None, None]
 """A generator that yields every match with its record when the match has finished."""
 
 
+REMEDY = (
+    "give another path as `store` to play them all again; only the command `arena run` can play some of them again "
+    "(--fresh-for) or keep them (--accept-changed-plugins)"
+)
+"""What the caller of `run` can do if a plugin has changed. It has no arguments for the options of the command."""
+
+
 def run(
     spec: str | PathLike[str] | Mapping[str, Any] | Spec,
     *,
@@ -64,7 +71,7 @@ def run(
     path = None if store is None else Path(store)
     ready = resume_secret(load_spec(spec), path)
     monitor = Monitor(None if observe is None else lambda one: observe(_add_parameters(ready, one)))
-    return play_tournament(ready, path, RunSettings(workers=workers, concurrency=concurrency), monitor)
+    return play_tournament(ready, path, RunSettings(workers=workers, concurrency=concurrency, remedy=REMEDY), monitor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

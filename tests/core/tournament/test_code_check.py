@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena import run
+from arena.errors import StoreError
 from arena.formats import RoundRobin
 from arena.schedule.fingerprint import Fingerprint
 from arena.spec import load_spec
@@ -63,6 +64,27 @@ def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, invoke: Arena, bet
     again = invoke("run", "s.yaml", "--store", "s.db")
     assert (again.returncode, again.stderr) == (0, ALL_THERE)
     assert SEVERAL not in accepted.stdout + again.stdout, "all matches are of the first version"
+
+
+def test_in_python_the_error_names_the_argument(mine: Path) -> None:
+    """`run` has no argument for the options of the command."""
+    mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
+    with pytest.raises(
+        StoreError, match=r"mine\.py changed since .*; give another path as `store` to play them all again; only the"
+    ):
+        run(mine.with_name("s.yaml"), store=mine.with_name("s.db"))
+
+
+def test_damage_is_named_beside_a_changed_plugin(mine: Path, arena: Arena) -> None:
+    mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
+    with sqlite3.connect(mine.with_name("s.db")) as connection:
+        connection.execute("UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3")
+        (key,) = connection.execute("SELECT lower(hex(id)) FROM record WHERE number = 3").fetchone()
+    connection.close()
+    refused = arena("run", "s.yaml", "--store", "s.db")
+    assert refused.returncode == 2
+    assert "s.db: mine.py changed since the matches in it were played; use --fresh" in refused.stderr
+    assert f". Besides, s.db is damaged: match {key} has changed since it was written" in refused.stderr
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
