@@ -240,7 +240,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         (text, "not a database"),
         (other, "database of another program"),
         (newer, "store version 99, here 3"),
-        (older, r"from before the first release, or its header is damaged \(store version 1, here 3\); move it away, or name"),
+        (
+            older,
+            r"before the first release, or its header is damaged \(store version 1, here 3\); move it away, or choose another",
+        ),
         (tmp_path / "missing.db", "no store"),
         (tmp_path, "no store"),
     ]

@@ -27,7 +27,7 @@ MOVE = {"type": "action", "action": "1"}
 class Scripted:
     """A process whose answers are given. An answer that is an error is raised, and ends it."""
 
-    observes = confined = shares_limits = has_played = False
+    observes = confined = shares_limits = has_played = out_of_cpu = False
     abandoned = 0.0
 
     def __init__(self, answers: list[Any]) -> None:

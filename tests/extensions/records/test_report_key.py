@@ -258,7 +258,7 @@ def test_an_optimal_cost_needs_a_claim_without_a_counterexample() -> None:
             "report.where: unknown name 'cots'; did you mean 'cost'? The known names are compiled, cost, fallbacks, moves,",
         ),
         ({"where": "open('x')"}, "report.where: a call is not allowed: open('x')"),
-        ({"columns": {"a": "agent"}}, "report.columns.a: agent is a text"),
+        ({"columns": {"a": "agent"}}, "report.columns.a: agent is text"),
         ({"columns": {"nodes": "moves"}}, "report.columns.nodes: boards or data frames already have a column with this name"),
         ({"columns": {"solved": "moves"}}, "report.columns.solved: boards or data frames already have"),
         ({"columns": {"A b": "moves"}}, "report.columns.A b: expected a name of at most 30 small letters, digits and _"),
