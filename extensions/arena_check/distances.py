@@ -15,7 +15,7 @@ from arena.api.games import Evaluation
 Known = tuple[State, float]
 """A state, and the cost of a path from this state to a goal."""
 MAX_NEAR_STEPS = 500_000
-"""The search for states near a goal ends after this many steps, because in some puzzles a state has a hundred actions."""
+"""The default for the steps of a search for states near a goal."""
 Cost = Callable[[State, Action, State], float]
 """Cost of a step, as returned by `Puzzle.step_cost`."""
 
@@ -108,14 +108,33 @@ def proven_distances(puzzle: Puzzle, starts: Iterable[State], most: int) -> tupl
     return [(state, cost) for state, cost in settled if cost <= bounds.get(state, inf)], len(before)
 
 
-def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Known]:
+def assumed_distances(puzzle: Puzzle, goal: State, most: int) -> list[Known] | None:
+    """Return the `most` states nearest to a goal, or all if there are fewer, with their distances. None if an action in one of
+    these states cannot be undone, or if one of them is another goal.
+
+    The distances are exact if the states that were not explored are like the others: their actions can be undone, and they are
+    no goals.
+    """
+    known: list[Known] = []
+    one_way: list[State] = []
+    for state, cost in near_goal(puzzle, [(goal, 0.0)], most, steps=inf, one_way=one_way):
+        if one_way or (known and puzzle.is_goal(state)):
+            return None
+        known.append((state, cost))
+    return known if len(known) > 1 and not one_way else None
+
+
+def near_goal(
+    puzzle: Puzzle, ends: Iterable[Known], most: int, *, steps: float = MAX_NEAR_STEPS, one_way: list[State] | None = None
+) -> Iterator[Known]:
     """Yield at most `most` states with a known path to a goal, the nearest first. Each comes with the cost of the cheapest known
     path.
 
     This is Dijkstra's algorithm. It starts from the last states of a path, including a goal, and follows the actions that can be
     undone: a state counts as a predecessor of another state if an action in either of them leads to the other. The cost is the
     exact distance if all actions can be undone and there is only one goal. Otherwise the distance may be smaller, but never
-    larger.
+    larger. The states in which an action cannot be undone are added to `one_way`. The search ends after `steps` steps, because in
+    some puzzles a state has a hundred actions.
     """
     costs_differ = overrides(puzzle, "step_cost")
     generated = 0
@@ -124,9 +143,9 @@ def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Know
         nonlocal generated
         for action in puzzle.actions(state):
             before = puzzle.result(state, action)
-            steps = puzzle.actions(before)
+            back = puzzle.actions(before)
             cheapest = None
-            for step in steps if costs_differ or action not in steps else (action, *steps):  # many actions are their own inverse
+            for step in back if costs_differ or action not in back else (action, *back):  # many actions are their own inverse
                 generated += 1
                 if puzzle.result(before, step) == state:
                     cost = puzzle.step_cost(before, step, state)
@@ -135,9 +154,11 @@ def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Know
                         break
             if cheapest is not None:
                 yield before, cheapest
+            elif one_way is not None:
+                one_way.append(state)
 
     for number, known in enumerate(_settle(ends, edges)):
-        if number >= most or generated > MAX_NEAR_STEPS:
+        if number >= most or generated > steps:
             return
         yield known
 

@@ -23,7 +23,7 @@ from arena.api.games import Evaluation, bind
 from arena.api.results import TextTable, figures
 from arena_catalog.catalogue import make_game
 from arena_check.admissibility import TOLERANCE
-from arena_check.distances import distances, proven_distances, way_to_goal
+from arena_check.distances import assumed_distances, distances, proven_distances, way_to_goal
 from arena_setup.options import seed_option, set_option
 from arena_setup.words import entry_of, values_of
 
@@ -169,6 +169,7 @@ def heuristic(
                 "dead_ends": len(sample.dead_ends),
                 "explored": sample.explored,
                 "whole": sample.whole,
+                "assumed": sample.assumed,
                 "positions": sample.positions,
                 "heuristics": [one.as_dict() for one in qualities],
                 "failed": failed,
@@ -197,8 +198,12 @@ class Sample:
     dead_ends: Sequence[State]
     """The states from which no goal can be reached; empty unless `whole`."""
     whole: bool
-    """Whether these are all the states to which the positions lead. Otherwise they are the explored states with a proven
-    distance.
+    """Whether these are all the states to which the positions lead. Otherwise they are the states nearest to a goal, or the
+    explored states with a proven distance.
+    """
+    assumed: bool
+    """Whether the distances assume that unexplored states are like the explored ones: their actions can be undone, and they are
+    no goals.
     """
     explored: int
     """The number of states that were explored."""
@@ -212,8 +217,9 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[s
     """Return all states to which MAX_POSITIONS random positions lead.
 
     If there are more than `most` states, use fewer positions. If the first position alone leads to more than `most` states,
-    a search with the first of `guides` that does not fail finds a goal. Then `most` states are explored from the states before
-    this goal, and the result has those of them whose distance is proven.
+    a search with the first of `guides` that does not fail finds a goal. The result has the `most` states nearest to this goal, if
+    their actions can be undone and none of them is another goal. Otherwise `most` states are explored from the states before this
+    goal, and the result has those of them whose distance is proven.
     """
     positions = sorted([puzzle.initial(rng) for _ in range(MAX_POSITIONS)], key=puzzle.is_goal)  # a goal leads nowhere
     found = distances(puzzle, positions, most)
@@ -221,7 +227,9 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[s
         states = {state for state, _ in found.known}.union(found.dead_ends)
         same = found.positions == 1 and states.issuperset(positions)
         known = dict(found.known)
-        return Sample(known, found.dead_ends, whole=True, explored=len(states), positions=found.positions, same_states=same)
+        return Sample(
+            known, found.dead_ends, whole=True, assumed=False, explored=len(states), positions=found.positions, same_states=same
+        )
     for name, evaluate in guides.items():
         try:
             way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, partial(_estimate, puzzle, name, evaluate))
@@ -232,10 +240,13 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[s
         way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES)
     if not way:
         raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; use a smaller puzzle, with --set")
+    near = assumed_distances(puzzle, way[0][0], most)
+    if near is not None:
+        return Sample(dict(near), (), whole=False, assumed=True, explored=len(near), positions=1, same_states=False)
     proven, explored = proven_distances(puzzle, [state for state, _ in way[1:]], most)
     if all(puzzle.is_goal(state) for state, _ in proven):
         raise ArenaError(f"none of {explored:,} explored states has a proven distance; raise --states, or use a smaller puzzle")
-    return Sample(dict(proven), (), whole=False, explored=explored, positions=1, same_states=False)
+    return Sample(dict(proven), (), whole=False, assumed=False, explored=explored, positions=1, same_states=False)
 
 
 def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sample, *, rng: random.Random) -> Quality:
@@ -434,7 +445,9 @@ def quality_text(
     """Return the figures as tables, with a column for each heuristic."""
     known, whole, lost = sample.known, sample.whole, len(sample.dead_ends)
     count = figures.amount(len(known) + lost, "state")
-    which = f"all {count}" if whole else f"{count} with a proven distance, of {sample.explored:,} explored states"
+    which = f"all {count}" if whole else f"the {count} nearest to the goal"
+    if not (whole or sample.assumed):
+        which = f"{count} with a proven distance, of {sample.explored:,} explored states"
     if whole and not sample.same_states:
         which += f" that {sample.positions} random position{'s lead' if sample.positions > 1 else ' leads'} to"
     blocks = [f"{puzzle}: {which}, at distances up to {figures.figure(max(known.values()))}"]
@@ -447,10 +460,13 @@ def quality_text(
     )
     if not whole:
         more = "raise --states, or use a smaller puzzle, with --set"
-        blocks.append(
-            "The other explored states are left out, because a path through states that were not explored may lead to a nearer "
-            f"goal. All figures are only about states near a goal; to measure more states, {more}."
+        why = (
+            "The distances assume that actions can be undone and that there is no other goal, as at all these states."
+            if sample.assumed
+            else "The other explored states are left out, because a path through states that were not explored may lead to a "
+            "nearer goal."
         )
+        blocks.append(f"{why} All figures are only about states near a goal; to measure more states, {more}.")
         if len(known) < MIN_STATES_TO_TELL:
             blocks.append(f"{count} {'is' if len(known) == 1 else 'are'} too few to judge a heuristic.")
     negative = ["States with a negative estimate", *[f"{one.negative_estimates:,}" for one in qualities]]

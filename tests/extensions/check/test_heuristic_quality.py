@@ -22,7 +22,7 @@ from arena.api.games import bind
 from arena.cli import cli
 from arena.tracking import listening
 from arena_check import heuristic_quality
-from arena_check.distances import near_goal, proven_distances
+from arena_check.distances import assumed_distances, near_goal, proven_distances
 from arena_check.heuristic_quality import Sample, measure_quality
 from arena_games.grid_path import GridPath
 from arena_games.pancake import Gap, Pancake, Top
@@ -85,7 +85,7 @@ def arena_heuristics():
 def all_states(puzzle: Any) -> Sample:
     """All states of a puzzle without dead ends, in which steps can be undone and cost 1."""
     known = {state: float(distance) for state, distance in distances(puzzle, puzzle.goal).items()}
-    return Sample(known, (), whole=True, explored=len(known), positions=1, same_states=True)
+    return Sample(known, (), whole=True, assumed=False, explored=len(known), positions=1, same_states=True)
 
 
 def called(*arguments: str) -> Any:
@@ -262,16 +262,23 @@ def test_states_that_cost_nothing_to_solve_have_no_share(tmp_path: Path) -> None
 
 
 def test_a_large_puzzle_is_measured_near_its_goal() -> None:
-    """The 15-puzzle has 1, 2, 4 and 10 states up to three moves from the goal (OEIS A089484)."""
+    """The 8-puzzle has 420 states up to nine moves from the goal, and 286 at ten moves (OEIS A089473)."""
     arguments = ("manhattan", "--on", "sliding-tiles", "--set", "shuffle=20", "--states")
     text = called(*arguments, "500").output
-    found = re.match(r"sliding-tiles: (\d+) states with a proven distance, of (\d+) explored states, at distances up to ", text)
-    assert found is not None
-    assert 17 <= int(found[1]) < 100
-    assert 490 < int(found[2]) <= 500
-    assert f"\n{found[1]} states are too few to judge a heuristic.\n" in text
-    assert f"manhattan is admissible and consistent at these {found[1]} states." in text
+    assert text.startswith("sliding-tiles: the 500 states nearest to the goal, at distances up to 10\n")
+    assert "\nThe distances assume that actions can be undone and that there is no other goal, as at all these states. " in text
+    assert "manhattan is admissible and consistent at these 500 states." in text
     assert "The nodes of IDA* with manhattan are not predicted: the formula needs all states" in text
+    document = json.loads(called(*arguments, "500", "--format", "json").output)
+    assert (document["states"], document["whole"], document["assumed"]) == (500, False, True)
+
+
+def test_few_states_are_called_too_few(tmp_path: Path) -> None:
+    (tmp_path / "halves.py").write_text(HALVES)
+    text = called("bits", "--on", "halves", "--states", "60", "--plugin", str(tmp_path / "halves.py")).output
+    found = re.match(r"halves: (\d+) states with a proven distance, of 60 explored states, at distances up to ", text)
+    assert found is not None
+    assert f"\n{found[1]} states are too few to judge a heuristic.\n" in text
 
 
 @pytest.mark.parametrize(
@@ -357,6 +364,31 @@ def test_proven_distances_are_those_of_scipy(maze: type[Maze]) -> None:
         assert dict(known) == {room: least[room] for room, _ in known}
         partly += 0 < len(known) < explored == most
     assert partly > 50
+
+
+@pytest.mark.parametrize("maze", [Maze, MazeWithCosts])
+def test_distances_are_assumed_only_if_steps_can_be_undone(maze: type[Maze]) -> None:
+    """If all doors open in both directions, possibly at different costs, the nearest rooms are those of scipy. A door that opens
+    in one direction, or another goal among these rooms, refutes the assumption.
+    """
+    draw = np.random.default_rng(8)
+    for _ in range(100):
+        doors = np.triu(draw.random((40, 40)) < 0.06, 1)
+        costs = np.where(doors | doors.T, 1 if maze is Maze else draw.choice([0.25, 1, 3], (40, 40)), 0)
+        least = csgraph.dijkstra(costs)[:, 0]
+        reached = int(np.isfinite(least).sum())
+        most = int(draw.integers(2, 41))
+        known = assumed_distances(maze(costs, {0}), 0, most)
+        if reached == 1:
+            assert known is None
+            continue
+        assert known is not None
+        assert [cost for _, cost in known] == sorted(least)[: min(most, reached)]
+        assert dict(known) == {room: least[room] for room, _ in known}
+        assert assumed_distances(maze(costs, {0, known[-1][0]}), 0, most) is None
+        one_way = costs.copy()
+        one_way[int(costs[:, 0].nonzero()[0][0]), 0] = 0
+        assert assumed_distances(maze(one_way, {0}), 0, most) is None
 
 
 def test_a_step_that_cannot_be_undone_hides_no_shorter_way(tmp_path: Path) -> None:
