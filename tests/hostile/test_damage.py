@@ -217,18 +217,18 @@ def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, 
     assert (rest.returncode, len(rest.stdout.splitlines()), words in rest.stderr) == (0, 10, True)
 
 
-def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_path: Path, arena: Arena) -> None:
+def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_path: Path, invoke: Arena) -> None:
     """The more of the file is left, the more matches are sound. Those of which only the result is left are not."""
     store = tmp_path / "cup.db"
-    play({**SPEC, "rounds": 100}, store=store)
+    play({**SPEC, "rounds": 100}, store=store, workers=1)
     data, counts = store.read_bytes(), []
     for tenths in range(3, 10):
         store.write_bytes(data[: len(data) * tenths // 10])
-        last = arena("check", "cup.db").stdout.splitlines()[-1]
+        last = invoke("check", "cup.db").stdout.splitlines()[-1]
         found = re.fullmatch(r"cup.db: (\d+) match(?:es)? \((\d+) of them sound\), \d+ faults", last)
         assert found is not None, last
         known, sound = map(int, found.groups())
-        rest = arena("export", "--sound", "cup.db")
+        rest = invoke("export", "--sound", "cup.db")
         assert (rest.returncode, len(rest.stdout.splitlines())) == (0, sound), rest.stderr
         note = f"note: {sound} of {known} known matches are sound; damaged and left out: "
         assert rest.stderr.startswith(note)

@@ -39,7 +39,7 @@ if __name__ == "__main__":
 BY_WORKERS = PLAYED.replace("rounds=1", "rounds=1, isolation='process'").format(more="workers=2")
 AT_A_DESK = """
 from arena_web.plugin_process import PluginProcess
-desk = PluginProcess(["homemade"], 1024)
+desk = PluginProcess(["homemade"], 1024, keys=False)
 asked = dict(do="move", game=dict(name="tic-tac-toe"), state="xx./oo./...", agent=dict(agent="first"))
 print(desk.ask(asked, 20)["frame"]["action"])
 desk.end()
