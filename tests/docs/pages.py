@@ -28,7 +28,9 @@ REAL = ("pip ", "timeout ")
 """If a page has one of these commands, each `arena` on it is a real process: it needs a package that the page installs, or is
 killed.
 """
-FORKING = """#!{python} -IS
+FORKING = """#!/bin/sh
+'''exec' '{python}' -IS "$0" "$@"
+' '''
 import array, json, os, socket, sys
 with socket.socket(fileno={number}) as server:
     call = {{"module": "arena", "words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
@@ -39,7 +41,9 @@ with socket.socket(fileno={number}) as server:
         os.execv({python!r}, [{python!r}, "-m", "arena", *sys.argv[1:]])
     sys.exit(int.from_bytes(server.recv(4), "big", signed=True))
 """
-"""The command `arena` for other pages. It runs in a fork of a process that has imported arena (`tests/fork_server.py`)."""
+"""The command `arena` for other pages. It runs in a fork of a process that has imported arena (`tests/fork_server.py`).
+
+The shell starts Python, because the first line of a script cannot name a path with a space."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Test entries of engines, `{agent: {command: [...], protocol: uci}}`, from the spec to the record."""
 
+import shlex
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -53,8 +54,7 @@ def test_an_engine_plays_a_match_in_each_seat(engine: MakeEngine, protocol: str,
 
 def make_sandboxed_command(program: Path) -> list[str]:
     """Return the command of an engine with all its files, so that a sandbox shows them, and with a writable log."""
-    words = [word.strip("'") for word in program.read_text().splitlines()[1].split()[1:]]
-    return [*words[:-1], "/tmp/heard"]
+    return [*shlex.split(program.read_text().splitlines()[1])[1:-1], "/tmp/heard"]
 
 
 ENDS = [
