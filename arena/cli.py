@@ -55,7 +55,7 @@ def block_plugins(_context: click.Context, _parameter: click.Parameter, words: t
         lead, _, name = word.partition(":")
         if lead != "no" or not name:
             raise click.BadParameter(
-                f"expected no:NAME, as in no:cluster, got {word!r}; to load a plugin, give --plugin to a command"
+                f"expected no:NAME, as in no:cluster, got {word!r}; to load a plugin, use the option --plugin of a command"
             )
         try:
             blocked.add(find_installed(name))
@@ -120,7 +120,7 @@ class Commands(UserDict[str, click.Command]):
         for command in brought:
             known = self._listed.setdefault(command.name, command)
             if known != command:  # an editable install can be listed twice, with equal commands
-                click.echo(f"extension {point.name}: the command {command.name!r} exists already ({known.target})", err=True)
+                click.echo(f"extension {point.name}: the command {command.name!r} already exists ({known.target})", err=True)
 
 
 class CommandGroup(click.Group):
@@ -194,7 +194,9 @@ def _guarded() -> int:
     """Run the command line and return its exit code, even if a command raises an exception."""
     try:
         if sys.platform == "win32":  # it has neither the file locks nor the process groups of POSIX
-            raise ArenaError("arena needs Linux or macOS; on Windows, install and start it in WSL 2, which is a Linux")
+            raise ArenaError(
+                "arena needs Linux or macOS; on Windows, install and run it in WSL 2 (the Windows Subsystem for Linux)"
+            )
         with user_interrupts(at_once=True):  # Ctrl-C also works while a spec or a plugin is loaded
             return cli.main(standalone_mode=False) or 0
     except click.ClickException as error:

@@ -51,7 +51,7 @@ LAST = 14
 """From this value of `left_out` on, columns are left out only if wrapping labels does not save enough space."""
 _RANK = Column("rank", "Rank", "rank", left_out=0)
 _AGENT = Column("agent", "Agent", "text", left_out=0)
-_CPU = Column("cpu_per_move", "CPU s/move", description="Processor time of a decision.", shown="known", left_out=3)
+_CPU = Column("cpu_per_move", "CPU s/move", description="CPU time per decision.", shown="known", left_out=3)
 _FAILURES = (
     Column("failures_by_kind", "Failures", "kinds", shown="known", left_out=7),
     Column("failures", "Failures", "count", shown="named", left_out=7),
@@ -111,8 +111,10 @@ PUZZLE = (
     Column("mean_moves", "Mean moves", left_out=11),
     Column("mean_moves_failed", "Moves if unsolved", left_out=3),
     Column("mean_cost", "Mean cost", shown="known", left_out=8, repeats="mean_moves"),
-    Column("nodes_per_attempt", "Generated", description="The mean number of generated states of an attempt.", left_out=10),
-    Column("expanded_per_attempt", "Expanded", description="The mean number of expanded states.", shown="known", left_out=7),
+    Column("nodes_per_attempt", "Generated", description="Mean number of states generated per attempt.", left_out=10),
+    Column(
+        "expanded_per_attempt", "Expanded", description="Mean number of states expanded per attempt.", shown="known", left_out=7
+    ),
     Column("seconds_per_attempt", "Seconds", left_out=2),
     _CPU,
     *_FAILURES,

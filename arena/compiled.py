@@ -173,7 +173,7 @@ def rules_of(game: Game) -> Rules | None:
         refused.broken = True
         raise refused from error
     if rules is None:
-        raise NotCompilable("this board does not fit into whole numbers of 64 bits")
+        raise NotCompilable("the states of this board do not fit into 64-bit integers")
     return rules if isinstance(rules, Rules) else None
 
 

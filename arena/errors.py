@@ -116,7 +116,7 @@ class UnknownName(ArenaError):
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str], *, loadable: bool = False, hint: str | None = None) -> None:
-        more = " (--plugin FILE loads others)" if loadable and hint is None else ""
+        more = " (use --plugin FILE to load others)" if loadable and hint is None else ""
         super().__init__(f"unknown {kind} {name!r}; {hint or suggest(str(name), known)}{more}")
 
 
@@ -214,7 +214,7 @@ def describe(error: BaseException) -> str:
 
     The file and line are from the deepest frame outside arena and installed libraries, so that authors see their own code.
     """
-    message = call_foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
+    message = call_foreign(lambda: str(error), lambda _: "an exception whose message cannot be shown")
     text = ADDRESS.sub("0x...", " ".join(message.split()))
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
     place = _find_place(error)

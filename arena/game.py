@@ -384,4 +384,4 @@ def overrides(game: Game | type[Game], method: str) -> bool:
 
 
 def _missing(game: Game, method: str) -> TypeError:
-    return TypeError(f"{name_of(game)} has no {method}: it lacks the trait that promises this method")
+    return TypeError(f"{name_of(game)} does not define {method}, which is an optional method")

@@ -34,7 +34,7 @@ class Returns:
     """
 
     __slots__ = ("game", "range")
-    FLOOR = "a finite number, because a seat that commits a fault gets it"
+    FLOOR = "a finite number, because it is the return of a seat that commits a fault"
     ZERO_SUM_TOLERANCE = 1e-9
     """The largest absolute sum of the returns of a zero-sum game that still counts as 0."""
     VALUE_TOLERANCE = 1e-9

@@ -273,11 +273,11 @@ class Search:
             total = spent.get(name, 0) + amount if sound else Limits.MAX_COUNT
             if not sound or total > Limits.MAX_COUNT or len(name) > self.MAX_AMOUNT_NAME_CHARACTERS:
                 raise ValueError(
-                    f"{cut(name)}: expected an amount from 0 to {Limits.MAX_COUNT:,} in all, got {abbreviate(amount)}"
+                    f"{cut(name)}: expected an amount from 0 to {Limits.MAX_COUNT:,} in total, got {abbreviate(amount)}"
                 )
             spent[name] = total
         if len(spent) > self.MAX_AMOUNTS:
-            raise ValueError(f"expected at most {self.MAX_AMOUNTS} names of amounts, got {len(spent)}")
+            raise ValueError(f"expected at most {self.MAX_AMOUNTS} named amounts, got {len(spent)}")
         self.spent = spent
 
     def transcribe(self, exchange: Mapping[str, Any]) -> None:
@@ -292,7 +292,7 @@ class Search:
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"expected a JSON object, got {abbreviate(exchange)}") from error
         if len(text) + sum(map(len, self.exchanges)) > self.MAX_EXCHANGE_CHARACTERS:
-            raise ValueError(f"expected at most {self.MAX_EXCHANGE_CHARACTERS:,} characters of transcript in a decision")
+            raise ValueError(f"expected at most {self.MAX_EXCHANGE_CHARACTERS:,} characters of transcript per decision")
         self.exchanges = (*self.exchanges, text)
 
     def waiting(self) -> AbstractContextManager[None]:

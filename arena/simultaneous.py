@@ -187,7 +187,10 @@ def _parse(given: Callable[..., State], game: Simultaneous, text: str) -> State:
     state = given(game, text[end:].removeprefix(": "))
     movers = len(game.movers(state))
     if not 0 < len(texts) < movers or not all(isinstance(each, str | None) for each in texts):
-        raise ValueError(f"expected texts of actions or null, of 1 to {movers - 1} of {movers} movers, got {texts} in {text!r}")
+        raise ValueError(
+            f"expected a list of actions (strings or null) of 1 to {movers - 1} of the {movers} players to move, got {texts} "
+            f"in {text!r}"
+        )
     chosen: tuple[Action, ...] = ()
     for each in texts:
         turn = OpenTurn(state, chosen) if chosen else state

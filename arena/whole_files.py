@@ -35,7 +35,7 @@ def read_whole(place: Path, most: int) -> bytes:
         with ExitStack() as ends:
             ends.callback(os.close, number)
             if not stat.S_ISREG(os.fstat(number).st_mode):  # another process may have replaced it
-                raise ValueError(f"{place} cannot be read: it changes; try again")
+                raise ValueError(f"{place} cannot be read: it changed while it was being read; try again")
             parts, left = [], most + 1
             while left and (part := os.read(number, min(left, PART_BYTES))):
                 parts.append(part)
@@ -43,7 +43,7 @@ def read_whole(place: Path, most: int) -> bytes:
     except OSError as error:
         raise ValueError(f"{place} cannot be read: {error.strerror or error}") from error
     if not left:
-        raise ValueError(f"{place} cannot be read: it has more than {most:,} bytes; name a smaller file")
+        raise ValueError(f"{place} cannot be read: it has more than {most:,} bytes; choose a smaller file")
     return b"".join(parts)
 
 

@@ -34,7 +34,7 @@ def read_facts(file: Path = TOP / "about.toml") -> dict[str, str]:
         raise ValueError(f"{file.name}: {', '.join(wrong)}; expected one line for each of {', '.join(KEYS)}")
     for key, value in facts.items():
         if not isinstance(value, str) or not value.isprintable():
-            raise ValueError(f"{file.name}: {key}: expected a text in one line, got {value!r}")
+            raise ValueError(f"{file.name}: {key}: expected a string on one line, got {value!r}")
         if value and key in ("repository", "documentation"):
             if not re.fullmatch(r'https://[^\s"<>\\]+', value):
                 raise ValueError(f"{file.name}: {key}: expected an address with https://, got {value!r}")

@@ -24,7 +24,7 @@ format_option = click.option(
     callback=check_format,
     default="simple",
     show_default=True,
-    help="A table style of tabulate, or json or csv.",
+    help="Output format: json, csv, or a table format of tabulate.",
 )
 """The option `--format` of every command that prints leaderboards or comparisons."""
 explain_option = click.option("--explain", is_flag=True, help="Also explain how ratings and intervals were computed.")

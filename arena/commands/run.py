@@ -129,7 +129,7 @@ class RunCommand(click.Command):
         for one in added:
             names = {*one.opts, *one.secondary_opts, str(one.name)}
             if names & taken:
-                say(f"warning: {one.opts[0]} of a plugin is left out, because arena run already has it")
+                say(f"warning: {one.opts[0]} of a plugin is ignored, because arena run already has this option")
             else:
                 kept.append(one)
                 taken |= names
@@ -151,7 +151,7 @@ def list_added(command: click.Command, asked: Mapping[str, Any]) -> Iterator[str
 @click.option("--seed", type=RunSeed(), help="Replace the seed of the spec: a number, or the digits of a secret seed.")
 @format_option
 @explain_option
-@click.option("--quiet", is_flag=True, help="Print no progress and no notes on stderr.")
+@click.option("--quiet", is_flag=True, help="Do not print progress or notes on stderr.")
 @click.option("--store", metavar="PATH", help="File that stores the matches; default: results/SPEC.db.")
 @click.option("--no-store", is_flag=True, help="Keep the matches in a temporary store, which is deleted at the end.")
 @click.option("--fresh", is_flag=True, help="Play all matches again; the old store is renamed and kept.")
@@ -166,13 +166,13 @@ def list_added(command: click.Command, asked: Mapping[str, Any]) -> Iterator[str
     show_default=True,
     help="Number of matches that one process plays at once, if agents wait for other programs, such as a server.",
 )
-@click.option("--plain", is_flag=True, help="Use no compiled code; the records are the same.")
-@click.option("--compiled", is_flag=True, help="Compile all searches that can be compiled before the first match.")
+@click.option("--plain", is_flag=True, help="Do not use compiled code; the records stay the same.")
+@click.option("--compiled", is_flag=True, help="Before the first match, compile every search that can be compiled.")
 @click.option(
     "--shard",
     metavar="I/N",
     callback=parse_shard,
-    help="Share the run among N machines: play only part I here; see `arena merge`.",
+    help="Split the run among N machines and play only part I on this one; see `arena merge`.",
 )
 @plugin_option
 def run(**asked: Any) -> int:
@@ -214,7 +214,9 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
                 if owner is None:
                     raise
                 start = f"arena {owner.name} {shlex.quote(options.spec)}"
-                raise ArenaError(f"{options.spec} is not a tournament, but a spec of `arena {owner.name}`: {start}") from error
+                raise ArenaError(
+                    f"{options.spec} is not a tournament spec, but a spec for `arena {owner.name}`: {start}"
+                ) from error
             kept = None if options.fresh else options.path
             spec = resume_secret(asked_for, kept, shared=options.shard is not None)
         for board in spec.boards if options.shard is not None else ():
@@ -320,7 +322,7 @@ def _describe_found(feed: MatchQueue, path: Path) -> str:
     added = feed.played - feed.void
     held = f"{figures.amount(feed.held, 'match')} {'was' if feed.held == 1 else 'were'} in {path}"
     if not feed.played:
-        return f"{'the' if feed.held == 1 else 'all'} {held}; nothing was left to play"
+        return f"{'the' if feed.held == 1 else 'all'} {held}; there were no matches left to play"
     parts = [held] if feed.held else []
     if feed.void:
         parts.append(f"{feed.void:,} void {'match has' if feed.void == 1 else 'matches have'} been played again")

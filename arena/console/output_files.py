@@ -76,22 +76,22 @@ def check_place(place: Path, *kinds: OutputKind, option: str = "-o") -> OutputKi
     if target.is_dir():
         raise ArenaError(f"{option} {place} is a folder; expected the name of a file to write, as in {example}")
     if _holds_matches(place) or _holds_matches(target):
-        raise ArenaError(f"{option} {place} is a database, or part of one, which would be overwritten; name another place")
+        raise ArenaError(f"{option} {place} is a database, or part of one, which would be overwritten; choose another path")
     kind = next((kind for kind in kinds if place.name.endswith(kind.suffix)), None)
     if kind is None:
         suffixes = figures.listing([kind.suffix for kind in kinds], "or")
         raise ArenaError(f"{option} {place}: expected a name that ends in {suffixes}")
     if not target.parent.is_dir():
-        raise ArenaError(f"{option} {place}: the folder {target.parent} does not exist; make it, or name another place")
+        raise ArenaError(f"{option} {place}: the folder {target.parent} does not exist; create it, or choose another path")
     try:
         head = b""
         if target.exists():
             with target.open("rb") as file:
                 head = file.read(MARK_BYTES)
     except OSError as error:
-        raise ArenaError(f"{option} {place} exists and cannot be read: {error.strerror}; name another place") from error
+        raise ArenaError(f"{option} {place} exists and cannot be read: {error.strerror}; choose another path") from error
     if head and kind.mark not in head:
-        raise ArenaError(f"{option} {place} exists and is not {kind.name}; name another place, or move this file away")
+        raise ArenaError(f"{option} {place} exists and is not {kind.name}; choose another path, or move this file away")
     try:
         with tempfile.NamedTemporaryFile(dir=target.parent):
             pass
@@ -143,7 +143,7 @@ def make_folder(place: Path, files: Sequence[tuple[str, OutputKind]]) -> None:
     if place.exists() and not place.is_dir():
         raise ArenaError(f"-o {place} is a file; expected the name of a folder, as in -o results")
     if not place.absolute().parent.is_dir():
-        raise ArenaError(f"-o {place}: the folder {place.absolute().parent} does not exist; make it, or name another place")
+        raise ArenaError(f"-o {place}: the folder {place.absolute().parent} does not exist; create it, or choose another path")
     try:
         place.mkdir(exist_ok=True)
         there = sum(file.suffix in [kind.suffix for kind in PLOT_FILES] for file in place.iterdir())
@@ -153,20 +153,20 @@ def make_folder(place: Path, files: Sequence[tuple[str, OutputKind]]) -> None:
         check_place(place / name, kind)
     if there:
         plots = f"{there:,} {'plot' if there == 1 else 'plots'}"
-        say(f"note: {place} holds {plots} already; plots of the same name are replaced, all others stay")
+        say(f"note: {place} already contains {plots}; plots with the same names are replaced, and the others are kept")
 
 
 def _explain(place: Path, error: OSError, option: str = "-o") -> ArenaError:
-    remedy = _REMEDIES.get(error.errno or 0, "choose a place in an existing, writable folder")
+    remedy = _REMEDIES.get(error.errno or 0, "choose a path in an existing, writable folder")
     return ArenaError(f"{option} {place}: cannot be written: {error.strerror}; {remedy}")
 
 
-_FULL = "free some space there, or choose a place on another disk"
+_FULL = "free some space there, or choose a path on another disk"
 _REMEDIES = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
-    errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
-    errno.ELOOP: "the symbolic links there form a loop; choose another place",
+    errno.EFBIG: "allow larger files there (ulimit -f), or choose another path",
+    errno.ELOOP: "the symbolic links there form a loop; choose another path",
     errno.ENAMETOOLONG: "give it a shorter name",
 }
 """Remedies for errors that occur even if the folder is writable."""

@@ -19,7 +19,7 @@ SECONDS_BETWEEN_LINES = 60.0
 """Seconds between two lines if the output is not a terminal."""
 SILENCE_SECONDS = 60.0
 """The number of seconds without a finished match after which the pending decisions are named."""
-UNLIMITED_ADVICE = "and `limits: {seconds: 10}` in the spec ends such a decision"
+UNLIMITED_ADVICE = "and `limits: {seconds: 10}` in the spec sets one"
 MAX_DECISIONS_NAMED = 3
 """The largest number of pending decisions that are named."""
 FAULTLESS_ENDINGS = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up", "out-of-budget"})
@@ -149,7 +149,7 @@ class Progress(AbstractContextManager["Progress"]):
             timed = board.seats[pairing.seats[turn.seat]].limits.timed
             advice = "" if timed else f"; its decisions have no time limit: Ctrl-C stops the run, {UNLIMITED_ADVICE}"
             lines.append(
-                f"no match has ended for {figures.span(spent)}: {labels[turn.seat]} is at ply {turn.ply} of {match}{advice}"
+                f"no match has finished for {figures.span(spent)}: {labels[turn.seat]} is at ply {turn.ply} of {match}{advice}"
             )
         return [*lines, f"and {len(turns) - MAX_DECISIONS_NAMED} more"] if len(turns) > MAX_DECISIONS_NAMED else lines
 

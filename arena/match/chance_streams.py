@@ -38,7 +38,7 @@ class Chance:
         def stream_of(name: Hashable) -> Stream:
             if not _is_plain(name):
                 raise GameError(
-                    f"{name_of(game)}: chance_stream returned {abbreviate(name)}; expected a text, a number or a tuple of these"
+                    f"{name_of(game)}: chance_stream returned {abbreviate(name)}; expected a string, a number or a tuple of these"
                 )
             text = canonical(name)
             if text not in streams:
@@ -72,7 +72,8 @@ class Chance:
         listed, actions = [action for action, _ in outcomes], list(game.actions(state))
         if listed != actions and not (len(listed) == len(actions) == len(set(listed)) and set(listed) == set(actions)):
             raise _wrong(
-                game, f"returned the outcomes {abbreviate(listed)}, but actions returned {abbreviate(actions)}; expected the same"
+                game,
+                f"returned the outcomes {abbreviate(listed)}, but actions returned {abbreviate(actions)}; expected equal lists",
             )
         return outcomes
 

@@ -26,7 +26,7 @@ RECURSION_LIMIT = 10_000
 """The recursion limit during a decision, so that searches can follow long lines. A C function that calls a Python function needs
 up to 0.8 kB of the C stack, and the stack of a thread has 8 MB.
 """
-RECURSION_ADVICE = "set a depth or a budget of nodes, because a search to the end of the game follows a line that is too long"
+RECURSION_ADVICE = "set a limit of depth or nodes, because the lines of play are too long to search to the end of the game"
 _KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
 
 

@@ -34,7 +34,7 @@ def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> St
             reached = game.result(reached, rng.choice(game.actions(reached)))
         if not game.is_terminal(reached):
             return reached
-    raise GameError(f"no opening of {plies} plies leaves {name_of(game)} unfinished; ask for fewer plies")
+    raise GameError(f"every opening of {plies} plies that was drawn ends the game {name_of(game)}; use fewer plies")
 
 
 class Redraws:
@@ -69,7 +69,7 @@ class Redraws:
             return self._numbers[number]
 
     def repeats(self, rounds: int) -> int:
-        """Return how many of the first `rounds` rounds still repeat the opening of an earlier one."""
+        """Return how many of the first `rounds` rounds still repeat the opening of an earlier round."""
         self.of(rounds - 1)
         return sum(number < rounds for number in self._repeats)
 

@@ -125,12 +125,12 @@ def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tup
 def _check_name(kind: str, name: object, value: object) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         called = getattr(value, "__name__", None) or repr(value)
-        raise Unfit(f"{kind} {called} ({locate(value)}): name: expected small letters, digits and dashes, got {name!r}")
+        raise Unfit(f"{kind} {called} ({locate(value)}): name: expected lowercase letters, digits and dashes, got {name!r}")
 
 
 def _check_parameters(kind: str, name: object, value: Callable[..., Any], *, skip: int = 0) -> None:
     for parameter in sorted({*list(parameters_of(value))[skip:]} & RESERVED[kind]):
-        raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, because specs use this key themselves")
+        raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, because specs already use this key")
 
 
 def _check_format(format_: type[Format]) -> None:
@@ -146,13 +146,15 @@ def _check_format(format_: type[Format]) -> None:
 def _check_board_column(name: str, implementation: object, part: Any) -> None:
     _check_column(name, implementation, "", part.column, ROW_KEYS)
     if (part.amount is None) == (part.cells is None):
-        raise Unfit(f"{name} ({locate(implementation)}): expected either an amount or cells")
+        raise Unfit(f"{name} ({locate(implementation)}): expected either an amount or cells, not both")
 
 
 def _check_column(name: str, source: object, part: str, column: Column, taken: Container[str]) -> None:
     """Refuse a column if rows use its key for something else, or if its style is unknown."""
     if not KEY.fullmatch(str(column.key)) or column.key in taken:
-        raise Unfit(f"{name} ({locate(source)}):{part} expected an unused key of small letters, digits and _, got {column.key!r}")
+        raise Unfit(
+            f"{name} ({locate(source)}):{part} expected an unused key of lowercase letters, digits and _, got {column.key!r}"
+        )
     if column.style not in STYLES:
         raise Unfit(f"{name} ({locate(source)}):{part} unknown style {column.style!r}; {suggest(str(column.style), STYLES)}")
 

@@ -139,7 +139,7 @@ class PluginManager(pluggy.PluginManager):
         spec = getattr(self.hook, hook[1]).spec
         if not spec.argnames:
             return f"{definition[1]}: a hook takes no argument"
-        return f"{definition[1]}: {hook[1]} has the arguments {', '.join(spec.argnames)}, got {unknown[1]}"
+        return f"{definition[1]}: {hook[1]} accepts the arguments {', '.join(spec.argnames)}, got {unknown[1]}"
 
     def _check_hooks(self, plugin: object) -> None:
         """Refuse a hook that does not exist, and one without its decorator."""
@@ -179,7 +179,7 @@ class PluginManager(pluggy.PluginManager):
                     if hook not in ASKED or isinstance(error, Interrupted):
                         raise
                     given = ", ".join([f"{name}={value!r}" for name, value in ASKED[hook].items()])
-                    advice = f"when a plugin is loaded, it is called as {hook}({given})"
+                    advice = f"arena calls {hook}({given}) when it loads a plugin"
                     raise Unfit(f"{hook} raised {describe(error)}; {advice}") from error
                 for returned in found:
                     if not isinstance(returned, Iterable):
@@ -254,7 +254,7 @@ class Events:
             raise
         except (Exception, SystemExit) as error:
             self._failed.add(plugin)
-            self._note(f"plugin {plugin} is not called again in this run, because {hook} raised {describe(error)}")
+            self._note(f"plugin {plugin} will not be called again in this run, because {hook} raised {describe(error)}")
 
 
 def _name_plugin(implementation: pluggy.HookImpl, hook: str) -> Callable[..., Any]:

@@ -245,7 +245,7 @@ class Registry:
 
 
 _ENGINE = "an engine is a program: write {{agent: {{command: [{}], protocol: {}}}}}, as `arena docs engines` shows"
-_SPIEL = "open_spiel has such a game: write {{name: openspiel, game: {}}}, as `arena docs openspiel` shows"
+_SPIEL = "open_spiel has a game of this name: write {{name: openspiel, game: {}}}, as `arena docs openspiel` shows"
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "chess": ("game", hint_at_distribution("chess")),
     **{name: ("agent", _ENGINE.format(name, "uci")) for name in ("stockfish", "lc0", "komodo", "crafty", "fruit")},

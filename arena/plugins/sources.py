@@ -147,7 +147,7 @@ def _ask(registry: Registry, path: str, *, silent: bool = False) -> None:
     except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
         raise PluginError(path, _describe_fault(error)) from error
     notes = [
-        f"{' '.join(key)} of {source} is used in place of the one from {other}"
+        f"{' '.join(key)} of {source} is used instead of the one from {other}"
         for key, value in loaded.found
         if (other := registry.sources.get(key)) is not None and not same_code(registry, key, value)
     ]
@@ -218,7 +218,7 @@ class _Installed(_Loaded):
         """Import the plugin, and let it add hooks."""
         self.plugin = self.point.load()
         if manager.is_registered(self.plugin):
-            raise Unfit(f"is {manager.get_name(self.plugin)} under another name")
+            raise Unfit(f"is already loaded as {manager.get_name(self.plugin)}")
         manager.let_add_hookspecs(self.plugin)
 
     def enter(self, registry: Registry) -> None:

@@ -117,7 +117,7 @@ def _parse_apart(file: Path) -> Parsed:
         from arena.errors import CodeTooComplex  # the other process cannot import arena
 
         raise CodeTooComplex(
-            f"{file}: to read its syntax takes more than {MAX_CPU_SECONDS} s or {MAX_MEMORY_BYTES >> 20:,} MiB; "
+            f"{file}: parsing takes more than {MAX_CPU_SECONDS} s or {MAX_MEMORY_BYTES >> 20:,} MiB; "
             f"the file has {file.stat().st_size:,} bytes; keep data in another file, such as JSON"
         ) from error
     return Parsed(bytes.fromhex(digest), frozenset([Import(*one) for one in imports]))

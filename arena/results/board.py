@@ -101,5 +101,5 @@ def describe_zero(anchor: str | None, zero: Sequence[str] | None) -> str:
     if anchor is not None or not zero:
         return anchor or "the mean of all agents"
     if len(zero) > MAX_NAMES_OF_ZERO:
-        return f"the mean of the {len(zero)} agents that took points from each other"
-    return f"the mean of {figures.listing(zero)}, which took points from each other"
+        return f"the mean of the {len(zero)} agents that won points from each other"
+    return f"the mean of {figures.listing(zero)}, which won points from each other"

@@ -33,12 +33,12 @@ MORE_OPENINGS = "try openings: {plies: 4} in the spec."
 OTHER_OPENINGS = "their openings repeat as well; more plies or positions give more openings."
 FEW_ROUNDS = "No intervals: they need three rounds; set `rounds` or list more `positions` in the spec."
 FEW_ROUNDS_YET = "No intervals yet: they need three rounds."
-TOO_MANY = f"No ratings: they are computed for up to {Strengths.MAX_ENTRIES} agents."
-NO_PARTNERS = "No intervals: the other games of pairs are missing, because they are void or in another shard."
-NO_PARTNERS_YET = "No intervals yet: the other games of pairs are missing."
+TOO_MANY = f"No ratings: they are computed for at most {Strengths.MAX_ENTRIES} agents."
+NO_PARTNERS = "No intervals: games of some pairs are missing, because they are void or in another shard."
+NO_PARTNERS_YET = "No intervals yet: games of some pairs are missing."
 FEW_OF_EACH = "No intervals: each agent has played too few rounds; set more `rounds` in the spec."
 FEW_OF_EACH_YET = "No intervals yet: each agent has played too few rounds."
-UNCONNECTED = "No intervals: the games of too few agents are connected."
+UNCONNECTED = "No intervals: too few agents are connected by games."
 MIN_PAIRS_OF_SEATS = 10
 MIN_SHARE_OF_SEATS = 0.8
 """Positions all but decide the games if there are this many pairs of games, and the same seat won both games in this share."""
@@ -211,7 +211,7 @@ def _describe_board(
     if ranking is not None:
         remarks.append(ranking.describe(sheet.format))
     if sheet.left:
-        remarks.append(f"These agents are no longer in play, and rank below all others: {', '.join(sheet.left)}.")
+        remarks.append(f"These agents no longer play, and are ranked below all others: {', '.join(sheet.left)}.")
     if mixed:
         remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
     if sheet.kind == "versus" and tally.games:
@@ -228,7 +228,7 @@ def _describe_board(
         facts["untimed"] = tally.untimed
     remarks += _describe_ranking(tally, ranked.contrasts, ranked.rows, ranking)
     if any(row.get("apart") for row in ranked.rows):
-        remarks.append("* : the times of this agent include the messages to and from another process.")
+        remarks.append("* : the times of this agent include communication with another process.")
     remarks += tally.unsolvable.describe(tally.attempts, tally.lone.positions())
     remarks += [remark for one in sheet.plugin_columns for remark in one.remarks]
     remarks += [f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None]
@@ -261,13 +261,17 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         return
     tests = figures.listing(contrasts.names()) or "there are too few rounds that differ"
     if not contrasts.names() and any(map(tally.matches.lacks_partners, range(len(tally.counts)))):
-        tests = "the other games of pairs are missing"
+        tests = "games of some pairs are missing"
     corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""
     if ranking is not None and ranking.placings is not None:
         figure = "ratings" if tally.sheet.kind == "versus" else "tests"
-        what = f"the {figure} do not tell this agent apart from another, or contradict the order of the two, so it may be chance"
+        what = (
+            f"the {figure} do not distinguish this agent from another one, or contradict their order, which may be due to chance"
+        )
     else:
-        what = "cannot be told apart from another agent by the figures that rank the board, so their order may be due to chance"
+        what = (
+            "the figures that rank the board do not distinguish this agent from another one, so their order may be due to chance"
+        )
     yield f"~ : {what} ({tests}{corrected})."
 
 
@@ -300,7 +304,7 @@ def _describe_ratings(
                     for one, two in links
                     for points, met in [(tally.counts[one].points, tally.counts[one].met)]
                 ]
-                remarks.append(f"{', '.join(told)}: a cycle that is unlikely to be chance. Ratings cannot show it.")
+                remarks.append(f"{', '.join(told)}: a cycle that is unlikely to be due to chance. Ratings cannot show it.")
     return facts, remarks, explained
 
 
@@ -333,7 +337,7 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
     repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
     if tally.lone.find_repeats():
         positions = len({*tally.lone.positions().values()})
-        repeats = " All start from one position, and repeats say nothing new about the agents."
+        repeats = " All games start from the same position, and repeated games say nothing new about the agents."
         if positions > 1:
             repeats = f" They start from {positions:,} positions, each of which counts once in intervals and tests."
     yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"
@@ -379,7 +383,7 @@ def _describe_positions(sheet: BoardInfo, games: PairedGames) -> Iterator[str]:
     by_seat, pairs = games.count_decided_by_seat()
     if pairs >= MIN_PAIRS_OF_SEATS and by_seat >= MIN_SHARE_OF_SEATS * pairs:
         yield (
-            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the {what} "
+            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both games: the {what} "
             "mostly decide the games, so all ratings lie close together."
         )
 
@@ -390,12 +394,12 @@ def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:
         lacking = [row["agent"] for row in rows if row["games"] and row["return_low"] is None and row["return_high"] is None]
         if lacking:
             of = "" if len(lacking) == len(rows) else f" of {', '.join(lacking)}"
-            yield f"Intervals of mean returns{of} need a second round that differs."
+            yield f"Intervals of mean returns{of} need at least two rounds that differ."
         return
     yield f"Ranked by {by}."
     known = [(row["score"], row["mean_return"]) for row in rows if row["games"]]
     if any(one[0] > two[0] and one[1] < two[1] for one in known for two in known):
-        yield "By mean return, the order would differ; to rank by it, write `rank: returns` in the spec."
+        yield "Ranking by mean return would give a different order; to use it, write `rank: returns` in the spec."
 
 
 def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int | None, int]]:

@@ -159,7 +159,7 @@ class PairedGames:
         return found
 
     def lacks_partners(self, *entries: int) -> bool:
-        """Return whether too few rounds are whole for an interval only because the other games of pairs are missing. All
+        """Return whether too few rounds are whole for an interval only because games of some pairs are missing. All
         pairings that include the given entries count, and repeats do not.
         """
         whole = {round_ for both, (rounds, _) in self._drawn.items() if {*entries} <= {*both} for round_ in rounds}

@@ -63,13 +63,15 @@ class UnknownRatings:
             if self.needed is not None and self.needed > self.decisive:  # else only rounds are missing, and another line says so
                 pairs = f"{self.decisive:,}" if self.decisive else "none"
                 about = "at least" if self.swept else "about"
-                line += f" It needs {about} {figures.amount(self.needed, 'decided pair')} of games (one side scores more);"
+                line += (
+                    f" It needs {about} {figures.amount(self.needed, 'decided pair')} of games, in which one side scores more;"
+                )
                 line += f" so far there {'is' if self.decisive == 1 else 'are'} {pairs}."
             yield line
         if self.swept:
             names = ", ".join([labels[entry] for entry in self.swept])
             why = "all games between stronger and weaker agents went one way, so the interval has only one bound"
-            yield f"? for {names}: {why}; a game with another result would give the other bound."
+            yield f"? for {names}: {why}; a game with a different result would give the other bound."
 
 
 def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int]) -> UnknownRatings:

@@ -90,7 +90,7 @@ def _text(name: str, board: ShownBoard, style: str, width: int | None) -> str:
     heading = _HEADINGS.get(style, "{}")
     parts = [_captioned(f"{name}: {board.title}", TextTable(shown.headings, shown.cells).text(style, width), style)]
     if left_out:
-        parts.append(f"Columns left out because there is no room: {', '.join(left_out)}. {_ROOMIER}")
+        parts.append(f"Columns that do not fit here: {', '.join(left_out)}. {_ROOMIER}")
     labels = [row["agent"] for row in board.rows]
     if board.cross is not None and len(labels) > 1:
         parts += [
@@ -160,7 +160,7 @@ def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str
 
 _MIN_LABEL_WIDTH = 16
 """The width in characters to which labels are wrapped before the more important columns are left out."""
-_ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; so do --format and `columns:` in the spec of a tournament."
+_ROOMIER = "To see all columns, use a wider terminal, a pipe (`| less -S`) or --format, or set `columns:` in the spec."
 
 
 def cross_cells(board: ShownBoard) -> list[list[str]]:

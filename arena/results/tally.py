@@ -138,13 +138,14 @@ def describe_ways(ways: Mapping[str, Way]) -> str | None:
     slow = [label for label, way in ways.items() if way != timed_way(ways.values())]
     if unclear:
         return (
-            f"The times of {', '.join(unclear)} are left out, because the cache of compiled code may decide how their decisions "
-            "run. `arena run --compiled --fresh` compiles all that can be compiled before the first match."
+            f"The times of {', '.join(unclear)} are left out, because the cache of compiled code may decide whether they run "
+            "compiled. Use `arena run --compiled --fresh` to compile everything possible before the first match."
         )
     if slow:
         return (
-            f"The times of {', '.join(slow)} are left out, because their decisions ran uncompiled and those of others compiled. "
-            "`arena run --plain --fresh` runs all of them uncompiled."
+            f"The times of {', '.join(slow)} are left out, because their decisions ran uncompiled, while other agents ran "
+            "compiled code. "
+            "Use `arena run --plain --fresh` to run all agents uncompiled."
         )
     return None
 
@@ -647,12 +648,12 @@ class Tally:
             yield untimed
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
-            yield f"{self.adjudicated:,} {were} adjudicated: they ended early, by the values that the agents reported."
+            yield f"{self.adjudicated:,} {were} adjudicated: they ended early, based on the values that the agents reported."
         if self.stopped and self.sheet.kind != "puzzle":
             yield f"{self.stopped:,} of {figures.amount(self.games, 'match')} ended at the move limit."
         if self.fallbacks:
             drawn = f"{figures.amount(self.fallbacks, 'action')} {'was' if self.fallbacks == 1 else 'were'} random"
-            yield f"{drawn}, because a budget ran out before the agent reported an action."
+            yield f"{drawn}, because the agent used up a budget before it reported an action."
             shares = [
                 f"{label} {fell:,} of {figures.amount(count.decisions, 'decision')} ({figures.share(fell / count.decisions)})"
                 for label, count in counts
@@ -662,7 +663,7 @@ class Tally:
                 yield f"! : {', '.join(shares)}. The rank of an agent that did not choose its actions says little."
             unclear = [label for label, count in counts if count.fallbacks is None]
             if unclear:
-                yield f"The records do not say how many of them each of {', '.join(unclear)} took."
+                yield f"The records do not say how many of these actions were played by each of {', '.join(unclear)} took."
         if self.sheet.soft:
             yield f"Time limits are soft for {', '.join(self.sheet.soft)}: with isolation: none, a late decision is not stopped."
         if self.sheet.timed:

@@ -229,7 +229,7 @@ def _ask_columns(spec: Spec, boards: Sequence[BoardInfo], records: RunMatches) -
             raise
         except Exception as error:
             failed[manager.get_name(plugin)] = error
-    lost = LookupError(f"{HOOK} returned no such column at the end of the run")
+    lost = LookupError(f"{HOOK} did not return this column at the end of the run")
     return {name: failed[owner] if owner in failed else found.get(name, lost) for name, owner in wanted.items()}
 
 

@@ -261,11 +261,11 @@ class BoardInfo:
         if self.returns is not None and self.returns[0] > self.range[1]:
             return "returns: expected the smallest return before the largest"
         if keys & ROW_KEYS or len(keys) < len(columns) or any(column.style not in STYLES for column in columns):
-            return "ranking.columns, plugin_columns: expected columns with unused keys, and styles that columns can have"
+            return "ranking.columns, plugin_columns: expected columns with unused keys and known styles"
         if ranking is not None and ranking.placings is not None and len(placings) != len(entries):
             return "ranking.placings: expected a placing for each entry"
         if any(len(placing.merit) != len(placings[0].merit) for placing in placings):
-            return "ranking.placings: expected as many numbers for every entry"
+            return "ranking.placings: expected the same number of values for each entry"
         styles = {column.key: column.style for column in columns}
         for placing in placings:
             if any(styles.get(key) != "text" and isinstance(value, str) for key, value in placing.values.items()):

@@ -146,6 +146,6 @@ def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> Non
 def _refuse(changed: Sequence[str]) -> None:
     if changed:
         raise CodeChanged(
-            f"{', '.join(changed)} changed during the run, so the run has stopped; the matches so far used the old code: restore "
+            f"{', '.join(changed)} changed during the run, so the run was stopped. The matches so far used the old code: restore "
             "it and run the same command again, or play all matches again with --fresh"
         )

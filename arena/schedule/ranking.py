@@ -83,12 +83,12 @@ def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) 
     keys = [column.key for column in own_columns(format_)]
     for placing in placings:
         if len(placing.merit) != len(placings[0].merit) or not all(map(isfinite, placing.merit)):
-            raise _wrong(format_, f"merit: expected as many finite numbers for every entry, got {placing.merit!r:.200}")
+            raise _wrong(format_, f"merit: expected the same number of finite values for each entry, got {placing.merit!r:.200}")
         if unknown := sorted(set(placing.values) - set(keys)):
             raise _wrong(format_, f"values: no column of the format has the key {unknown[0]!r}")
         for key, value in placing.values.items():
             if not (value is None or isinstance(value, str) or isfinite(value)):
-                raise _wrong(format_, f"values: {key}: expected a finite number, a text or None, got {value!r:.200}")
+                raise _wrong(format_, f"values: {key}: expected a finite number, a string or None, got {value!r:.200}")
     return tuple([Placing(tuple(placing.merit), {key: placing.values.get(key) for key in keys}) for placing in placings])
 
 

@@ -61,10 +61,10 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
     if IN_PROCESS in near:
-        hint = "`isolation: process` shows a process each deal only once; `sandbox` also keeps it from leaving files for the next"
+        hint = "with `isolation: process`, each process sees a deal only once; `sandbox` also prevents files from being passed on"
         reading.note(f"{titles}: {SHARED_DEALS}; nothing prevents agents from remembering them; {hint}")
     elif not all(is_closed(reading.registry, isolation) for isolation in near):
-        hint = "`isolation: sandbox` also keeps it from leaving files for the next process"
+        hint = "`isolation: sandbox` also prevents it from leaving files for the next process"
         reading.note(f"{titles}: {SHARED_DEALS}; a process sees each deal only once; {hint}")
 
 
@@ -207,7 +207,7 @@ def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
     evaluation, chosen = entry.source.heuristic(entry.choices, rules)
     if chosen is None and (entry.agent.wants_heuristic or _is_cut_off(entry, rules)):
-        reading.note(f"{one.label} has no heuristic on {rules.name}: all unfinished states look equal to it")
+        reading.note(f"{one.label} has no heuristic on {rules.name}: it values all unfinished states equally")
     described = None if chosen is None else {"name": chosen.name, "parameters": chosen.parameters}
     own = None if chosen is None else {"name": chosen.name, "parameters": chosen.changed}
     more = entry.source.identity_options()

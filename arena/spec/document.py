@@ -250,7 +250,7 @@ class _Composed:
     def plain(self, node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
         self.values += 1
         if self.values > MAX_VALUES:
-            raise _fault(self.name, f"expected at most {MAX_VALUES:,} values with aliases written out", _place(node))
+            raise _fault(self.name, f"expected at most {MAX_VALUES:,} values with aliases expanded", _place(node))
         if id(node) in above or len(above) > MAX_NESTING:
             message = "the alias contains itself" if id(node) in above else _TOO_DEEP
             raise _fault(self.name, message, _place(node))
@@ -302,12 +302,12 @@ class _Composed:
     def characters_of(self, node: yaml.ScalarNode) -> str:
         self.characters += len(node.value)
         if self.characters > MAX_CHARACTERS:
-            raise _fault(self.name, f"expected at most {MAX_CHARACTERS:,} characters with aliases written out", _place(node))
+            raise _fault(self.name, f"expected at most {MAX_CHARACTERS:,} characters with aliases expanded", _place(node))
         units: bytes = node.value.encode("utf-16", "surrogatepass")
         try:
             return units.decode("utf-16")  # two escapes may be one character, as in JSON
         except UnicodeDecodeError:
-            self.fault(node, "not text: an escape sequence is half of a surrogate pair")
+            self.fault(node, "not valid text: an escape sequence is half of a surrogate pair")
             return units.decode("utf-16", "replace")
 
     def check_tag(self, node: yaml.Node) -> None:

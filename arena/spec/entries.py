@@ -76,18 +76,18 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
     if not isinstance(given, list):
         return []
     if not given:
-        reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
+        reading.faults.add(("agents",), "the list of agents is empty; add some from `arena list agents`")
     variants = (
         entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)
     )
     read = list(islice(variants, MAX_ENTRIES + 1)) if len(given) <= MAX_ENTRIES else []
     if max(len(given), len(read)) > MAX_ENTRIES:
-        message = f"expected at most {MAX_ENTRIES:,} entries, with sweeps written out; split the spec"
+        message = f"expected at most {MAX_ENTRIES:,} entries, with sweeps expanded; split the spec"
         reading.faults.add(("agents",), message)
         return []
     entries = [entry for entry in read if entry is not None]
     if reading.values.get("max_cost") is not None and not any("max_cost" in entry.options for entry in entries):
-        reading.faults.add(("max_cost",), "no agent of the spec has a cost; leave max_cost out")
+        reading.faults.add(("max_cost",), "no agent of the spec has a cost; remove max_cost")
     for agent in dict.fromkeys([entry.agent for entry in entries if hasattr(entry.agent, "check_entries")]):
         own = [entry for entry in entries if entry.agent is agent]
         for number, option, message in agent.check_entries([entry.options for entry in own]):

@@ -82,10 +82,10 @@ def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: Ent
         default = next((one.name for one in reading.registry.parts[Isolation.kind].values() if one.default), None)
         if default is None:
             what = apart or ("a memory limit" if memory else "a limit of time")
-            report((), f"{what} needs a process of its own, and no plugin starts one")
+            report((), f"{what} needs its own process, and no installed plugin can start one")
         return default or IN_PROCESS
     if wanted == IN_PROCESS and apart:
-        report((KEY,), f"{apart} runs in a process of its own; expected {expected}, got {IN_PROCESS!r}")
+        report((KEY,), f"{apart} runs in its own process; expected {expected}, got {IN_PROCESS!r}")
     return wanted
 
 

@@ -34,14 +34,16 @@ class _Keys(BaseModel):
 class DecisionLimits(_Keys):
     """The resources that an agent may use for one decision."""
 
-    nodes: Annotated[int, Field(ge=1, le=Limits.MAX_COUNT)] | None = Field(None, description="The most states per decision.")
+    nodes: Annotated[int, Field(ge=1, le=Limits.MAX_COUNT)] | None = Field(
+        None, description="Maximum number of states per decision."
+    )
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
         None, description="Maximum wall-clock seconds per decision."
     )
-    depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="The most plies per decision.")
+    depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Maximum search depth in plies per decision.")
     memory_mb: Count | None = Field(None, description="Maximum memory of the agent's process, in MiB.")
     cpu_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
-        None, description="Maximum processor seconds per decision, over all processes of the agent."
+        None, description="Maximum CPU seconds per decision, summed over all processes of the agent."
     )
     start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
         Limits().start_seconds, description="Maximum seconds before the first decision, if the agent has its own process."
@@ -51,7 +53,9 @@ class DecisionLimits(_Keys):
 class MatchLimits(DecisionLimits):
     """The resources that an agent may use for one decision, and the largest length of a match."""
 
-    moves: Count = Field(Limits().moves, description="Maximum moves; then a game is a draw and a puzzle is unsolved.")
+    moves: Count = Field(
+        Limits().moves, description="Maximum number of moves. At the limit, a game is a draw and a puzzle is unsolved."
+    )
 
 
 class EntryKeys(BaseModel):
@@ -64,12 +68,12 @@ class EntryKeys(BaseModel):
     )
     label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="The entry's name in tables.")
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
-    limits: DecisionLimits | Options | None = Field(None, description="The limits of this entry only.")
+    limits: DecisionLimits | Options | None = Field(None, description="Limits that apply only to this entry.")
     isolation: Any = Field(None, description="Where this agent runs; see `isolation` of the spec.")
     waits: bool | None = Field(
         None,
         description="True if the agent asks another service, such as a model on a network. If the service does not answer, "
-        "the match is void and not lost. Default: the class decides; false for programs and entries with code of their own.",
+        "the match is void, not lost. Default: the class decides; false for programs and entries with their own code.",
     )
 
 
@@ -82,17 +86,19 @@ class OpeningKeys(_Keys):
 class DrawKeys(_Keys):
     """When a game ends as a draw: both seats have reported a level value for long enough."""
 
-    after: Annotated[int, Field(ge=0, le=MAX_SPEC_COUNT)] = Field(40, description="A match with fewer moves is not drawn.")
-    moves: Count = Field(8, description="Number of consecutive decisions of each seat that must be level.")
+    after: Annotated[int, Field(ge=0, le=MAX_SPEC_COUNT)] = Field(
+        40, description="A match with fewer moves is not ended as a draw."
+    )
+    moves: Count = Field(8, description="Number of consecutive decisions of each seat that must report a level value.")
     value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="Largest absolute value that counts as level.")
 
 
 class ResignKeys(_Keys):
     """When a seat resigns: it has reported a lost game for long enough."""
 
-    moves: Count = Field(4, description="The number of its last decisions that must report a loss.")
+    moves: Count = Field(4, description="Number of consecutive decisions that must report a loss.")
     value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(
-        0.95, description="At least this is a win, at most minus this a loss."
+        0.95, description="Values from this number on mean a win, and from its negative on a loss."
     )
     both: bool = Field(False, description="True if the other seat must also report a win.")
 
@@ -109,7 +115,7 @@ class ReportKeys(_Keys):
 
     where: str | None = Field(None, description="The boards show only the matches for which this is true, as in nodes > 1000.")
     columns: dict[str, str] | None = Field(
-        None, description="Further columns: a name and its formula, as in rate: nodes / seconds."
+        None, description="Additional columns: a name and its formula, as in rate: nodes / seconds."
     )
 
 
@@ -126,15 +132,15 @@ class SpecKeys(_Keys):
     limits: MatchLimits | None = Field(None, description="The default limits of all entries.")
     isolation: Any = Field(
         None,
-        description="none: agents run in arena's own processes; process: each agent in its own process, the default for "
-        "programs, for a plugin, and with a limit of seconds, CPU seconds or memory; sandbox: without network or files.",
+        description="none: agents run in arena's own processes. process: each agent runs in its own process; the default for "
+        "programs, plugins, and limits of seconds, CPU seconds or memory. sandbox: also without network and files.",
     )
     pondering: bool = Field(
         False, description="True if an agent in its own process may run while others decide; by default it is paused then."
     )
-    openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for all agents.")
+    openings: OpeningKeys | None = Field(None, description="Random moves before the agents play; all agents get the same ones.")
     adjudicate: AdjudicateKeys | None = Field(
-        None, description="Ends zero-sum games of two seats early, by the values that agents report."
+        None, description="Ends zero-sum games of two seats early, based on the values that agents report."
     )
     max_cost: Annotated[FiniteFloat, Field(gt=0, le=1e9)] | None = Field(
         None, description="Maximum total cost of the agents of a run, in the currency of `price`."
@@ -153,7 +159,7 @@ class SpecKeys(_Keys):
     replays: Any = Field(None, description="An option of the format knockout; you can also write it in `format`.")
     seed: SpecSeed = Field(  # type: ignore[assignment]  # no default here: it follows from the entries
         None,
-        description="All random numbers follow from it; `secret` draws a seed that is revealed when the run ends. Default: 0, or "
-        "`secret` if an entry is a program, or has code of its own in a sandbox.",
+        description="The seed of all random numbers; `secret` draws a seed that is revealed when the run ends. Default: 0, or "
+        "`secret` if an entry is a program, or has its own code in a sandbox.",
     )
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")

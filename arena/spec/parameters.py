@@ -72,7 +72,7 @@ def explain_unknown(key: str, known: Iterable[str], *, beside: Iterable[str] = (
     words = OTHER_KEYS.get(key.lower().replace("-", "_"), ())
     meant = [word for word in words if word in (*names, *others)]
     nearest = [hint for hint in (suggest(key, names), suggest(key, others)) if hint.startswith("did you mean")]
-    listed = f"known: {', '.join(names)}" if names else "none is expected here"
+    listed = f"known: {', '.join(names)}" if names else "no keys are expected here"
     limit = next((word for word in words if word in LIMITS), None) if "limits" in (*names, *others) else None
     if limit is None or limit in meant:
         return f"did you mean {meant[0]!r}?" if meant else nearest[0] if nearest and not words else listed

@@ -32,8 +32,8 @@ def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
         if positions.plies and (repeats := positions.redraws.repeats(rounds)):
             of = f"the first {rounds:,}" if rounds < board.field.rounds else f"{rounds:,}"
             plies = f"{positions.plies} {'ply' if positions.plies == 1 else 'plies'}"
-            reason = f"; {MAX_REDRAWS:,} further draws found no other opening of {plies}" if positions.redraws.exhausted else ""
-            yield f"{board.title}: {repeats:,} of {of} rounds repeat the opening of an earlier one{reason}"
+            reason = f"; {MAX_REDRAWS:,} more draws found no other opening of {plies}" if positions.redraws.exhausted else ""
+            yield f"{board.title}: {repeats:,} of {of} rounds repeat the opening of an earlier round{reason}"
 
 
 def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
@@ -65,7 +65,7 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
         return ()
     reading.lines = [text for _, text in texts]
     if not texts:
-        reading.faults.add(("positions",), f"{called} holds no position; expected one per line")
+        reading.faults.add(("positions",), f"{called} contains no positions; expected one per line")
 
     def report(line: int, message: str) -> None:
         reading.faults.add_at(called, line, ("positions",), f"{message}{taken}")
@@ -80,7 +80,7 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
     """
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and line[0] != "#"]
-    plain = lines, "; the file was read as one with a position in each line"
+    plain = lines, "; the file was read with one position per line"
     if len(lines) < 2 or _is_position(rules, lines[0][1]):
         return plain
     header, first, *_ = cells = list(csv.reader([line for _, line in lines]))
@@ -93,7 +93,7 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
         if _is_position(rules, "\n".join([line for _, line in lines[:size]])):
             starts = range(0, len(lines), size)
             blocks = [(lines[at][0], "\n".join([line for _, line in lines[at : at + size]])) for at in starts]
-            return blocks, f"; the file was read as one with a position in every {size} lines"
+            return blocks, f"; the file was read with one position per {size} lines"
     return plain
 
 

@@ -99,7 +99,9 @@ class Faults:
     def stop_if_any(self) -> None:
         """Raise SpecError with all faults if there are any."""
         lasts = {key: self._groups[key][-1] for key in self._more}
-        more = [replace(last, where=key[1], message=f"{self._more[key]:,} more faults up to here") for key, last in lasts.items()]
+        more = [
+            replace(last, where=key[1], message=f"{self._more[key]:,} more errors up to this line") for key, last in lasts.items()
+        ]
         if self.found:
             raise SpecError([*self.found, *more]) from self.cause
 

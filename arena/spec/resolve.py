@@ -161,11 +161,11 @@ def _check_names(values: dict[str, Any], faults: Faults) -> None:
     if values.get("game") is not None and values.get("games") is not None:
         faults.add(("games",), "expected game or games, got both", key=True)
     if values.get("game") is None and values.get("games") is None:
-        faults.add(("game",) if "game" in values else (), "game is missing: name one of `arena list games`")
+        faults.add(("game",) if "game" in values else (), "game is missing: choose one from `arena list games`")
     if "agents" not in values:
-        faults.add((), "agents is missing: list some of `arena list agents`")
+        faults.add((), "agents is missing: add some from `arena list agents`")
     if values.get("rounds") is not None and values.get("positions") is not None:
-        faults.add(("rounds",), "expected rounds or positions, got both; every given position is played once", key=True)
+        faults.add(("rounds",), "expected rounds or positions, got both; each position in the list is played once", key=True)
 
 
 def json_schema(registry: Registry) -> dict[str, Any]:

@@ -152,7 +152,10 @@ class EntryAgent:
         if source is not None and source.asked:
             name = name_plugin(self.reading, source.name)
             file = name if PluginPlace(source.name).is_file else "FILE"
-            advice = f"write {{agent: {agent}, plugin: {file}, isolation: sandbox}} and name it nowhere else"
+            advice = (
+                f"write {{agent: {agent}, plugin: {file}, isolation: sandbox}} and do not list it under plugins or load it "
+                "elsewhere"
+            )
             say_trusted(self.reading, agent, source.name, advice)
 
 
@@ -225,8 +228,8 @@ def take_entry(given: GivenEntry) -> EntryAgent:
     inner = agent if isinstance(agent, dict) else {}
     known = sorted({key for source in _list_sources(reading.registry) for key in source.agent_keys})
     for key in [key for key in inner if key not in known]:
-        hint = suggest(key, known) if known else "none is expected here"
-        given.report(("agent", key), f"{UNKNOWN_KEY}; {hint}; options go beside agent")
+        hint = suggest(key, known) if known else "no keys are expected here"
+        given.report(("agent", key), f"{UNKNOWN_KEY}; {hint}; write options next to agent, not inside it")
     for source in _list_sources(reading.registry):
         if any(key in given.values for key in source.keys) or any(key in inner for key in source.agent_keys):
             if source.name not in reading.sources:

@@ -56,7 +56,7 @@ def _find_sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) ->
     if path and "sweep" in value:
         choices = value["sweep"]
         if len(value) > 1:
-            report(path, "expected sweep alone, got other keys beside it")
+            report(path, "expected only the key sweep, got other keys too")
             choices = []
         elif not isinstance(choices, list) or not choices:
             report((*path, "sweep"), f"expected a list of values, got {choices!r}")

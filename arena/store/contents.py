@@ -92,7 +92,7 @@ class StoreContents(Database):
         runs = self.runs()
         if not runs:
             self.refuse_losses()
-            raise StoreError(f"{self.path} holds no run yet")
+            raise StoreError(f"{self.path} contains no run yet")
         return runs[-1]
 
     def refuse_losses(self) -> None:
@@ -125,7 +125,7 @@ class StoreContents(Database):
         if not rows:
             raise StoreError(f"{self.path} holds no match {key}")
         if len(rows) > 1:
-            raise StoreError(f"{self.path} holds several matches with ids that begin with {key}; give more digits")
+            raise StoreError(f"{self.path} contains several matches whose ids begin with {key}; give more digits")
         return self._found(rows[0])
 
     def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:

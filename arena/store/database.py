@@ -86,8 +86,8 @@ def _refuse_empty(place: Path, *, new: bool = False) -> None:
     found = check_side_file(log)
     if found is not None and found.st_size:
         raise StoreDamaged(
-            f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both, "
-            f"and `arena check {quote(str(place))}` shows what can be recovered"
+            f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both files: "
+            f"`arena check {quote(str(place))}` shows what can be recovered"
         )
     if not new:
         raise StoreError(
@@ -118,7 +118,7 @@ def _check(place: Path, connection: Connection) -> None:
         raise StoreError(f"{place} has no matches yet: `arena run` ended before it made the tables of the store; run it again")
     fit = fit_schema(objects)
     if application != APPLICATION and fit.words:
-        raise StoreError(f"{place} is a database of another program; expected a store of arena")
+        raise StoreError(f"{place} is a database of another program; expected an arena store")
     if version != VERSION:
         newer = version > VERSION
         writer = "was made by a newer arena" if newer else "is a store from before the first release"
@@ -227,13 +227,13 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name == "SQLITE_INTERRUPT":
         if connection is None or connection.deadline == inf or not connection.look():
             raise Interrupted from error
-        return StoreError(f"{path}: a query takes too long for a store of its size, so it was ended")
+        return StoreError(f"{path}: a query took too long for a store of this size and was stopped")
     if name == "SQLITE_TOOBIG":
-        return StoreError(f"{path}: a row has more than {MAX_CELL_BYTES >> 20} MiB; arena writes no such row")
+        return StoreError(f"{path}: a row has more than {MAX_CELL_BYTES >> 20} MiB; arena never writes such a row")
     if name.startswith("SQLITE_CORRUPT") or not name:  # no name: a text is not UTF-8
         return StoreDamaged(f"{path} is damaged: {error}; `arena check` lists what is damaged")
     if name == "SQLITE_NOTADB":
-        return StoreError(f"{path} is not a store: {error}; move it away, or name another store")
+        return StoreError(f"{path} is not a store: {error}; move it away, or choose another store")
     return StoreError(f"{path}: {error}")
 
 

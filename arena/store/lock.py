@@ -41,9 +41,9 @@ class Lock:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 owner = os.pread(file.fileno(), OWNER_BYTES, 0).decode("ascii", "replace").strip() or "unknown"
-                raise StoreError(f"{store} is in use by process {owner}; wait for it to end, or name another store") from None
+                raise StoreError(f"{store} is in use by process {owner}; wait for it to end, or choose another store") from None
             except OSError as error:
-                raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path}); name another place") from error
+                raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path}); choose another path") from error
             with suppress(OSError):
                 self._held = os.path.samestat(os.fstat(file.fileno()), self._path.stat())
             if not self._held:

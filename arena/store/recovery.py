@@ -311,7 +311,7 @@ def _map(number: int) -> bytes | mmap:
 def describe_header(header: bytes, size: int | None) -> list[str]:
     """Return what is wrong with the header of a file, as names of damaged parts. `size` is that of the file, None with a log."""
     if len(header) < HEADER_BYTES:
-        return [f"the file, of which {len(header)} bytes are left"]
+        return [f"the file, which has only {len(header)} bytes left"]
     page_bytes, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     version, application = int.from_bytes(header[60:64], signed=True), int.from_bytes(header[68:72])

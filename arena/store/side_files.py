@@ -93,10 +93,10 @@ def _check_journal(database: Path, journal: Path) -> None:
     if tail == JOURNAL_MAGIC:
         fault = "names another file, which SQLite would delete"
     elif head.startswith(JOURNAL_MAGIC) and int.from_bytes(head[16:20]) * int.from_bytes(head[24:28]) > room:
-        fault = "would make that file larger than both are together"
+        fault = "would make that file larger than both files together"
     if fault:
         raise StoreError(
-            f"{journal} {fault}; arena writes no such journal, so trust neither it nor {database.name}, and move both away; "
+            f"{journal} {fault}; arena never writes such a journal, so do not trust it or {database.name}: move both away; "
             "`arena export --sound` writes the sound matches of a store without its journal"
         )
 

@@ -82,7 +82,7 @@ def _check_options(store: Store, spec: Spec, run: Run, remedy: str | None) -> No
     fresh = shlex.join([word for label in labels for word in ("--fresh-for", label)])
     raise StoreError(
         f"{store.path}: defaults changed since the matches in it were played: {', '.join(changed)}; "
-        + (remedy or f"use {fresh} to play them again, or write the old value into the spec, whose matches then get new ids")
+        + (remedy or f"use {fresh} to play them again, or write the old value into the spec, which gives the matches new ids")
     )
 
 

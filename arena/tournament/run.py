@@ -319,7 +319,7 @@ def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spe
     if held is None:
         if shared:
             raise ArenaError(
-                "seed: secret: every shard needs the same secret. Name a seed in the spec, or start `arena run` without --shard "
+                "seed: secret: every shard needs the same secret. Set a seed in the spec, or start `arena run` without --shard "
                 "on one machine and stop it with Ctrl-C; then copy the store of that run to each shard and pass it with --store"
             )
         return spec

@@ -69,7 +69,7 @@ def test_a_command_replaces_only_its_own_files(store: Path, command: str, name: 
     place.write_bytes(TEXT)
     code, errors = call(command, name)
     assert code == 2
-    assert re.fullmatch(r"-o \S+ exists and is not (a|the) .*; name another place, or move this file away", errors)
+    assert re.fullmatch(r"-o \S+ exists and is not (a|the) .*; choose another path, or move this file away", errors)
     assert place.read_bytes() == TEXT
     place.write_bytes(b"")
     assert call(command, name)[0] == 0
@@ -107,4 +107,4 @@ def test_an_option_and_a_whole_name_are_named() -> None:
 
 def test_a_full_disk_is_distinguished_from_missing_rights() -> None:
     told = str(_explain(Path("r.html"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
-    assert told.startswith("-o r.html: cannot be written: No space left on device; free some space there, or choose a place on")
+    assert told.startswith("-o r.html: cannot be written: No space left on device; free some space there, or choose a path on")

@@ -64,16 +64,16 @@ def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers
     stream = io.StringIO()
     with Progress(spec.boards, spec.size, stream, silence=0.4) as progress:
         play_tournament(spec, None, RunSettings(workers=workers, guarded=workers > 1), Watching(progress))
-    told = "no match has ended for {}: slow is at ply {} of {}, round 1 of connect-four"
+    told = "no match has finished for {}: slow is at ply {} of {}, round 1 of connect-four"
     lines = stream.getvalue().splitlines()
     expected = [(5, "slow - last"), (6, "last - slow")]
     advice = "; its decisions have no time limit: Ctrl-C stops the run, "
-    advice += "and `limits: {seconds: 10}` in the spec ends such a decision"
+    advice += "and `limits: {seconds: 10}` in the spec sets one"
     assert all(line.endswith(advice) for line in lines)
     assert {line.removesuffix(advice).partition(": ")[2] for line in lines} == {
         told.format("", *one).partition(": ")[2] for one in expected
     }
-    assert all(line.startswith("no match has ended for ") for line in lines)
+    assert all(line.startswith("no match has finished for ") for line in lines)
 
 
 def test_nothing_is_said_while_matches_end() -> None:

@@ -117,7 +117,7 @@ def test_an_unfinished_board_is_ranked_by_score(folder: Path, invoke: Arena) -> 
         assert [row["score"] for row in rows] == sorted([row["score"] for row in rows], reverse=True)
         assert "league_points" not in rows[0]
     said = invoke("run", "premier.yaml", "--store", "all.db", "--format", "json")
-    assert "nothing was left to play" in said.stderr
+    assert "there were no matches left to play" in said.stderr
     whole = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows
     keys = ("rank", "agent", "league_points", "form")
     assert [[row[key] for key in keys] for row in rows_of(said)] == [[row[key] for key in keys] for row in whole]
@@ -128,10 +128,10 @@ QUICK = [{"agent": "greedy", "label": label} for label in "abcd"]
 WRONG = [
     ("return 1 / 0", r"ZeroDivisionError: division by zero \(.*league\.py:\d+\)"),
     ("return []", "expected a Placing for each of 4 entries"),
-    ("return [Placing((float('nan'),))] * 4", "merit: expected as many finite numbers for every entry"),
-    ("return [Placing((1,))] * 3 + [Placing((1, 2))]", "merit: expected as many finite numbers for every entry"),
+    ("return [Placing((float('nan'),))] * 4", "merit: expected the same number of finite values for each entry"),
+    ("return [Placing((1,))] * 3 + [Placing((1, 2))]", "merit: expected the same number of finite values for each entry"),
     ("return [Placing((1,), {'goals': 1})] * 4", "values: no column of the format has the key 'goals'"),
-    ("return [Placing((1,), {'form': float('inf')})] * 4", "values: form: expected a finite number, a text or None"),
+    ("return [Placing((1,), {'form': float('inf')})] * 4", "values: form: expected a finite number, a string or None"),
 ]
 
 
@@ -155,7 +155,7 @@ def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path, invoke: Arena)
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('"form", "Form"', '"score", "Form"', "expected an unused key of small letters, digits and _, got 'score'"),
+        ('"form", "Form"', '"score", "Form"', "expected an unused key of lowercase letters, digits and _, got 'score'"),
         ('"form", "Form"', '"league_points", "Form"', "expected an unused key"),
         ('"Form", "text"', '"Form", "txt"', "unknown style 'txt'; did you mean 'text'?"),
     ],
@@ -190,7 +190,7 @@ def test_a_board_names_the_ranking_of_its_format(folder: Path, format_: Any, sai
     assert len(ranked) == 1
     assert ranked[0].startswith(said)
     (marks,) = [remark for remark in board.remarks if remark.startswith("~ : ")]
-    assert marks.startswith("~ : the ratings do not tell this agent apart from another")
+    assert marks.startswith("~ : the ratings do not distinguish this agent from another one")
 
 
 @pytest.mark.parametrize(("format_", "rounds"), [("knockout", 12), ("swiss", 3)])

@@ -200,15 +200,15 @@ def test_a_record_must_agree_with_its_reported_values(cup: Cup) -> None:
     twice = [decision._replace(seat=number % 2) for number, decision in enumerate(4 * record.decisions)]
     longer = {"actions": ("1",) * 20, "decisions": tuple(twice)}
     assert told() == []
-    assert told(returns=(1.0, -1.0)) == ["returns: recorded (1.0, -1.0), but by the reported values (-1.0, 1.0)"]
+    assert told(returns=(1.0, -1.0)) == ["returns: recorded (1.0, -1.0), but the reported values give (-1.0, 1.0)"]
     assert told(decisions=level) == [
         "termination: recorded as adjudicated after 5 moves; by the reported values, this is never due"
     ]
     assert told(termination="normal", **longer, returns=(1.0, -1.0)) == [
-        "termination: recorded normal, but by the reported values adjudicated after 5 moves"
+        "termination: recorded normal, but the reported values end the game after 5 moves"
     ]
     assert told(termination="timeout", seat=1)[0].startswith(
-        "termination: recorded timeout, but by the reported values adjudicated"
+        "termination: recorded timeout, but the reported values end the game"
     )
     gone = list(Step.follow(board.game, record))
     assert compare_with_rules(board.game, record, gone[0], gone[-1], 1000) != [], "on a board without adjudication"
@@ -221,7 +221,7 @@ def test_adjudicated_matches_are_counted_and_replayed(cup: Cup, tmp_path: Path, 
     results = arena.run(cup([-1] * 9, [], RESIGN), store=tmp_path / "cup.db")
     board = Leaderboard.of_results(results)[0]
     assert [(row["agent"], row["wins"], row["failures"]) for row in board.rows] == [("b", 2, 0), ("a", 0, 0)]
-    assert "2 games were adjudicated: they ended early, by the values that the agents reported." in render(results, [board])
+    assert "2 games were adjudicated: they ended early, based on the values that the agents reported." in render(results, [board])
     assert (
         cli.main(
             ["replay", str(tmp_path / "cup.db"), results.records[0].id, "--plugin", str(tmp_path / "walk.py")],
@@ -231,14 +231,17 @@ def test_adjudicated_matches_are_counted_and_replayed(cup: Cup, tmp_path: Path, 
     )
     shown = capsys.readouterr().out
     assert "adjudicated: the first seat reported -0.9 or less in the last 3 moves; returns: -1.0 1.0" in shown
-    assert "the agents have played the same again" in shown
+    assert "the agents made the same decisions again" in shown
 
 
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
         ({"game": "sliding-tiles", "agents": ["a-star"]}, "adjudicate: sliding-tiles is a puzzle, so its matches cannot be"),
-        ({"game": "trio", "agents": ["random", "teller", {"agent": "random", "label": "c"}]}, "trio is no zero-sum game of two"),
+        (
+            {"game": "trio", "agents": ["random", "teller", {"agent": "random", "label": "c"}]},
+            "trio is not a zero-sum game of two",
+        ),
         ({"game": None, "games": ["sliding-tiles", "n-queens"], "agents": ["random"]}, "none of the games can be adjudicated"),
         ({"adjudicate": {}}, "adjudicate: expected draw or resign, as in"),
         ({"adjudicate": {"draw": {"after": -1}}}, "adjudicate.draw.after: expected at least 0, got -1"),

@@ -53,8 +53,8 @@ def test_a_note_counts_the_repeated_openings(tmp_path: Path, invoke: Arena) -> N
     few, enough = tmp_path / "few.yaml", tmp_path / "enough.yaml"
     few.write_text(json.dumps(cup(rounds=12, openings={"plies": 1})))
     enough.write_text(json.dumps(CUP))
-    note = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier one; "
-    note += "1,000 further draws found no other opening of 1 ply\n"
+    note = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier round; "
+    note += "1,000 more draws found no other opening of 1 ply\n"
     assert note in invoke("validate", few).stderr
     assert note in invoke("run", few, "--no-store").stderr
     assert "note" not in invoke("validate", enough).stderr
@@ -108,4 +108,4 @@ def test_a_match_from_a_redrawn_opening_can_be_replayed(tmp_path: Path, invoke: 
     results, redraws = arena.run(CUP, store=path), load_spec(CUP).boards[0].positions.redraws
     last = max(number for number in range(40) if redraws.of(number))
     shown = invoke("replay", path, ids(results)[2 * last]).stdout
-    assert "the rules agree, and the agents have played the same again" in shown
+    assert "the record follows the rules, and the agents made the same decisions again" in shown

@@ -233,8 +233,22 @@ def test_the_scale_can_be_inverted(value: float, low: float, span: float) -> Non
 @pytest.mark.parametrize(
     ("low", "high", "fault"),
     [
-        (-inf, inf, "min_return must be finite: expected a finite number, because a seat that commits a fault gets it, got -inf"),
-        (nan, 1, "min_return must be finite: expected a finite number, because a seat that commits a fault gets it, got nan"),
+        (
+            -inf,
+            inf,
+            (
+                "min_return must be finite: expected a finite number, because it is the return of a seat that commits a fault, "
+                "got -inf"
+            ),
+        ),
+        (
+            nan,
+            1,
+            (
+                "min_return must be finite: expected a finite number, because it is the return of a seat that commits a fault, "
+                "got nan"
+            ),
+        ),
         (3, 2.0, "max_return is below min_return: expected 3 or more, got 2.0"),
         (0, nan, "max_return is below min_return: expected 0 or more, got nan"),
     ],

@@ -124,7 +124,7 @@ def test_a_plugin_that_raises_is_reported_once(write: Write, fault: str) -> None
             results = play(fails, file)
         assert len(results.records) == 6
         [warning] = [str(one.message) for one in caught]
-        assert warning.startswith(f"plugin {fails} is not called again in this run, because arena_match_finished raised ")
+        assert warning.startswith(f"plugin {fails} will not be called again in this run, because arena_match_finished raised ")
         assert sum(load_file(fails).SEEN) == len(load_file(fails).SEEN) == calls
         assert len(load_file(file).SEEN) == 8 * calls
 
@@ -214,7 +214,7 @@ def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: 
     taken = "@hookimpl\ndef arena_add_options(command):\n    import click\n    command.params.append(click.Option(['--store']))\n"
     monkeypatch.setenv("ARENA_PLUGINS", write(taken, "taken.py"))
     done = CliRunner().invoke(command, ["--help"])
-    assert "warning: --store of a plugin is left out, because arena run already has it" in done.stderr
+    assert "warning: --store of a plugin is ignored, because arena run already has this option" in done.stderr
     assert done.stdout.count("--store PATH") == 1
 
 
@@ -267,7 +267,7 @@ def test_a_plugin_may_declare_hooks(write: Write, tmp_path: Path) -> None:
     has = write("@hookimpl\ndef arena_choose_colour(seat): return ['red', 'blue'][seat]\n", "has.py")
     assert load_plugins([adds, has]).manager.hook.arena_choose_colour(seat=1) == "blue"
     wrong = write("@hookimpl\ndef arena_choose_colour(place): return 'red'\n", "wrong.py")
-    with pytest.raises(PluginError, match="arena_choose_colour has the arguments seat, got 'place'"):
+    with pytest.raises(PluginError, match="arena_choose_colour accepts the arguments seat, got 'place'"):
         load_plugins([adds, wrong])
     with pytest.raises(PluginError, match="unknown hook 'arena_choose_colour'"):
         load_plugins([has])
@@ -362,7 +362,7 @@ def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
     [
         ("isolation: sandbox", "agents[1].isolation: expected one of 'none', got 'sandbox'"),
         ("plugin: mine.py", "agents[1].plugin: unknown key"),
-        ("limits: {seconds: 1}", "agents[1]: a limit of time needs a process of its own, and no plugin starts one"),
+        ("limits: {seconds: 1}", "agents[1]: a limit of time needs its own process, and no installed plugin can start one"),
     ],
 )
 def test_an_entry_that_needs_a_blocked_plugin_is_a_fault(tmp_path: Path, entry: str, fault: str) -> None:

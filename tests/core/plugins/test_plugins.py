@@ -345,11 +345,11 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
         (agent("a", "needs = ('path',)"), r"needs: expected a frozenset of traits, got \('path',\)"),
         (agent("a", "needs = 3"), r"needs: expected a frozenset of traits, got 3"),
         # Its names.
-        (agent("Cautious"), r"small letters, digits and dashes, got 'Cautious'"),
-        (agent("very cautious"), r"small letters, digits and dashes, got 'very cautious'"),
-        (agent(""), r"small letters, digits and dashes, got ''"),
-        (agent("a", "name = 3"), r"small letters, digits and dashes, got 3"),
-        (CAUTIOUS.replace('name = "cautious"', ""), r"small letters, digits and dashes, got None"),
+        (agent("Cautious"), r"lowercase letters, digits and dashes, got 'Cautious'"),
+        (agent("very cautious"), r"lowercase letters, digits and dashes, got 'very cautious'"),
+        (agent(""), r"lowercase letters, digits and dashes, got ''"),
+        (agent("a", "name = 3"), r"lowercase letters, digits and dashes, got 3"),
+        (CAUTIOUS.replace('name = "cautious"', ""), r"lowercase letters, digits and dashes, got None"),
     ],
 )
 def test_a_broken_plugin_is_described_in_one_line(plugin: Plugin, source: str, words: str) -> None:
@@ -639,7 +639,7 @@ def test_a_file_replaces_an_installed_plugin(tmp_path: Path, cup: Callable[..., 
     records = [json.loads(line) for line in run(tmp_path, "export", "cup.db").stdout.splitlines()]
     assert [record["actions"][0] for record in records if record["labels"][0] == "cautious"] == ["9"]
     (line,) = [one for one in played.stderr.splitlines() if "note: " in one]
-    assert line == "note: agent cautious of mine.py is used in place of the one from careful-players:players 2.5"
+    assert line == "note: agent cautious of mine.py is used instead of the one from careful-players:players 2.5"
 
 
 @pytest.mark.process

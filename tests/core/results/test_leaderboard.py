@@ -349,8 +349,8 @@ def test_a_board_gives_no_advice_on_rounds_during_a_run() -> None:
 @pytest.mark.parametrize(
     ("partners", "ended", "cause"),
     [
-        (2, True, "No intervals: the other games of pairs are missing, because they are void or in another shard."),
-        (2, False, "No intervals yet: the other games of pairs are missing."),
+        (2, True, "No intervals: games of some pairs are missing, because they are void or in another shard."),
+        (2, False, "No intervals yet: games of some pairs are missing."),
         (3, True, None),
     ],
 )
@@ -368,7 +368,7 @@ def test_a_board_says_if_partner_games_are_missing(partners: int, ended: bool, c
         assert "No intervals" not in remarks
     else:
         assert cause in remarks
-        assert "(the other games of pairs are missing)." in remarks
+        assert "(games of some pairs are missing)." in remarks
         assert "too few" not in remarks
 
 

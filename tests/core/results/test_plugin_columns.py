@@ -147,7 +147,7 @@ def arena_board_columns(spec, records):
     ("more", "reason"),
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("return []", "LookupError: arena_board_columns returned no such column at the end of the run"),
+        ("return []", "LookupError: arena_board_columns did not return this column at the end of the run"),
     ],
 )
 def test_a_failing_hook_costs_only_its_columns(plugin: Path, tmp_path: Path, more: str, reason: str) -> None:
@@ -178,8 +178,8 @@ def test_a_plugin_of_the_user_replaces_an_installed_column(plugin: Path, tmp_pat
     [
         ('BoardColumn("score", "Score", cells=())', "column score"),
         ('BoardColumn("mine", "Mine", "loud", cells=())', "unknown style 'loud'"),
-        ('BoardColumn("mine", "Mine")', "expected either an amount or cells"),
-        ('BoardColumn("mine", "Mine", amount="tokens", cells=())', "expected either an amount or cells"),
+        ('BoardColumn("mine", "Mine")', "expected either an amount or cells, not both"),
+        ('BoardColumn("mine", "Mine", amount="tokens", cells=())', "expected either an amount or cells, not both"),
     ],
 )
 def test_wrong_columns_are_refused(tmp_path: Path, column: str, words: str) -> None:
@@ -218,6 +218,6 @@ def test_a_run_groups_its_matches() -> None:
 
 def test_a_hook_that_needs_a_run_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("from arena import hookimpl\n@hookimpl\ndef arena_board_columns(spec): return [spec.name]\n")
-    told = r"raised AttributeError: .*bad\.py:3\); when a plugin is loaded, it is called as arena_board_columns\(spec=None, "
+    told = r"raised AttributeError: .*bad\.py:3\); arena calls arena_board_columns\(spec=None, "
     with pytest.raises(PluginError, match=told):
         arena.load_plugins([tmp_path / "bad.py"])

@@ -86,7 +86,7 @@ def test_openings_are_advised_only_if_there_are_none() -> None:
 @pytest.mark.process
 def test_times_across_processes_are_marked() -> None:
     mixed = ["random", {"agent": "random", "label": "apart", "isolation": "process"}]
-    said = "* : the times of this agent include the messages to and from another process."
+    said = "* : the times of this agent include communication with another process."
     [board] = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "agents": mixed, "rounds": 1}))
     assert said in board.remarks
     shown = board_table(board)

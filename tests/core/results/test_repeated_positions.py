@@ -37,7 +37,7 @@ def test_deterministic_attempts_at_one_position_are_one_observation() -> None:
     assert found.level() == {0: (1,), 1: (0,)}
     board = Leaderboard.of(tally, finished=True)
     assert [(row["solved"], row["solved_low"], row["solved_high"]) for row in board.rows] == [(1, None, None), (0, None, None)]
-    assert "All start from one position, and repeats say nothing new about the agents." in board.remarks[0]
+    assert "All games start from the same position, and repeated games say nothing new about the agents." in board.remarks[0]
 
 
 def test_random_attempts_at_one_position_are_observations_of_the_agents() -> None:

@@ -141,7 +141,7 @@ def test_rotations_give_everyone_every_seat_once(plugin: str) -> None:
 def test_a_board_by_wins_mentions_another_order_by_returns(plugin: str) -> None:
     agents = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 2, 3)]
     spec = {"game": "share", "plugins": [plugin], "rounds": 1, "agents": agents}
-    remark = "By mean return, the order would differ"
+    remark = "Ranking by mean return would give a different order"
     results = arena.run({**spec, "rank": "wins"})
     board = Leaderboard.of_results(results)[0]
     found = {row["agent"]: (row["rank"], row["mean_return"]) for row in board.rows}

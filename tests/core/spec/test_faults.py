@@ -107,7 +107,7 @@ def test_all_faults_are_reported_at_once(faults: Faults) -> None:
         (f"{TIC}agents: [random, {{agent: lookahead, depth: null}}]\n", "cup.yaml:2:44: agents[1].depth", "integer, got nothing"),
         (f"{TIC}agents: [random, {{agent: lookahead, depth: -1}}]\n", "cup.yaml:2:44: agents[1].depth", "at least 1, got -1"),
         (f"{TIC}agents: [random, {{agent: lookahead, depth: {9**99}}}]\n", "cup.yaml:2:44: agents[1].depth", "at most"),
-        (f"{TIC}agents: [random, {{agent: greedy, depth: 1}}]\n", "cup.yaml:2:34: agents[1].depth", "none is expected"),
+        (f"{TIC}agents: [random, {{agent: greedy, depth: 1}}]\n", "cup.yaml:2:34: agents[1].depth", "no parameters are expected"),
         (
             f"{TIC}agents: [random, {{agent: mcts, iterations: 200}}]\n",
             "cup.yaml:2:32: agents[1].iterations",
@@ -411,7 +411,7 @@ def test_thousands_of_faults_are_reported_quickly(faults: Faults) -> None:
     """The time grows with their number, not with its square."""
     lines = "".join([f"x{number}\n" for number in range(20_000)])
     *found, last = faults(f"{TILES}{TWO}positions: p.txt\n", {"p.txt": lines})
-    assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more faults up to here")
+    assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more errors up to this line")
 
 
 # The values of a sound spec
@@ -467,7 +467,7 @@ def test_two_entries_that_are_the_same_on_a_board_are_a_fault(faults: Any) -> No
         ("{agent: {comand: [node]}}", "agents[1].agent", "did you mean 'command'?"),
         ("{agent: {command: [no-such-program-here]}}", "agents[1].agent.command", "no program 'no-such-program-here' on PATH"),
         (f"{{agent: {{command: ['{'9' * 300}']}}}}", "agents[1].agent.command", "no program '999"),
-        ("{agent: {command: [./nothing-here]}}", "agents[1].agent.command", "that can be started"),
+        ("{agent: {command: [./nothing-here]}}", "agents[1].agent.command", "cannot be started"),
         ("{agent: {command: [sh]}, isolation: none}", "agents[1].isolation", "expected process or sandbox, got 'none'"),
         ("{agent: greedy, isolation: none, limits: {memory_mb: 100}}", "agents[1].isolation", "memory limit needs isolation"),
     ],
@@ -509,7 +509,7 @@ def test_a_program_without_a_label_is_named_after_its_file(load: Load) -> None:
     [
         ("tic-tac-toe", "none", None),
         ("kuhn-poker", "none", "nothing prevents agents from remembering them"),
-        ("kuhn-poker", "process", "a process sees each deal only once; `isolation: sandbox` also keeps it from leaving files"),
+        ("kuhn-poker", "process", "a process sees each deal only once; `isolation: sandbox` also prevents it from leaving files"),
         ("kuhn-poker", "sandbox", None),
         ("pig", "process", "a process sees each deal only once"),
     ],
@@ -545,7 +545,7 @@ def arena_games(): return [Coins]
 def test_the_returns_of_a_game_with_its_parameters_are_checked(faults: Faults) -> None:
     spec = "plugins: [coins.py]\nagents: [minimax, random]\ngames: [coins, {name: coins, bounded: false}]\n"
     (fault,) = faults(spec, {"coins.py": COINS})
-    expected = "a finite number, because a seat that commits a fault gets it"
+    expected = "a finite number, because it is the return of a seat that commits a fault"
     assert fault == f"cup.yaml:3:16: games[1]: coins: min_return must be finite: expected {expected}, got -inf"
 
 
@@ -558,7 +558,7 @@ def test_many_faults_of_one_kind_are_counted(tmp_path: Path) -> None:
         load_spec(tmp_path / "cup.yaml")
     positions = [fault for fault in caught.value.faults if fault.where == "positions"]
     assert [fault.line for fault in positions] == [*range(1, 21), 5_000]
-    assert positions[-1].message == "4,980 more faults up to here"
+    assert positions[-1].message == "4,980 more errors up to this line"
     assert len(str(caught.value)) < 20_000
     assert "rounds: expected at least 1, got 0" in str(caught.value)
 
@@ -593,4 +593,4 @@ def test_an_object_in_a_spec_is_named_with_its_place(changed: dict[str, Any], pa
 def test_the_entries_of_a_spec_are_limited(faults: Faults, agents: str) -> None:
     """20,000 entries would have 200 million pairs."""
     (fault,) = faults(f"game: tic-tac-toe\nagents: {agents}\n")
-    assert fault == "cup.yaml:2:9: agents: expected at most 2,000 entries, with sweeps written out; split the spec"
+    assert fault == "cup.yaml:2:9: agents: expected at most 2,000 entries, with sweeps expanded; split the spec"

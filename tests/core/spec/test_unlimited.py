@@ -167,4 +167,4 @@ def test_a_depth_limit_without_a_heuristic_is_noted(entry: str, noted: bool, tmp
     spec = load_spec(
         {"game": "plain", "agents": [given, {"agent": "random", "label": "other"}]}, plugins=[f"{tmp_path}/plain.py"]
     )
-    assert any("all unfinished states look equal to it" in note for note in spec.notes) == noted
+    assert any("it values all unfinished states equally" in note for note in spec.notes) == noted

@@ -236,7 +236,7 @@ def test_shards_merge_to_the_whole(cup: Path, invoke: Arena, tmp_path: Path) -> 
     assert "hard" not in halves
     again = invoke("run", cup, "--format", "json")
     assert scores(again.stdout) == scores(whole.stdout)
-    assert "nothing was left to play" in again.stderr
+    assert "there were no matches left to play" in again.stderr
     assert invoke("merge", "results/cup.db", *parts).returncode == 2
     assert invoke("run", cup, "--shard", "4/3").returncode == 2
 
@@ -288,7 +288,7 @@ def test_a_replay_verifies_every_position(cup: Path, invoke: Arena, tmp_path: Pa
     done = invoke("replay", "results/cup.db", record["id"][:10])
     assert done.returncode == 0
     assert invoke("replay", "results/cup.db", "zz").returncode == 2
-    assert "the rules agree, and the agents have played the same again" in done.stdout
+    assert "the record follows the rules, and the agents made the same decisions again" in done.stdout
     shown = re.findall(r"^(\d+)\. (\w+): (\d)", done.stdout, re.MULTILINE)
     assert [action for _, _, action in shown] == record["actions"]
     assert [who for _, who, _ in shown] == [record["labels"][number % 2] for number in range(len(shown))]

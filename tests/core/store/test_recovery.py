@@ -256,7 +256,7 @@ def test_a_wrong_header_is_reported(small: Path) -> None:
         changed = bytearray(header)
         changed[offset] ^= 0xFF
         assert describe_header(bytes(changed), size) == ["the header of the file"], offset
-    assert describe_header(header[:-1], size) == ["the file, of which 99 bytes are left"]
+    assert describe_header(header[:-1], size) == ["the file, which has only 99 bytes left"]
     (found,) = describe_header(header[:63] + b"\x63" + header[64:], size)
     assert "the version in its header (99;" in found
     (found,) = describe_header(header, size + 1)

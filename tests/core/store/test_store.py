@@ -383,7 +383,7 @@ def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytes
     arena.run({**spec, **change}, store="old.db")
     arena.run(spec, store="new.db")
     _set_start("old.db", "2020-01-01T00:00:00+00:00")
-    with pytest.raises(StoreConflict, match=f"old.db and new.db are of different tournaments: {words}"):
+    with pytest.raises(StoreConflict, match=f"old.db and new.db belong to different tournaments: {words}"):
         merge_stores("all.db", [first, *({"old.db", "new.db"} - {first})])
     assert not Path("all.db").exists()
 
@@ -532,7 +532,7 @@ def _shared(ids: list[str]) -> str:
 def test_an_empty_store_has_no_tallies(tmp_path: Path) -> None:
     spec = load_spec(SPEC)
     with Store.open(tmp_path / "a.db", write=True) as store:
-        with pytest.raises(StoreError, match="holds no run yet"):
+        with pytest.raises(StoreError, match="contains no run yet"):
             store.last()
         store.begin(Run.of(spec))
         assert [tally.games for tally in tallies_of(store, store.last().boards)] == [0]

@@ -138,14 +138,14 @@ def test_a_changed_default_stops_a_run(
 def test_new_matches_let_a_run_with_another_default_go_on(played: Path, invoke: Arena) -> None:
     write(played, ("taker", "place: int = 0", "place: int = -1"))
     assert invoke("run", "cup.yaml", "--fresh-for", "taker", "--workers", "1").returncode == 0
-    assert "nothing was left to play" in invoke("run", "cup.yaml").stderr
+    assert "there were no matches left to play" in invoke("run", "cup.yaml").stderr
 
 
 def test_new_options_change_no_match(played: Path, invoke: Arena) -> None:
     write(played, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
     again = invoke("run", "cup.yaml", "--accept-changed-plugins")
     assert again.returncode == 0, again.stderr
-    assert f"all {MATCHES} matches were in results/cup.db; nothing was left to play" in again.stderr
+    assert f"all {MATCHES} matches were in results/cup.db; there were no matches left to play" in again.stderr
 
 
 def test_stores_with_other_defaults_are_not_merged(played: Path, invoke: Arena) -> None:

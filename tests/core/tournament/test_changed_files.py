@@ -31,7 +31,7 @@ ALL = 3 * 2 * 2
 """Matches: pairs of three, two orders, two rounds."""
 OF_TABLE = 2 * 2 * 2
 """Matches of the entry `table`."""
-NOTHING_LEFT = f"note: all {ALL} matches were in cup.db; nothing was left to play\n"
+NOTHING_LEFT = f"note: all {ALL} matches were in cup.db; there were no matches left to play\n"
 MEDDLER = """
 import os
 from pathlib import Path

@@ -40,7 +40,7 @@ def arena_agents():
     return [Mine]
 '''
 SPEC = "game: tic-tac-toe\nrounds: 2\nseed: 3\nagents: [mine, random, greedy]\nplugins: [mine.py]\n"
-ALL_THERE = "note: all 12 matches were in s.db; nothing was left to play\n"
+ALL_THERE = "note: all 12 matches were in s.db; there were no matches left to play\n"
 SEVERAL = "more than one version"
 
 

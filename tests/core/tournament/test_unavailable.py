@@ -108,4 +108,4 @@ def test_void_matches_that_are_played_again_are_counted_once(spec: dict[str, Any
     away(tmp_path, 1)
     run_again(3)
     assert run_again(4) == "note: 5 matches were in cup.db, 1 void match has been played again, 2 have been added"
-    assert run_again(4) == "note: all 8 matches were in cup.db; nothing was left to play"
+    assert run_again(4) == "note: all 8 matches were in cup.db; there were no matches left to play"
