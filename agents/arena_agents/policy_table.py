@@ -62,7 +62,7 @@ class PolicyTable(Agent):
         if self.missing == "error":
             text = game.format_state(observation)
             raise ArenaError(
-                f"{self.file} has no line for {text!r}; add one, or set `missing: uniform`, which then plays at random"
+                f"{self.file} has no line for {text!r}; add one, or set `missing: uniform`, to play at random in such positions"
             )
         return [1.0 / len(actions)] * len(actions)
 
@@ -178,7 +178,7 @@ def _read_arrays(path: Path) -> Iterator[TableRow]:
     observations, actions, shares = [arrays[name] for name in names]
     if {observations.dtype.kind, actions.dtype.kind} != {"U"} or shares.shape != (*observations.shape, *actions.shape):
         raise ValueError(
-            f"{path}: expected texts of observations and of actions, and a row of probabilities for each observation, got "
+            f"{path}: expected observations and actions as strings, and a row of probabilities for each observation, got "
             f"{observations.dtype}{observations.shape}, {actions.dtype}{actions.shape} and {shares.shape}"
         )
     for number, (observation, row) in enumerate(zip(observations.tolist(), shares.tolist(), strict=True), 1):

@@ -55,7 +55,8 @@ class SolvedGame(Agent):
     def policy_elsewhere(self, game: Game, observation: State) -> Sequence[float]:
         """Return the probabilities for an observation that the solution does not have. The default raises ArenaError."""
         raise ArenaError(
-            f"{name_of(self)} has solved {name_of(game)} from its start, and {abbreviate(observation)} cannot be reached from "
+            f"{name_of(self)} has solved {name_of(game)} from its initial state, and {abbreviate(observation)} cannot be "
+            "reached from "
             "there"
         )
 

@@ -143,7 +143,7 @@ class Backgammon(Game):
             f"{name} {mark}: bar {count(side, BAR)}, off {count(side, 0)}"
             for name, mark, side in zip("ab", "xo", (x, o), strict=True)
         ]
-        turn = "over" if self.is_terminal(state) else f"{'ab'[seat]} {f'has thrown {roll}' if roll else 'to throw'}"
+        turn = "over" if self.is_terminal(state) else f"{'ab'[seat]} {f'has rolled {roll}' if roll else 'to roll'}"
         return "\n".join([*lines, *sides, turn])
 
     def format_state(self, state: State) -> str:
@@ -159,7 +159,7 @@ class Backgammon(Game):
         words = text.split()
         if len(words) not in (3, 4) or words[2] not in ("a", "b") or (len(words) == 4 and words[3] not in ROLLS):
             raise ValueError(
-                f"expected the checkers of a and b, the seat a or b and perhaps a throw such as 3-1, got {abbreviate(text)}"
+                f"expected the checkers of a and b, the seat a or b and optionally a roll such as 3-1, got {abbreviate(text)}"
             )
         x, o = _parse_side(words[0]), _parse_side(words[1])
         shared = [point for point in POINTS if count(x, point) and count(o, BAR - point)]

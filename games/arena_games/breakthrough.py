@@ -135,7 +135,7 @@ class Breakthrough(Game):
         seat = "wb".index(mover)
         if max(counts) > 2 * self.columns or max(row.count(mark) for mark, row in (("w", rows[0]), ("b", rows[-1]))) > 1:
             raise ValueError(
-                f"expected at most {2 * self.columns} pieces of a side, and one in the last row, got {abbreviate(text)}"
+                f"expected at most {2 * self.columns} pieces per side, and one in the last row, got {abbreviate(text)}"
             )
         if len(reached) > 1 or seat in reached or counts[1 - seat] == 0:
             raise ValueError(f"the side to move, {mover}, has already won in {abbreviate(text)}, so play cannot have continued")

@@ -73,9 +73,11 @@ def read_position(text: str, most_quiet: int) -> State:
                 raise ValueError(f"a man in the last row is a king, so {name} cannot stand in {abbreviate(text)}")
             cells[int(number) - 1] = (KING if name.startswith("K") else MAN)[seat]
         if len(names) > 12:
-            raise ValueError(f"expected at most 12 pieces of a side, got {len(names)} in {abbreviate(text)}")
+            raise ValueError(f"expected at most 12 pieces per side, got {len(names)} in {abbreviate(text)}")
     quiet, jumper = words[1] if len(words) > 1 else "0", words[2] if len(words) > 2 else ""
     number = jumper.removeprefix("x")
     if not quiet.isdecimal() or int(quiet) > most_quiet or (jumper and not (number.isdecimal() and 1 <= int(number) <= SQUARES)):
-        raise ValueError(f"expected at most {most_quiet} quiet plies, then perhaps a square such as x22, got {abbreviate(text)}")
+        raise ValueError(
+            f"expected at most {most_quiet} quiet plies, and optionally a square such as x22, got {abbreviate(text)}"
+        )
     return (*cells, int(number) - 1 if jumper else -1, int(quiet), LETTERS.index(parts[0]))

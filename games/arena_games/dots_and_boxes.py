@@ -147,7 +147,7 @@ class DotsAndBoxes(Game):
         owners = parts[1].replace("/", "")
         for box, wall in enumerate(self.walls):
             if (lines & wall == wall) != (owners[box] != "."):
-                raise ValueError(f"expected an owner for each box with four lines and for no other, got {abbreviate(text)}")
+                raise ValueError(f"expected an owner for each box with four lines, and for no other box, got {abbreviate(text)}")
         a, b = [sum(1 << box for box, owner in enumerate(owners) if owner == seat) for seat in "ab"]
         return (lines, a, b, "ab".index(parts[2]))
 

@@ -57,7 +57,7 @@ class NQueens(Puzzle):
         if n < 1:
             raise ValueError(f"n: expected 1 or more, got {n}")
         if n in (2, 3):
-            warnings.warn(f"{n} queens have no solution; the search runs anyway", stacklevel=2)
+            warnings.warn(f"{n} queens have no solution; the search will still run", stacklevel=2)
         self.n = n
         if start not in ("random", "greedy"):
             raise ValueError(f"start: expected random or greedy, got {start}")

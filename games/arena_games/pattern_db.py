@@ -127,7 +127,7 @@ def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...],
         seen.add(tile)
     if len(seen) < len(tiles):
         missing = ", ".join(str(tile) for tile in tiles if tile not in seen)
-        raise ValueError(f"partition: {abbreviate(text)} leaves out tiles {missing}; sizes would add up to {len(tiles)}")
+        raise ValueError(f"partition: {abbreviate(text)} leaves out tiles {missing}; sizes must add up to {len(tiles)}")
     return tuple([tuple(sorted(each)) for each in parts])
 
 

@@ -131,7 +131,7 @@ class Rubik2x2(Puzzle):
         for place, facelets in enumerate(FACELETS):
             corner = "".join([stickers[facelet] for facelet in facelets])
             if corner not in known:
-                raise ValueError(f"no corner has the colours {corner}, as the one at {CORNERS[place]} in {abbreviate(text)}")
+                raise ValueError(f"no corner has the colours {corner} of the one at {CORNERS[place]} in {abbreviate(text)}")
             found.append(known[corner])
         if sorted(corner // 3 for corner in found) != list(range(8)):
             raise ValueError(f"expected each corner once, got {abbreviate(text)}")

@@ -66,7 +66,7 @@ class Sokoban(Puzzle):
         self.boxes = found.boxes.bit_count()
         self.start = self.settle(found.boxes, found.man)
         if not found.can_match():
-            raise ValueError(f"{found.place} is unsolvable: a box cannot reach a goal of its own")
+            raise ValueError(f"{found.place} is unsolvable: the boxes cannot all reach different goals")
 
     def initial(self, rng: random.Random) -> State:
         """Return the level's start; with `shuffle`, the state after random pulls from the goals."""

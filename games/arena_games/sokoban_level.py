@@ -113,7 +113,8 @@ class Level:
             man += self.offsets[WAYS.find(step)]
             if step not in WAYS or not is_set(self.floor & ~boxes, man):
                 raise ValueError(
-                    f"expected small letters of {WAYS} for a walk over free cells, got {abbreviate(step)} in {abbreviate(text)}"
+                    f"expected lowercase letters of {WAYS} for a walk over free cells, got {abbreviate(step)} in "
+                    f"{abbreviate(text)}"
                 )
         if not letter or letter not in WAYS.upper():
             raise ValueError(f"expected one capital letter of {WAYS.upper()} for the push, got {abbreviate(text)}")

@@ -142,9 +142,13 @@ class TwentyFortyEight(Game):
         tiles = [tile for row in rows for tile in row]
         strange = [tile for tile in tiles if tile and (tile < 2 or tile & (tile - 1))]
         if strange:
-            raise ValueError(f"expected 0 for an empty cell or a power of 2 from 2, got {strange[0]} in {abbreviate(text)}")
+            raise ValueError(
+                f"expected 0 for an empty cell or a power of 2 that is at least 2, got {strange[0]} in {abbreviate(text)}"
+            )
         if points < 0 or not 0 <= coming <= min(2, tiles.count(0)):
-            raise ValueError(f"expected a score from 0, and up to 2 tiles to come that have room, got {abbreviate(text)}")
+            raise ValueError(
+                f"expected a score of at least 0, and at most 2 tiles to come, for which there is room, got {abbreviate(text)}"
+            )
         return (rows, points, coming)
 
 

@@ -88,7 +88,7 @@ def test_an_endless_line_ends_with_an_error_that_suggests_a_limit(agent: Agent) 
     record = arena.play(Ring(), [agent, "random"])
     assert record.termination == "exception"
     assert "RecursionError" in (record.message or "")
-    assert "set a depth or a budget of nodes" in (record.message or "")
+    assert "set a limit of depth or nodes" in (record.message or "")
 
 
 def test_a_warning_says_that_a_line_may_never_end(tmp_path: Any) -> None:

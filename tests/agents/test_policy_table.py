@@ -110,7 +110,8 @@ def test_a_long_line_is_refused_at_once(part: str, tmp_path: Path) -> None:
 def test_a_missing_observation_is_named_in_the_error(tmp_path: Path) -> None:
     file = write_policy(tmp_path, "J?:\tpass=1\n")
     with pytest.raises(
-        ArenaError, match=r"policy.txt has no line for 'K\?:'; add one, or set `missing: uniform`, which then plays at random"
+        ArenaError,
+        match=r"policy.txt has no line for 'K\?:'; add one, or set `missing: uniform`, to play at random in such positions",
     ):
         PolicyTable(file=file).policy(KuhnPoker(), ("K?", ""))
     assert PolicyTable(file=file, missing="uniform").policy(KuhnPoker(), ("K?", "")) == [0.5, 0.5]
@@ -171,7 +172,7 @@ def test_an_invalid_npz_file_is_refused(tmp_path: Path) -> None:
     faults: list[tuple[dict[str, Any], str]] = [
         ({"observations": np.array([{"J?:"}], dtype=object)}, "without pickled objects"),
         ({"probabilities": [1.0]}, "a row of probabilities for each observation"),
-        ({"actions": [1, 2]}, "expected texts of observations and of actions"),
+        ({"actions": [1, 2]}, "expected observations and actions as strings"),
         (
             {"probabilities": [[0.5, 0.4]]},
             "policy.npz: row 1: expected probabilities of 0 or more that add up to 1, got a sum of 0.9",

@@ -191,6 +191,8 @@ def test_mccfr_refuses_games_with_too_many_information_sets(monkeypatch: pytest.
 def test_cfr_plus_refuses_an_unreachable_position() -> None:
     """CFR+ solves the game from its start. MCCFR plays uniformly on any position that it has not visited."""
     agent: Agent = CFRPlus(iterations=3)
-    with pytest.raises(ArenaError, match=r"cfr-plus has solved kuhn-poker from its start, and .* cannot be reached from there"):
+    with pytest.raises(
+        ArenaError, match=r"cfr-plus has solved kuhn-poker from its initial state, and .* cannot be reached from there"
+    ):
         agent.policy(KuhnPoker(), ("A?", ""))
     assert MCCFR(iterations=3).policy(KuhnPoker(), ("A?", "")) == [0.5, 0.5]

@@ -280,7 +280,7 @@ def test_a_plugin_brings_one(tmp_path: Path, arena: Callable[..., Any]) -> None:
         ({"decorator": ""}, "expected functions or classes decorated with @encoding"),
         ({"parameters": "observation"}, "expected (game, observation, seat), got (observation)"),
         ({"decorator": GOOD.replace("(1,)", "(0,)")}, "shape: expected a tuple of positive whole numbers"),
-        ({"decorator": GOOD.replace("corner", "Corner!")}, "name: expected small letters"),
+        ({"decorator": GOOD.replace("corner", "Corner!")}, "name: expected lowercase letters"),
     ],
 )
 def test_a_plugin_that_brings_none(changed: dict[str, str], message: str, tmp_path: Path) -> None:

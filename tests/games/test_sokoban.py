@@ -236,7 +236,7 @@ def test_invalid_texts_are_refused_with_a_reason() -> None:
         ("r", "capital letter"),
         ("lR", "free cells"),
         ("L", "no box"),
-        ("xR", "small letters"),
+        ("xR", "lowercase letters"),
         ("", "capital"),
     ):
         with pytest.raises(ValueError, match=reason):

@@ -338,9 +338,9 @@ def test_puzzle_files_may_have_any_of_the_usual_formats(tmp_path: pathlib.Path, 
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("p.txt", f"{PUZZLE[:-1]}\n{PUZZLE}\n", "p.txt:1:.* got 80; the file was read as one with a position in each line"),
+        ("p.txt", f"{PUZZLE[:-1]}\n{PUZZLE}\n", "p.txt:1:.* got 80; the file was read with one position per line"),
         ("p.csv", f"puzzle\n{PUZZLE}\n{PUZZLE}1\n", "p.csv:3:.* got 82; the file was read as CSV with a header .* 'puzzle'"),
-        ("p.txt", "\n".join([*ROWS, *ROWS[:8]]), "p.txt:10:.* got 72; the file was read as one with a position in every 9"),
+        ("p.txt", "\n".join([*ROWS, *ROWS[:8]]), "p.txt:10:.* got 72; the file was read with one position per 9"),
     ],
 )
 def test_an_invalid_line_is_reported_with_the_format_of_the_file(

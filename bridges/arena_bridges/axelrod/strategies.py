@@ -40,7 +40,7 @@ def find_strategy(name: str) -> Any:
         written = {one.lower(): one for one in known}
         near = [written[one] for one in get_close_matches(name.lower(), written, n=3, cutoff=0.6)]
         near = [written[name.lower()]] if name.lower() in written else near
-        hint = f"did you mean {' or '.join(near)}?" if near else "`python -m arena_bridges.axelrod` lists them"
+        hint = f"did you mean {' or '.join(near)}?" if near else "use `python -m arena_bridges.axelrod` to list them"
         raise ValueError(f"strategy: unknown {name!r}; {hint}")
     reason = refusal(known[name])
     if reason is not None:

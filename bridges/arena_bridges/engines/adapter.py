@@ -116,7 +116,7 @@ class Adapter:
     def _choose(self, message: Message) -> Message:
         talk, game = self._talk, self._game
         if talk is None:
-            raise EngineFault("there is no match")
+            raise EngineFault("no match was started")
         if "position" in message:
             self._state = game.parse_state(message["position"])
             talk.place(self._state)

@@ -107,7 +107,7 @@ class EngineProcess:
         """Return the next line of the engine, stripped. `expected` describes it for messages."""
         text = self._inbox.line(self, self.until, self.stop)
         if text is None:
-            raise EngineFault(f"{self.name}: expected {expected}, got nothing in time")
+            raise EngineFault(f"{self.name}: expected {expected}, got no answer in time")
         if not text:
             raise self._ended(expected)
         return text.decode("utf-8", "replace").strip()

@@ -71,7 +71,7 @@ class EngineEntry(CommandAgent):
             if not (inspect.isclass(found) and issubclass(found, EngineAgent)):
                 raise TypeError(f"expected a subclass of EngineAgent, got {found!r}")
         except Exception as error:  # the class may belong to a plugin
-            self.given.report(where, f"the adapter of {name} does not load: {describe(error)}")
+            self.given.report(where, f"the adapter of {name} cannot be loaded: {describe(error)}")
             return None
         return found
 

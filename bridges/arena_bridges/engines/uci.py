@@ -117,7 +117,7 @@ class UciConversation(EngineConversation):
         last = None
         while True:
             try:
-                last = self.engine.receive(f"{word}, as UCI has it")
+                last = self.engine.receive(f"{word}, as defined by UCI")
             except EngineFault as fault:
                 raise EngineFault(str(fault) + ("" if last is None else f"; its last output was {last[:80]!r}")) from None
             if last == word:

@@ -169,7 +169,7 @@ class LanguageModel(Agent):
         if price is not None and not {"in", "out"} <= price.keys():
             raise ValueError(f"price: expected in and out, such as {{in: 2, out: 8}}, got {price}")
         if votes > 1 and temperature == 0:
-            raise ValueError("votes: the answers are all alike at temperature 0; set temperature, for example 0.7")
+            raise ValueError("votes: all answers are identical at temperature 0; set temperature, for example 0.7")
         self.prompt = None if prompt is None else PromptFile.read(prompt)
         self.think = think
         self.votes = votes
@@ -209,9 +209,9 @@ class LanguageModel(Agent):
         limits = {options["max_cost"] for options in entries}
         for number, options in enumerate(entries):
             if len(limits) > 1:
-                yield number, "max_cost", "it is a limit of the whole run; write it at the top of the spec"
+                yield number, "max_cost", "it is a limit of the whole run; write it at the top level of the spec"
             elif options["max_cost"] is not None and options["price"] is None:
-                yield number, "price", "max_cost needs the price of a million tokens; write price: {in: 2, out: 8}, or 0 for both"
+                yield number, "price", "max_cost needs the price per million tokens; write price: {in: 2, out: 8}, or 0 for both"
             parts, key = address(options["url"]), options["key_env"]
             if key is None and is_loopback(parts):
                 continue
@@ -239,11 +239,11 @@ class LanguageModel(Agent):
         if not self.disguise:
             return None
         if not hasattr(game, "disguise"):
-            return f"disguise: {name_of(game)} has none; leave it out, or define the method disguise of the game"
+            return f"disguise: {name_of(game)} has no disguise; remove this option, or define the method disguise of the game"
         try:
             game.disguise(random.Random(0))
         except ValueError as error:
-            return f"disguise: {name_of(game)} has none with these parameters: {error}"
+            return f"disguise: {name_of(game)} has no disguise with these parameters: {error}"
         return None
 
     def check_backend(self) -> None:
@@ -393,19 +393,22 @@ def _check_request(headers: Mapping[str, str], extra: Mapping[str, Any], api: Ap
     """
     for name, value in headers.items():
         if SECRET_HEADER.search(name):
-            raise ValueError(f"headers: {cut(name)} may hold a secret, which a spec must not contain; key_env names the key")
+            raise ValueError(
+                f"headers: {cut(name)} may contain a secret, which a spec must not contain; use key_env to name an "
+                "environment variable with the key"
+            )
         if name.lower() in OWN_HEADERS or not re.fullmatch(r"[A-Za-z0-9-]+", name):
-            raise ValueError(f"headers: expected the name of another header, got {cut(name)!r}")
+            raise ValueError(f"headers: expected the name of a different header, got {cut(name)!r}")
         if not re.fullmatch(r"[\x20-\x7e]*", value):
             raise ValueError(f"headers: expected printable ASCII for {name}, got {cut(value)!r}")
     inner = extra.get("generationConfig")
     names = [name for name in extra if name != "generationConfig"] + list(inner if isinstance(inner, dict) else ())
     for name in sorted(names):
         if name in api.own_fields | ANSWER_COUNTS | {"stream"}:
-            raise ValueError(f"extra_body: {name} is set by arena; leave it out")
+            raise ValueError(f"extra_body: {name} is set by arena; remove it")
         if limited and name not in FREE_FIELDS:
             allowed = ", ".join(sorted(FREE_FIELDS))
             raise ValueError(
-                f"extra_body: {cut(name)} may add costs that max_cost does not count; leave out {cut(name)} or max_cost. "
+                f"extra_body: {cut(name)} may add costs that max_cost does not count; remove {cut(name)} or max_cost. "
                 f"With max_cost, these fields are allowed: {allowed}"
             )

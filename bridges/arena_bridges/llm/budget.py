@@ -91,7 +91,7 @@ class Budget:
                     )
                     self.reached = self.reached or (
                         f"max_cost: {known + lost:.6g} of {self.limit:.6g} is spent{largest}, and the next request may cost "
-                        f"{most:.3g}; a larger max_cost plays the rest"
+                        f"{most:.3g}; set a larger max_cost to play the other matches"
                     )
             if self.reached is not None:
                 raise BackendGone(self.reached)
@@ -128,7 +128,7 @@ def change_file(place: Path) -> Iterator[sqlite3.Connection]:
             yield opened
             opened.execute("COMMIT")
     except sqlite3.Error as error:
-        raise Unavailable(f"{place}, which counts the requests to models, cannot be changed: {error}") from error
+        raise Unavailable(f"{place}, which counts the requests to models, cannot be written: {error}") from error
 
 
 _open: dict[int, Budget] = {}

@@ -119,7 +119,7 @@ class Endpoint:
         except ArenaError:  # `check` raises the error again, and its caller names the entry
             return None
         self._checked = not why
-        limit = f"if it does not answer within {FIRST_ANSWER_SECONDS:g} s, the run leaves out the matches of its entries"
+        limit = f"if it does not answer within {FIRST_ANSWER_SECONDS:g} s, the matches of its entries are skipped"
         return f"{self.url} does not answer yet ({why}); {limit}" if why else None
 
     def check(self) -> None:
@@ -155,13 +155,13 @@ class Endpoint:
             if refused.status in (401, 403):
                 given = f"the key in {self._key}"
                 if self._key is None:
-                    given = "a request without a key; key_env: NAME in the entry gives one"
+                    given = "a request without a key; use key_env: NAME in the entry to set one"
                 raise ArenaError(f"{self.url} does not accept {given}: {refused}") from None
             if refused.status in BUSY:  # with another status, it answers, but has no list of models
                 return str(refused), refused.pause or FIRST_PAUSE_SECONDS
         except ssl.SSLCertVerificationError as error:
-            advice = f"name the file of the authority that signed its certificate in {CERTIFICATES}, or correct the url"
-            raise ArenaError(f"{self.url} has no trusted certificate: {_describe(error)}; {advice}") from None
+            advice = f"set {CERTIFICATES} to the file of the authority that signed its certificate, or correct the url"
+            raise ArenaError(f"{self.url} does not have a trusted certificate: {_describe(error)}; {advice}") from None
         except (OSError, HTTPException, ValueError) as error:
             return _describe(error), FIRST_PAUSE_SECONDS
         return "", 0.0
@@ -219,7 +219,7 @@ class Endpoint:
 
     def _check_key(self) -> None:
         if self._key is not None and not os.environ.get(self._key):
-            raise ArenaError(f"{self.url} needs a key: set {self._key}; every address outside this machine needs a key")
+            raise ArenaError(f"{self.url} needs a key: set {self._key}; all addresses outside this machine need a key")
 
     def _fail(self, why: str, began: float, wait: float) -> Unavailable:
         """Return the error for a request that began at time `began` and could be repeated after `wait` seconds."""
@@ -231,7 +231,7 @@ class Endpoint:
             silence = now - self._silent
             if silence + wait < WAIT_SECONDS:
                 return Unavailable(message)
-            reason = "" if wait == inf else f"; this run does not ask it again, after {silence:.0f} s without an answer"
+            reason = "" if wait == inf else f"; after {silence:.0f} s without an answer, this run sends it no more requests"
             self._gone = message + reason
             return BackendGone(self._gone)
 

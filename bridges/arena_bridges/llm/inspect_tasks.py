@@ -92,7 +92,7 @@ def arena_spec(spec: str, plugins: str | list[str] = ()) -> Task:  # type: ignor
 def _make_task(spec: Spec) -> Task:
     for board in spec.boards:
         if board.format.follows_results:
-            raise ValueError(f"format {board.format.name}: its matches follow from results, but Inspect needs them in advance")
+            raise ValueError(f"format {board.format.name}: its matches depend on results, but Inspect needs them in advance")
         for seat in board.seats:
             if _is_model(seat) and not seat.in_process:
                 raise ValueError(f"isolation {seat.isolation}: {seat.label} is queried by Inspect; use isolation: none for it")
@@ -100,7 +100,7 @@ def _make_task(spec: Spec) -> Task:
     while (batch := schedule.take(1000)) is not Batch.OVER:
         matches |= {place.match_id(spec): place for place in batch if any(map(_is_model, _seats_of(spec, place)))}
     if not matches:
-        raise ValueError(f"{spec.name}: no match has an entry with agent: {LanguageModel.name}")
+        raise ValueError(f"{spec.name}: no match has an entry with the agent {LanguageModel.name}")
 
     @solver(name="arena_player")  # type: ignore[untyped-decorator]
     def play() -> Solver:
@@ -136,7 +136,9 @@ async def _play_sample(spec: Spec, place: Scheduled, state: TaskState, baton: th
     backends = {seat.label: InspectBackend(get_model(role=seat.label), baton) for seat in seats if _is_model(seat)}
     own = [number for number, seat in enumerate(seats) if seat.label in backends and backends[seat.label].model is active]
     if not own:
-        raise ValueError(f"{' against '.join(backends)}: all models of this match have roles; leave one to the evaluated model")
+        raise ValueError(
+            f"{' against '.join(backends)}: all models of this match have roles; leave one entry to the evaluated model"
+        )
     connected = [
         replace(seat, make=partial(_connect, seat, backends[seat.label])) if seat.label in backends else seat
         for seat in board.seats

@@ -88,5 +88,5 @@ def _compile(text: str) -> PromptFile:
     except jinja2.TemplateError as error:
         raise ValueError(f"prompt: {error.message or error}") from None
     if not any(message["content"].strip() for message in sample):
-        raise ValueError("prompt: expected a text, got an empty one")
+        raise ValueError("prompt: expected text, got an empty string")
     return made

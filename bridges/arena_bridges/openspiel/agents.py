@@ -131,7 +131,9 @@ def _solve(text: str, iterations: int) -> Policy:
     """Return the policy for a game. Raises ArenaError if it cannot be solved."""
     spiel, game = pyspiel(), load_game(text)
     if not game.get_type().provides_information_state_string:
-        raise ArenaError(f"openspiel-cfr cannot solve {text}: its observations leave out part of what a seat has seen and done")
+        raise ArenaError(
+            f"openspiel-cfr cannot solve {text}: its observations do not contain everything that a seat has seen and done"
+        )
     ours = OpenSpiel(game=text)
     if ours.perfect_recall is False:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: it has imperfect recall")

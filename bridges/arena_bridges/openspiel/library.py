@@ -62,12 +62,12 @@ def unplayable(game: Any) -> str | None:
     if kind.chance_mode == spiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         return "it draws chance events itself and does not list the outcomes with their probabilities"
     if kind.action_structs_only:
-        return "its actions have no numbers"
+        return "its actions are not numbered"
     if not 1 <= game.num_players() <= MAX_SEATS:
         return f"it has {game.num_players()} seats; expected 1 to {MAX_SEATS}"
     hidden = kind.information == spiel.GameType.Information.IMPERFECT_INFORMATION
     if hidden and not (kind.provides_information_state_string or kind.provides_observation_string):
-        return "it has hidden information, and no text of what a seat sees"
+        return "it has hidden information, but no text for the observations of a seat"
     return None
 
 
@@ -103,7 +103,7 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
     """Raise ValueError for an unknown name or parameter, in the text or in a nested game."""
     name = parameters.get("name")
     if not name:
-        raise ValueError(f"expected the name of a game of open_spiel, with parameters as in hex(board_size=5), got {text!r}")
+        raise ValueError(f"expected the name of a game in open_spiel, with parameters as in hex(board_size=5), got {text!r}")
     spiel = pyspiel()
     if name not in spiel.registered_names():
         spiel = with_python_games()

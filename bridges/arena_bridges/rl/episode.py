@@ -23,7 +23,7 @@ class Episode:
     def __getattr__(self, name: str) -> Any:
         """Raise ArenaError if the play has not begun."""
         if name in ("returns", "state"):
-            raise ArenaError("play has not begun: call reset")
+            raise ArenaError("play has not started: call reset")
         raise AttributeError(name)
 
     def begin(self, rng: random.Random, position: str | None = None) -> None:

@@ -69,9 +69,9 @@ def _from_torch(path: Path, activation: str) -> Network:
         state = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # several kinds: not an archive, pickled objects, a truncated file
         told = describe(error).partition(". ")[0].partition("\n")[0]  # the rest explains how to trust the file anyway
-        raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {told}") from error
+        raise ValueError(f"weights: {path}: expected a state_dict that contains only tensors, got {told}") from error
     if not isinstance(state, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in state.values()):
-        raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {type(state).__name__}")
+        raise ValueError(f"weights: {path}: expected a state_dict that contains only tensors, got {type(state).__name__}")
     names = [name.removesuffix("weight") for name in state if name.endswith("weight")]
     if {f"{name}{part}" for name in names for part in ("weight", "bias")} != set(state):
         raise ValueError(f"weights: {path}: expected a weight and a bias of each linear layer, got {', '.join(state)}")
@@ -115,7 +115,7 @@ def _from_onnx(path: Path, activation: str) -> Network:
         (_, inputs), (_, outputs) = given.shape, found.shape
     except Exception as error:  # errors of the runtime, and shapes of another type
         raise ValueError(
-            f"weights: {path}: expected an ONNX model of one input (batch, numbers) and an output (batch, actions), "
+            f"weights: {path}: expected an ONNX model with one input (batch, numbers) and one output (batch, actions), "
             f"got {describe(error)}"
         ) from error
     return Network(inputs, outputs, lambda numbers: session.run([found.name], {given.name: numbers[None]})[0][0])

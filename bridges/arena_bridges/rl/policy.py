@@ -73,7 +73,7 @@ class Policy(Agent):
         network = self._network
         if (network.inputs, network.outputs) != (coder.numbers, coder.actions):
             raise ValueError(
-                f"weights: {self.weights} takes {network.inputs} numbers and gives {network.outputs} logits, but "
+                f"weights: {self.weights} takes {network.inputs} numbers and returns {network.outputs} logits, but "
                 f"{name_of(game)} in the encoding {coder.encoding.name} has {coder.numbers} numbers and {coder.actions} actions"
             )
         return coder

@@ -271,7 +271,7 @@ def test_prompts_are_template_files_and_can_be_swept(tmp_path: Path) -> None:
     [
         ("{{ rule }}", "unknown variable rule; expected one of game, rules"),
         ("a\n{% if %}", "line 2"),
-        ("", "expected a text"),
+        ("", "expected text, got an empty string"),
         ("{{ legal.append('x') }}", "prompt:"),
         ("{{ rules.__class__ }}", "prompt:"),
         (None, "cannot be read"),
@@ -334,5 +334,5 @@ def test_the_move_with_the_most_votes_is_played() -> None:
         free = [str(number) for number in range(1, 10)]
         for ply, action in enumerate(record.actions):
             assert ply % 2 != record.labels.index("llm") or action == max(set(free) - set(record.actions[:ply]))
-    with pytest.raises(arena.SpecError, match="votes: the answers are all alike at temperature 0"):
+    with pytest.raises(arena.SpecError, match="votes: all answers are identical at temperature 0"):
         load_spec({"game": "pig", "agents": ["random", {"agent": "llm", "url": "http://127.0.0.1/v1", "model": "m", "votes": 3}]})

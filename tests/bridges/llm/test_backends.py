@@ -150,7 +150,7 @@ def test_missing_and_refused_keys_are_reported_before_the_first_match(monkeypatc
         with pytest.raises(arena.ArenaError, match="does not accept the key in MY_API_KEY: status 401"):
             arena.run(spec(stub.url, **keyed))
         with pytest.raises(
-            arena.ArenaError, match="does not accept a request without a key; key_env: NAME in the entry gives one"
+            arena.ArenaError, match="does not accept a request without a key; use key_env: NAME in the entry to set one"
         ):
             arena.run(spec(stub.url))
         assert stub.requests == []
@@ -211,5 +211,5 @@ def test_the_command_reports_a_missing_backend_and_shows_finished_stores(arena: 
         (identity, *_) = [record.id for record, _ in store.records()]
     replayed = arena("replay", "s.db", identity)
     assert replayed.returncode == 0
-    assert "so the agents did not play it again" in replayed.stdout
+    assert "so the agents did not replay it" in replayed.stdout
     assert len(stub.requests) == asked

@@ -94,7 +94,7 @@ def test_a_run_stops_before_its_limit_and_resumes_with_a_larger_one(tmp_path: Pa
         assert 0.5 < REQUEST * len(stub.requests) <= 3.0
         assert played
         assert len(stopped.void) == 16 - len(played)  # matches of other agents are played
-        assert {"a larger max_cost plays the rest" in (record.message or "") for record in stopped.void} == {True}
+        assert {"set a larger max_cost to play the other matches" in (record.message or "") for record in stopped.void} == {True}
         assert arena.run(cup, store=tmp_path / "s.db").void
         assert REQUEST * len(stub.requests) <= 3.0  # earlier costs of the store count
         asked = len(stub.requests)
@@ -115,7 +115,7 @@ def test_the_command_estimates_the_cost_and_fails_if_it_is_stopped(arena: Arena,
     assert stopped.returncode == 1
     assert "note: the models cost about" in stopped.stderr
     assert "max_cost is 1" in stopped.stderr
-    assert "a larger max_cost plays the rest" in stopped.stderr
+    assert "set a larger max_cost to play the other matches" in stopped.stderr
 
 
 def read_ledger(store: Path) -> tuple[int, float, float]:
@@ -185,14 +185,14 @@ def test_costs_of_a_void_match_count_after_a_replay_and_a_merge(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"own": {"price": None}}, r"price: max_cost needs the price of a million tokens"),
+        ({"own": {"price": None}}, r"price: max_cost needs the price per million tokens"),
         ({"own": {"price": {"in": 1}}}, r"expected in and out"),
         ({"own": {"price": {"in": -1, "out": 1}}}, "at least 0"),
         ({"max_cost": 0}, "more than 0"),
         ({"own": {"max_cost": 3}}, "write it at the top of the spec"),
         ({"agents": ["random", "greedy"]}, "max_cost: no agent of the spec has a cost"),
         ({"own": {"headers": {"X-Api-Key": "sk-1"}}}, "X-Api-Key may hold a secret"),
-        ({"own": {"headers": {"Host": "x"}}}, "expected the name of another header"),
+        ({"own": {"headers": {"Host": "x"}}}, "expected the name of a different header"),
         ({"own": {"headers": {"X-A": "a\nb"}}}, "printable ASCII"),
         ({"own": {"extra_body": {"messages": []}}}, "messages is set by arena"),
         ({"own": {"extra_body": {"generationConfig": {"candidateCount": 4}}}}, "candidateCount is set by arena"),
@@ -236,7 +236,7 @@ def test_a_cost_limit_covers_all_processes(more: dict[str, Any], tmp_path: Path,
         cup = spec(stub.url, max_cost=2.0, rounds=3, **more)
         stopped = arena.run(cup, store="s.db", workers=2)
         assert 0.5 < REQUEST * len(stub.requests) <= 2.0
-        assert {"a larger max_cost plays the rest" in (record.message or "") for record in stopped.void} == {True}
+        assert {"set a larger max_cost to play the other matches" in (record.message or "") for record in stopped.void} == {True}
         assert arena.run({**cup, "max_cost": 100.0}, store="s.db", workers=2).void == []
 
 

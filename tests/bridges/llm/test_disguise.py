@@ -89,7 +89,7 @@ def test_a_hidden_card_stays_hidden_in_disguise() -> None:
     ("game", "reason"),
     [
         ("pig", "disguise: pig has none"),
-        ({"name": "tic-tac-toe", "rows": 40, "columns": 40}, "tic-tac-toe has none with these parameters: .*1,600 names"),
+        ({"name": "tic-tac-toe", "rows": 40, "columns": 40}, "tic-tac-toe has no disguise with these parameters: .*1,600 names"),
     ],
 )
 def test_a_game_without_a_disguise_is_refused(game: Any, reason: str) -> None:

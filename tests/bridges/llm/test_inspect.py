@@ -161,9 +161,9 @@ def test_a_failure_of_the_model_is_an_error_of_the_sample(tasks: Any, spec: Spec
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"format": "swiss", "rounds": 1}, "format swiss: its matches follow from results"),
+        ({"format": "swiss", "rounds": 1}, "format swiss: its matches depend on results"),
         ({"isolation": "process"}, "use isolation: none"),
-        ({"agents": ["random", "greedy"]}, "no match has an entry with agent: llm"),
+        ({"agents": ["random", "greedy"]}, "no match has an entry with the agent llm"),
     ],
 )
 def test_specs_that_inspect_cannot_play_are_refused(tasks: Any, spec: Spec, more: dict[str, Any], message: str) -> None:

@@ -77,7 +77,7 @@ def test_an_untrusted_server_is_refused_before_the_first_match(
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_ANSWER_SECONDS", 3600.0)
     with serve_tls(certificates) as (stub, url):
-        with pytest.raises(ArenaError, match=rf"has no trusted certificate.*{message}.*SSL_CERT_FILE"):
+        with pytest.raises(ArenaError, match=rf"does not have a trusted certificate.*{message}.*SSL_CERT_FILE"):
             arena.run(spec(url.replace("127.0.0.1", host)))
         assert stub.requests == []
 

@@ -115,7 +115,7 @@ def test_the_command_writes_a_game_with_its_parameters(spiel: Any, invoke: Calla
     [
         (["kuhn-pokre", "--format", "efg"], "unknown game 'kuhn-pokre'; did you mean 'kuhn-poker'?"),
         (["kuhn-poker", "--format", "efg", "--set", "cards=4"], "--set cards: unknown key"),
-        (["kuhn-poker", "--format", "efg", "--sound"], "--sound works only on a store"),
+        (["kuhn-poker", "--format", "efg", "--sound"], "--sound works only with a store"),
         (["cup.db", "--set", "cards=4"], "--set and --plugin need --format efg"),
     ],
 )

@@ -103,7 +103,7 @@ def test_tree_search_refuses_games_in_python() -> None:
     ("text", "error", "message"),
     [
         ("goofspiel(imp_info=True)", GameTooLarge, "openspiel-cfr takes at most 1,000,000"),
-        ("phantom_ttt_ir", ArenaError, "imperfect recall|leave out part"),
+        ("phantom_ttt_ir", ArenaError, "imperfect recall|do not contain everything"),
     ],
 )
 def test_unsolvable_games_are_refused(text: str, error: type[ArenaError], message: str) -> None:

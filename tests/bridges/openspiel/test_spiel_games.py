@@ -152,7 +152,7 @@ def test_simultaneous_seats_do_not_see_each_others_choice() -> None:
         ("", "expected the name of a game of open_spiel"),
         ("mfg_garnet", "mfg_garnet cannot be played here: it is a mean-field game, with a population instead of seats"),
         ("tarok", "tarok cannot be played here: it draws chance events itself"),
-        ("crossword", "crossword cannot be played here: its actions have no numbers"),
+        ("crossword", "crossword cannot be played here: its actions are not numbered"),
         ("crazy_eights(players=15)", "crazy_eights(players=15) cannot be played here: it has 15 seats; expected 1 to 10"),
     ],
 )

@@ -291,7 +291,7 @@ def test_invalid_games_and_limits_are_refused(game: Any, options: Any, message: 
 def test_an_episode_must_begin_with_reset(environments: Any) -> None:
     aec, parallel = environments.aec_env("othello"), environments.parallel_env("goofspiel")
     for asked in (aec.render, lambda: aec.step(0), parallel.render, lambda: parallel.step({})):
-        with pytest.raises(ArenaError, match="play has not begun: call reset"):
+        with pytest.raises(ArenaError, match="play has not started: call reset"):
             asked()
 
 

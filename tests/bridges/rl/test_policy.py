@@ -133,7 +133,7 @@ FAULTS = [
     (
         "shape.npz",
         {"w0": np.zeros((27, 9)), "b0": np.zeros(9)},
-        "shape.npz takes 27 numbers and gives 9 logits, but tic-tac-toe in the encoding planes has 18 numbers and 9 actions",
+        "shape.npz takes 27 numbers and returns 9 logits, but tic-tac-toe in the encoding planes has 18 numbers and 9 actions",
     ),
 ]
 
@@ -191,7 +191,7 @@ def test_torch_weights_play_like_numpy_weights(tmp_path: Path, missing: Missing)
         state = game.parse_state("x../.o./...")
         assert found.policy(game, state) == pytest.approx(plain.policy(game, state), rel=1e-6)
     torch.save(torch.nn.Linear(18, 9), tmp_path / "net.pt")
-    with pytest.raises(ValueError, match=r"tensors alone, got UnpicklingError: Weights only load failed$"):
+    with pytest.raises(ValueError, match=r"only tensors, got UnpicklingError: Weights only load failed$"):
         Policy(weights=str(tmp_path / "net.pt"))
     torch.save({"0.weight": tensors["0.weight"]}, tmp_path / "net.pt")
     with pytest.raises(ValueError, match=r"expected a weight and a bias of each linear layer, got 0\.weight$"):
