@@ -89,7 +89,7 @@ def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: 
         connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# score: better than lovelace"])
     capsys.readouterr()
     assert call(bundle, store, "-o", out, "--with-code") == 0
-    assert "the code of author-1/agent-1@1 is left out: it has the name" in capsys.readouterr().err
+    assert "the code of author-1/agent-1@1 is left out: it contains the name" in capsys.readouterr().err
     assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
 
 

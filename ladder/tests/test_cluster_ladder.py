@@ -42,7 +42,7 @@ def test_a_ladder_continues_after_nodes_and_schedulers_end(clusters: Callable[..
         acknowledged = ladder.ask("/health").body["matches"]
         assert held(folder / "results" / "course.db") == acknowledged
         cluster.begin()
-        eventually(lambda: ladder.ask("/health").body["state"] == "paused: no worker is on the cluster")
+        eventually(lambda: ladder.ask("/health").body["state"] == "paused: the cluster has no workers")
         cluster.add()
         eventually(lambda: ladder.ask("/health").body["matches"] > acknowledged + 20)
         assert ladder.ask("/health").body["state"] == "playing"

@@ -162,11 +162,11 @@ REFUSED = [
     (b"\x00\x01\x02 no python", "mine.py", "mine.py is not Python"),
     (b"def (", "mine.py", "SyntaxError"),
     (b"x = 1", "mine.py", "expected one agent in the file, found none"),
-    (packed({"../agent.py": b"x"}), "it.zip", "leads out of its folder"),
+    (packed({"../agent.py": b"x"}), "it.zip", "points outside its folder"),
     (packed({"agent.py": bytes(2 << 20)}), "it.zip", "more than 256 KiB when unpacked"),
     (packed({"agent.py": bytes(2 << 20)}, zipfile.ZIP_BZIP2), "it.zip", "'agent.py' in the zip is not packed by deflate"),
     (packed({"a.py": b"", "b.py": b""}), "it.zip", "expected agent.py at the top of the zip"),
-    (b"#!/bin/sh\r\nexit\r\n", "prog", "ends as on Windows"),
+    (b"#!/bin/sh\r\nexit\r\n", "prog", "has a Windows line ending"),
 ]
 """Files that the check refuses, with their names and the reasons."""
 
@@ -182,7 +182,7 @@ def test_the_check_refuses_faulty_agents_with_a_reason(ladder: HostedLadder) -> 
 
 def test_tokens_are_asked_for_and_kept_as_hashes(ladder: HostedLadder) -> None:
     assert ladder.submit(None, agent()).status == 401
-    assert ladder.submit("wrong", agent()).body["error"] == "this token is not known"
+    assert ladder.submit("wrong", agent()).body["error"] == "this token is unknown"
     old, _ = ladder.tokens("hal", "ida")
     (new,) = ladder.tokens("hal")
     assert ladder.ask("/api/submissions", old).status == 401
@@ -197,13 +197,13 @@ def test_tokens_are_asked_for_and_kept_as_hashes(ladder: HostedLadder) -> None:
 def test_the_command_says_what_to_do_without_a_valid_token(ladder: HostedLadder, monkeypatch: pytest.MonkeyPatch) -> None:
     (ladder.folder / "mine.py").write_bytes(agent())
     done = _arena(ladder.folder, "submit", "mine.py", "--to", ladder.url, ARENA_TOKEN="wrong")
-    told = "not taken (401): this token is not known; ask the host of the ladder for one\n"
+    told = "not taken (401): this token is unknown; ask the host of the ladder for one\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
     monkeypatch.chdir(ladder.folder)
     for token, url, told in (
-        ("", ladder.url, "no token: set ARENA_TOKEN to the one that the host of the ladder gave you"),
-        ("two words", ladder.url, "ARENA_TOKEN is not a token: expected one word of letters and digits, as the host"),
-        ("t\N{LATIN SMALL LETTER O WITH DIAERESIS}ken", ladder.url, "ARENA_TOKEN is not a token: expected one word"),
+        ("", ladder.url, "no token: set ARENA_TOKEN to the token that the host of the ladder gave you"),
+        ("two words", ladder.url, "ARENA_TOKEN is not a token: expected the word of letters and digits that the host"),
+        ("t\N{LATIN SMALL LETTER O WITH DIAERESIS}ken", ladder.url, "ARENA_TOKEN is not a token: expected the word"),
         ("token", "127.0.0.1:8765", "--to 127.0.0.1:8765: expected an address such as https://arena.example.org"),
     ):
         monkeypatch.setenv("ARENA_TOKEN", token)
@@ -318,7 +318,7 @@ def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\n")
     assert _arena(tmp_path, "run", "cup.yaml", "--store", "cup.db").returncode == 0
     done = _arena(tmp_path, "ladder", "course.yaml", "--store", "cup.db", "--port", "0")
-    assert (done.returncode, "holds a tournament and not a ladder" in done.stderr) == (2, True)
+    assert (done.returncode, "contains a tournament, not a ladder" in done.stderr) == (2, True)
     copied = ladder.admin("backup", str(tmp_path / "other.db"))
     assert copied.returncode == 0
     (tmp_path / "other.yaml").write_text(SPEC.replace("tic-tac-toe", "connect-four"))

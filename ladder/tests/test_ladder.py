@@ -66,7 +66,9 @@ def test_validate_reads_the_spec_of_a_ladder(
     Path("course.yaml").write_text(manual)
     assert cli(["validate", "course.yaml"], standalone_mode=False) == 0
     assert capsys.readouterr().out == "course.yaml: no faults, a ladder of connect-four, 2 authors\n"
-    with pytest.raises(ArenaError, match=r"course\.yaml is not a tournament, but a spec of `arena ladder`: arena ladder course"):
+    with pytest.raises(
+        ArenaError, match=r"course\.yaml is not a tournament spec, but a spec for `arena ladder`: arena ladder course"
+    ):
         cli(["run", "course.yaml"], standalone_mode=False)
     Path("course.yaml").write_text(manual.replace("per_day", "perday"))
     assert cli(["validate", "course.yaml"], standalone_mode=False) == 2

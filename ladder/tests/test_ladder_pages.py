@@ -184,7 +184,7 @@ def test_a_file_is_handed_in_by_choosing_and_by_dropping(browser: Any, ladder: H
         page.get_by_label("Your token").fill(token)
         page.get_by_role("button", name="Hand in").click()
         page.get_by_text("Choose a file first.").wait_for()
-        page.get_by_label("The file: drop it here or choose it").set_input_files(tmp_path / "chosen.py")
+        page.get_by_label("The file: drop it here, or choose it").set_input_files(tmp_path / "chosen.py")
         page.get_by_text(f"chosen.py, {len(agent()):,} bytes").wait_for()
         page.get_by_role("button", name="Hand in").click()
         chosen = page.get_by_text("Accepted as").inner_text().split()[2].rstrip(".")
@@ -215,19 +215,19 @@ def test_the_starter_file_plays_here(browser: Any, ladder: HostedLadder, tmp_pat
     """A visitor registers, downloads it and hands it in on one page, without a reload. Then the agent is in play."""
     with Visitor(browser, ladder) as visitor:
         page = visitor.go("/hand-in", "form[aria-label='register']")
-        page.get_by_label("Your name here").fill("nia")
+        page.get_by_label("Your name on this ladder").fill("nia")
         page.get_by_role("button", name="Register").click()
         token = page.get_by_role("form", name="register").locator("code").inner_text()
         with page.expect_download() as download:
             page.get_by_role("link", name="starter file").click()
         assert download.value.suggested_filename == "my_agent.py"
         download.value.save_as(tmp_path / "my_agent.py")
-        page.get_by_label("The file: drop it here or choose it").set_input_files(tmp_path / "my_agent.py")
+        page.get_by_label("The file: drop it here, or choose it").set_input_files(tmp_path / "my_agent.py")
         page.get_by_role("button", name="Hand in").click()
         key = page.get_by_text("Accepted as").inner_text().split()[2].rstrip(".")
         told = ladder.verdict(token, key)
         assert (told["status"], told["agent"]) == ("playing", "nia/my-agent@1"), told
-        page.get_by_label("Your name here").fill("nia")
+        page.get_by_label("Your name on this ladder").fill("nia")
         page.get_by_role("button", name="Register").click()
         page.get_by_text("the name nia is taken").wait_for()
     assert ladder.ask(f"/api/submissions/{key}/withdraw", token, b"").status == 200  # so that later seasons do not start it
@@ -279,7 +279,7 @@ def test_a_wrong_token_is_refused(browser: Any, ladder: HostedLadder) -> None:
     """And nobody's submissions are shown."""
     with Visitor(browser, ladder, token="wrong") as visitor:
         page = visitor.go("/yours", ".fault")
-        page.get_by_text("this token is not known").wait_for()
+        page.get_by_text("this token is unknown").wait_for()
         assert page.locator("details").count() == 0
 
 
@@ -303,7 +303,7 @@ def test_a_link_from_a_mail_leads_to_a_token_and_to_the_page_for_handing_in(brow
     with Visitor(browser, ladder, NARROW) as visitor:
         page = visitor.go(path, "section[aria-label='your token']")
         page.get_by_role("button", name="Show my token").click()
-        page.get_by_text("it was used already").wait_for()
+        page.get_by_text("has already been used").wait_for()
 
 
 def test_the_host_answers_a_complaint(browser: Any, ladder: HostedLadder, ada: str) -> None:
@@ -323,9 +323,9 @@ def test_the_host_answers_a_complaint(browser: Any, ladder: HostedLadder, ada: s
         card.get_by_label("A new message").fill(text)
         visitor.check("host-detail", NARROW, WIDE)
         card.get_by_role("button", name="Send").click()
-        card.get_by_text("The message is sent.").wait_for()
+        card.get_by_text("The message was sent.").wait_for()
         card.get_by_role("button", name="Check again").click()
-        card.get_by_text("The submission waits for its check.").wait_for()
+        card.get_by_text("The submission is waiting for its check.").wait_for()
         with page.expect_download() as download:
             page.get_by_role("button", name="Download code and logs").click()
         with zipfile.ZipFile(download.value.path()) as archive:

@@ -67,7 +67,7 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
         (GOOD + "submissions: {closes: '2026-12-01T18:00'}\n", "submissions.closes: expected"),
         (
             GOOD + "submissions: {opens: 2026-12-02T18:00Z, closes: 2026-12-01T18:00Z}\n",
-            "expected a moment after `opens`",
+            "expected a time after `opens`",
         ),
         (GOOD + "submissions: {late: {until: 2026-12-01T18:00Z}}\n", "late: expected `until` to be later than `closes`"),
         (GOOD + "submissions: {names: pseudonyms}\n", "names: pseudonyms need a file of authors"),
@@ -94,7 +94,7 @@ def test_faults_name_the_line_and_the_reason(tmp_path: Path, text: str, message:
 def test_an_invalid_name_in_the_file_of_authors_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "class.txt").write_text("Ada Lovelace\nadmin\n")
     with pytest.raises(
-        SpecError, match="'Ada Lovelace' is not a valid name of an author; expected 1 to 40 small letters"
+        SpecError, match="'Ada Lovelace' is not a valid name of an author; expected 1 to 40 lowercase letters"
     ) as raised:
         load(tmp_path, GOOD + "submissions: {authors: class.txt}\n")
     assert "'admin' is not a valid name of an author" in str(raised.value)

@@ -87,4 +87,4 @@ def test_a_new_version_takes_the_place_of_the_oldest(ledger: Ledger) -> None:
     found = [ledger.submission(key) for key in keys]
     assert [one.label for one in found] == ["bob/other@1", "bob/it@1", "bob/it@2", "bob/it@3"]
     assert [one.status for one in found] == ["playing", "withdrawn", "playing", "playing"]
-    assert found[1].reason == "version 3 has taken its place"
+    assert found[1].reason == "it was replaced by version 3"

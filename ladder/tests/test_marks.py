@@ -64,7 +64,7 @@ def test_baselines_are_entries_like_any_other(tmp_path: Path) -> None:
         ("{pass: random, size: 3, margin: 0}", "marks.margin: expected"),
         ("{pass: random, good: random, size: 3}", "marks: every mark needs its own baseline"),
         ("{pass: deep-blue, size: 3}", "deep-blue"),
-        ("[random]", "marks: expected baselines by the names of marks"),
+        ("[random]", "marks: expected a baseline for each mark"),
     ],
 )
 def test_faults_in_the_key_marks_are_reported(tmp_path: Path, marks: str, message: str) -> None:
@@ -168,7 +168,7 @@ def test_mark_sheets_list_the_mark_of_each_author(ledger: Ledger) -> None:
     said = describe_open(rows, 100.0, 2.0).splitlines()
     assert said[0].startswith("bob: no mark so far; about ")
     assert said[-1] == f"2 more hours would decide about {int(2 * rows[1].more_pairs <= 200)} of 1, at 100 games an hour."
-    assert describe_open(rows[:1], None, 2.0) == "No mark is open."
+    assert describe_open(rows[:1], None, 2.0) == "No marks are undecided."
 
 
 def test_a_plan_before_the_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,7 +184,7 @@ def test_a_plan_before_the_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     }
     assert list(games) == [
         "marks with a margin of 30 Elo",
-        "the same with half the time for a game",
+        "the same with half the time per game",
         "marks with a margin of 60 Elo",
         "intervals of ±40 Elo",
         "intervals of ±80 Elo",

@@ -97,12 +97,15 @@ def test_guesses_of_tokens_are_slowed_down_and_files_during_a_shutdown_are_not_k
             asking.sendall(body)
             answer = b"".join(iter(lambda: asking.recv(1000), b""))
         assert answer.startswith(b"HTTP/1.1 503 ")
-        refusal = {"error": "the ladder is shutting down, and has not stored this", "hint": "hand it in again in a minute"}
+        refusal = {
+            "error": "the ladder is shutting down and has not stored the submission",
+            "hint": "submit it again in a minute",
+        }
         assert json.loads(answer.partition(b"\r\n\r\n")[2]) == refusal
         (ladder.folder / "mine.py").write_bytes(agent())
         done = arena("submit", "mine.py", "--to", ladder.url, ARENA_TOKEN=token)
         refused = f"{ladder.url}/api/submissions does not answer: [Errno 111] Connection refused"
-        assert (done.returncode, done.stderr) == (2, f"{refused}; check the address, and that the ladder runs\n")
+        assert (done.returncode, done.stderr) == (2, f"{refused}; check the address, and check that the ladder is running\n")
         ladder.process.communicate(timeout=DEADLINE_SECONDS)
         assert (ladder.process.returncode, ladder.errors.read_text()) == (0, "")
         ladder.again()

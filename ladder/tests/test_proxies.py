@@ -214,7 +214,7 @@ def test_authors_behind_a_proxy_read_the_reason_of_a_refusal(proxied: Proxied, m
     assert ladder.ask("/api/submissions", token).body["rows"][0]["id"] == done.stdout.strip(), done.stderr
     own = "the body is larger than 320 KiB"
     before = f"the file is too large for the server in front of the ladder at {ladder.url}"
-    assert told(large) == f"not taken (413): {own if proxied.kind == 'caddy' else before}; hand in a smaller file"
+    assert told(large) == f"not taken (413): {own if proxied.kind == 'caddy' else before}; submit a smaller file"
     status = {"caddy": 308, "nginx": 301}[proxied.kind]
     plain = f"http://localhost:{proxied.ports.http}"
     assert told(url=plain) == f"not taken ({status}): {plain} redirects to https://localhost; pass this address to --to"

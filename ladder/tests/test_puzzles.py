@@ -68,14 +68,14 @@ def test_the_spec_of_a_puzzle(tmp_path: Path) -> None:
         ("every: hour", "every: month", "positions.every: expected"),
         ("start: 10", "start: 0", "positions.start: expected"),
         ("effort: nodes", "effort: moves", "effort: expected"),
-        ("effort: nodes", "seed: 5", "seed: the hidden positions follow from the seed"),
+        ("effort: nodes", "seed: 5", "seed: the hidden positions are derived from the seed"),
         (
             "effort: nodes",
             "feedback: {at: 02:00+01:00}",
             "feedback: it shows positions, and the positions of a puzzle are hidden",
         ),
-        ("effort: nodes", "anchor: ida-star", "anchor: a ladder of a puzzle has no ratings; leave it out"),
-        ("effort: nodes", "until: {interval: 30}", "until.interval: a ladder of a puzzle has no ratings"),
+        ("effort: nodes", "anchor: ida-star", "anchor: a ladder for a puzzle has no ratings; remove this key"),
+        ("effort: nodes", "until: {interval: 30}", "until.interval: a ladder for a puzzle has no ratings"),
         (
             "positions: {start: 10, more: 5, every: hour, most: 40}",
             "positions: ['1 2 3 / 4 5 .']",
@@ -419,7 +419,7 @@ def test_the_pages_of_a_puzzle_beside_a_game(browser: Any, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (agent(), "mine has no method `solve` on sliding-tiles; on a puzzle, the time limit is for a whole solution"),
+        (agent(), "mine has no method `solve` on sliding-tiles; in a puzzle, the time limit applies to the whole solution"),
         (solver("return Path(())"), "its first move: illegal-action: the path of 0 actions does not end at a goal"),
         (solver("time.sleep(60)"), None),
     ],

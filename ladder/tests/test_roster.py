@@ -52,7 +52,7 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path) -> None:
         ),
         (b"id,name,e-mail\na b,Ada,a\n2,Bob\nadmin,Cyd,c\n", ["roster.csv:2:1:", "roster.csv:3:1:", "'admin' is not a valid id"]),
         (b"id,name,e-mail,team\n1,Ada,a,2\n2,Bob,b,\n", ["'2' is both an id and a team"]),
-        ("id,name,e-mail\n1,Jos\u00e9,a\n".encode("latin-1"), ["it is no UTF-8 text"]),
+        ("id,name,e-mail\n1,Jos\u00e9,a\n".encode("latin-1"), ["it is not UTF-8 text"]),
         (b"id,name,e-mail\n", ["roster.csv:1:1: submissions.authors: the roster has no authors"]),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_link_gives_a_token_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             ledger.claim(again["4711"])
         assert again["4711"].encode() not in ledger.path.read_bytes()
     assert list(make_links("--all")) == ["4712", "C.D_9"]
-    with pytest.raises(ArenaError, match="no author 'eve' here"):
+    with pytest.raises(ArenaError, match="there is no author 'eve' here"):
         make_links("eve")
 
 
@@ -137,7 +137,7 @@ def test_teams_hand_in_together_and_pseudonyms_stay(ledger: Ledger) -> None:
         ledger.author_of(token)
     ledger.unban(handles["4711"], "admin")
     assert ledger.author_of(token) == handles["4711"]
-    with pytest.raises(ArenaError, match="no author 'eve' here"):
+    with pytest.raises(ArenaError, match="there is no author 'eve' here"):
         ledger.unban("eve", "admin")
 
 

@@ -281,7 +281,7 @@ class LadderApi:
         author = self._author(request)
         one = self._ledger.submission(key)
         if one.author != author:
-            raise Refusal(403, "this submission belongs to another author", "ask for your own")
+            raise Refusal(403, "this submission belongs to another author", "ask for your own token")
         return one
 
     async def submit(self, request: Request) -> TakenAnswer:
@@ -292,18 +292,20 @@ class LadderApi:
             raise Refusal(422, "this ladder has ended", "its standings stay")
         name, file, content = await _read_form(request)
         if self._stopping.is_set():
-            raise Refusal(503, "the ladder is shutting down, and has not stored this", "hand it in again in a minute", 60.0)
+            raise Refusal(
+                503, "the ladder is shutting down and has not stored the submission", "submit it again in a minute", 60.0
+            )
         rules = self._host.ladder.submissions
         if len(content) > rules.size_kb << 10:
             raise Refusal(
-                413, f"{file} has {len(content):,} bytes; at most {rules.size_kb:,} KiB are accepted", "hand in a smaller file"
+                413, f"{file} has {len(content):,} bytes; at most {rules.size_kb:,} KiB are accepted", "submit a smaller file"
             )
         self._check_time(time())
         kind = kind_of(file, content)
         if kind not in rules.kinds:
-            raise Refusal(422, f"{file} is a {kind}; this ladder accepts: {', '.join(rules.kinds)}", "hand in one of these")
+            raise Refusal(422, f"{file} is a {kind}; this ladder accepts: {', '.join(rules.kinds)}", "submit one of these")
         if not content.strip():
-            raise Refusal(422, f"{file} is empty", "hand in the file of your agent")
+            raise Refusal(422, f"{file} is empty", "submit the file of your agent")
         given = (author, name, kind, file, content, rules.per_day)
         one = await anyio.to_thread.run_sync(lambda: self._ledger.submit(*given))
         self._host.examiner.wake()
@@ -314,7 +316,7 @@ class LadderApi:
         rules = self._host.ladder.submissions
         last = find_deadline(rules, self._ledger)
         if rules.opens is not None and received < rules.opens.timestamp():
-            raise Refusal(403, f"submissions open at {rules.opens.isoformat()}", "hand it in then")
+            raise Refusal(403, f"submissions open at {rules.opens.isoformat()}", "submit it then")
         if last is not None and received > last.timestamp():
             raise Refusal(403, f"submissions closed at {last.isoformat()}", "ask the host of the ladder")
 
@@ -489,12 +491,12 @@ def _metrics(host: "LadderHost") -> str:
     in_play = max((len(board.rows) for board in contest.standings), default=0)
     unsettled = sum(not row["settled"] for board in contest.standings for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
-        ("arena_ladder_up", "gauge", "1 if the contest continues, 0 if it cannot.", float(not host.broken)),
-        ("arena_ladder_paused", "gauge", "1 while no match is played although some are waiting.", float(contest.paused)),
-        ("arena_ladder_matches_total", "counter", "Matches played since the process began.", contest.matches),
-        ("arena_ladder_voids_total", "counter", "Void matches since the process began.", contest.voids),
+        ("arena_ladder_up", "gauge", "1 if the contest is running, 0 if it cannot continue.", float(not host.broken)),
+        ("arena_ladder_paused", "gauge", "1 if matches are waiting but none is being played.", float(contest.paused)),
+        ("arena_ladder_matches_total", "counter", "Number of matches played since the process started.", contest.matches),
+        ("arena_ladder_voids_total", "counter", "Number of void matches since the process started.", contest.voids),
         ("arena_ladder_agents", "gauge", "Agents in play.", in_play),
-        ("arena_ladder_unsettled", "gauge", "Agents whose intervals are wider than `until` allows.", unsettled),
+        ("arena_ladder_unsettled", "gauge", "Number of agents whose intervals are wider than `until` allows.", unsettled),
     )
     lines = [f"# HELP {name} {told}\n# TYPE {name} {kind}\n{name} {value:g}" for name, kind, told, value in gauges]
     lines.append("# HELP arena_ladder_submissions Submissions by status.\n# TYPE arena_ladder_submissions gauge")

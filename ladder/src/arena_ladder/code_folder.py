@@ -158,7 +158,9 @@ class CodeFolder:
             return {_module(one) if name == main else name: body for name, body in found.items()}
         if one.kind == "program":
             if content.startswith(b"#!") and b"\r" in content.partition(b"\n")[0]:
-                raise BadSubmission("its first line ends as on Windows (CR LF), so its interpreter is not found; save it with LF")
+                raise BadSubmission(
+                    "its first line has a Windows line ending (CR LF), so the interpreter cannot be found; save the file with LF"
+                )
             if not content.startswith((b"#!", ELF_MAGIC)):
                 expected = "#! and its interpreter, such as #!/usr/bin/env python3, or is an ELF file"
                 raise BadSubmission(f"a program begins with {expected}")
@@ -168,7 +170,7 @@ class CodeFolder:
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:
-            raise BadSubmission(f"{one.file} is not Python: it is not UTF-8 text; hand in a .py file, or a zip of such files")
+            raise BadSubmission(f"{one.file} is not Python: it is not UTF-8 text; submit a .py file, or a zip of .py files")
         return {_name(one): content}
 
 
@@ -188,5 +190,5 @@ def _main_of(files: Mapping[str, bytes]) -> str:
     top = [name for name in files if PurePosixPath(name).suffix == ".py" and "/" not in name]
     if len(top) != 1:
         told = "none" if not top else f"{len(top)} of them: {', '.join(sorted(top)[:5])}"
-        raise BadSubmission(f"expected {MAIN_FILE} at the top of the zip, or one .py file alone, found {told}")
+        raise BadSubmission(f"expected {MAIN_FILE} at the top of the zip, or a single .py file, found {told}")
     return top[0]

@@ -114,7 +114,7 @@ def check_known(contest: Contest) -> None:
         raise Refusal(503, "the standings are not known yet", "ask again in a second", START_SECONDS)
 
 
-NO_WORKER = "paused: no worker is on the cluster"
+NO_WORKER = "paused: the cluster has no workers"
 """The state while matches wait for a worker to join the cluster."""
 
 
@@ -131,7 +131,7 @@ RUSH_SECONDS = 60.0
 """During such a rush, a new season begins after this many seconds, so that new agents appear in the standings."""
 
 
-NOT_SET_UP = "it cannot be loaded any more"
+NOT_SET_UP = "it can no longer be loaded"
 """The first words of the reason if a submission is suspended at the start of a season."""
 
 
@@ -345,7 +345,7 @@ class ContestRunner:
             if label not in self._faults or record.termination == "void":
                 continue
             if self._count_start(label, record, seat) >= MAX_SILENT_STARTS:
-                self._suspend(label, f"it did not answer at its start, {MAX_SILENT_STARTS} times in a row")
+                self._suspend(label, f"it did not respond when it was started, {MAX_SILENT_STARTS} times in a row")
                 continue
             at_fault = record.termination in (FAULTS - UNSOLVED if solves else FAULTS) and record.seat == seat
             faults = self._faults[label] + 1 if at_fault else 0

@@ -118,7 +118,7 @@ class Examiner:
             self._ledger.refuse(one.id, reason, findings)
             self._folder.forget(one)
         except IsolationError as error:  # checks are not possible on this machine; this is not a fault of the author
-            self._ledger.refuse(one.id, f"it could not be checked, through no fault of yours: {error}", ())
+            self._ledger.refuse(one.id, f"it could not be checked, for a reason that is not your fault: {error}", ())
         else:
             findings = self._folder.as_handed_in(one, passed.findings)
             known = None if passed.code is None or passed.claims is None else Known(passed.code, passed.claims)
@@ -153,7 +153,7 @@ def examine(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: Subm
     try:
         answer = check.ask_judge({"brief": brief.pack()}, lambda step: folder.ledger.keep_step(one.id, rules, step))
     except ChildLost as lost:
-        raise NotPassed(f"its check did not finish: the process that judged it is lost ({lost.why})") from lost
+        raise NotPassed(f"its check did not finish: the process that ran it ended unexpectedly ({lost.why})") from lost
     kind = answer.pop("type")
     if kind == "refused":
         raise NotPassed(**answer)

@@ -91,7 +91,7 @@ def write_archive(hand_ins: Iterable[HandIn], ledger: Ledger, folder: CodeFolder
     In the zip file, `index.csv` lists the names of the persons for each folder.
     """
     if isinstance(place, Path) and place.exists():
-        raise ArenaError(f"{place} already exists; name a new file")
+        raise ArenaError(f"{place} already exists; choose a new file")
     index = io.StringIO()
     lines = csv.writer(index, lineterminator="\n")
     lines.writerow(["folder", "id", "name", "e-mail", "team", "agent", "received", "status", "reason"])

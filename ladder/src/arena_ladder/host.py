@@ -125,7 +125,7 @@ def refusal_of(error: Exception) -> Refusal:
         return Refusal(405, "there is nothing at this address", "see /openapi.json")
     if isinstance(error, HTTPException) and found.status == 400:  # FastAPI raises this for a body that it cannot read
         return Refusal(422, str(found), "see /openapi.json")
-    hints = {408: "send it again", 413: "hand in a smaller file"}
+    hints = {408: "send it again", 413: "submit a smaller file"}
     return Refusal(found.status, str(found), hints.get(found.status, "see /openapi.json"))
 
 

@@ -166,7 +166,7 @@ class CheckedProcess(AgentProcess):
 
     def prepare(self, private: str | None) -> str | None:
         """Do not compile anything, because that takes longer than a check."""
-        return "nothing is compiled for a check"
+        return "code is not compiled for a check"
 
     def _greet(self, *, plays: bool) -> None:
         if self._program.command is not None:
@@ -238,7 +238,7 @@ def judge(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding],
     boards = _list_boards(house, entrant, passed.agent or brief.plain)
     for board in boards:
         if isinstance(board.game, Puzzle) and not board.seats[0].solver:
-            need = "on a puzzle, the time limit is for a whole solution"
+            need = "in a puzzle, the time limit applies to the whole solution"
             raise NotPassed(
                 f"{passed.agent} has no method `solve` on {board.name}; {need}, so agents that move step by step cannot play"
             )
@@ -333,7 +333,7 @@ def _ask_what_it_is(version: PluginVersion, house: Spec, brief: Brief, bounds: C
         raise NotPassed(f"while it was loaded: {error}") from error
     agent = _choose_agent(description, brief.name)
     if agent.games and not agent.games & {*games}:
-        raise NotPassed(f"{agent.name} can play none of {', '.join(games)}")
+        raise NotPassed(f"{agent.name} cannot play any of {', '.join(games)}")
     return Passed("", agent.name, version.code, _bound_claims(description, agent, house))
 
 
@@ -395,7 +395,7 @@ def _list_boards(house: Spec, entrant: Entrant, name: str) -> list[Board]:
     found = [replace(one, seats=tuple([seat for seat in one.seats if seat.label == label])) for one in spec.boards]
     boards = [board for board in found if board.seats]
     if not boards:
-        raise NotPassed(f"{name} can play none of {', '.join(board.name for board in spec.boards)}")
+        raise NotPassed(f"{name} cannot play any of {', '.join(board.name for board in spec.boards)}")
     return boards
 
 

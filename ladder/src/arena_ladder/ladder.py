@@ -31,7 +31,9 @@ UNCLEAR_TIMES = (
     "marks compare seconds only between attempts that ran the same way, and a cache decides how searches with compiled code run; "
     "start the ladder with ARENA_PLAIN=1, or write effort: nodes"
 )
-store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
+store_option = click.option(
+    "--store", type=click.Path(path_type=Path), metavar="S", help="The file of the store; default: results/SPEC.db."
+)
 
 
 class _Spec(click.Argument):
@@ -96,7 +98,9 @@ def _split_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port to listen on; 0 selects any free port."
 )
-@click.option("--public", metavar="URL", help="The public address of a proxy in front of it, such as https://arena.example.org.")
+@click.option(
+    "--public", metavar="URL", help="The public address of a proxy in front of the ladder, such as https://arena.example.org."
+)
 @store_option
 @click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Number of worker processes; default: one per core.")
 @click.option(
@@ -171,7 +175,9 @@ def _players(workers: int | None, cluster: str | None) -> Iterator["int | Cluste
 @click.option(
     "--authors", type=click.IntRange(1, 100_000), metavar="N", help="The size of the class; default: the size in the spec."
 )
-@click.option("--cores", type=click.IntRange(1), metavar="N", help="The number of cores; default: the number of this machine.")
+@click.option(
+    "--cores", type=click.IntRange(1), metavar="N", help="Number of cores; default: the number of cores of this machine."
+)
 @click.option(
     "--deviation",
     type=click.FloatRange(1, 1000),
@@ -183,7 +189,7 @@ def _players(workers: int | None, cluster: str | None) -> Iterator["int | Cluste
     "--seconds",
     type=click.FloatRange(0, min_open=True),
     metavar="S",
-    help="The seconds that a game takes; by default, this is measured.",
+    help="Seconds that a game takes; measured by default.",
 )
 @plugin_option
 def plan(
@@ -199,7 +205,7 @@ def plan(
     read = load_ladder(spec, plugins=plugins)
     size = authors or (None if read.marks is None else read.marks.size) or len(read.authors or ())
     if not size:
-        raise ArenaError("expected the size of the class, because anyone can register; add --authors N")
+        raise ArenaError("the size of the class is unknown, because anyone can register; add --authors N")
     with results_alone() as out:
         speed = measure_speed(read.spec) if seconds is None else Speed(seconds, 0.0)
         limit = describe_limit(read.spec, speed) if seconds is None else None
@@ -239,7 +245,7 @@ class Administered:
         from arena_ladder.ledger import Ledger
 
         if not self.place.is_file():
-            raise ArenaError(f"no store {self.place}; `arena ladder {self._spec}` makes it")
+            raise ArenaError(f"there is no store {self.place}; start `arena ladder {self._spec}` to create it")
         found = Ledger(self.place)
         self._context.call_on_close(found.close)
         return found
@@ -268,7 +274,10 @@ def admin(context: click.Context, spec: Path, store: Path | None, plugins: tuple
 @admin.command()
 @click.argument("authors", nargs=-1)
 @click.option(
-    "--all", "everyone", is_flag=True, help="Create a token for each author who has none, and print them as CSV for a mail merge."
+    "--all",
+    "everyone",
+    is_flag=True,
+    help="Create a token for each author without one, and print all tokens as CSV for a mail merge.",
 )
 @click.pass_obj
 def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
@@ -284,7 +293,7 @@ def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
     ledger = obj.ledger
     if everyone:
         if authors:
-            raise click.UsageError("--all needs no AUTHORS")
+            raise click.UsageError("--all cannot be used with AUTHORS")
         import csv
 
         ledger.enrol(read.people or (), pseudonyms=read.submissions.names == "pseudonyms")
@@ -302,7 +311,7 @@ def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
         if read.authors is None and not is_author(author):
             raise ArenaError(f"{author!r} is not a valid name of an author; expected {AUTHOR}")
         if read.authors is not None and author not in read.authors:
-            raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line, and start the ladder again")
+            raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line for this author, and restart the ladder")
     for author in authors:
         click.echo(f"{author} {ledger.register(author, 'admin')}")
     return 0
@@ -331,7 +340,7 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
     people = {person.id: person for person, _ in ledger.people()}
     for author in authors:
         if author not in people:
-            raise ArenaError(f"no author {author!r} here; `arena ladder admin SPEC tokens` lists them")
+            raise ArenaError(f"there is no author {author!r} here; `arena ladder admin SPEC tokens` lists them")
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["id", "name", "e-mail", "team", "link"])
     for name in ledger.without_token() if everyone else authors:
@@ -347,13 +356,13 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
 def ban(obj: Administered, author: str) -> int:
     """Take AUTHOR's agents out of play, and refuse further submissions of AUTHOR."""
     obj.ledger.ban(author, "admin")
-    click.echo(f"{author} is banned: no agent of this author plays any more")
+    click.echo(f"{author} is banned: the agents of this author no longer play")
     return 0
 
 
 @admin.command()
-@click.option("--author", metavar="A", help="Only submissions of this author or team, by the id or the name in tables.")
-@click.option("--status", metavar="S", help="Only submissions with this status, such as refused or suspended.")
+@click.option("--author", metavar="A", help="List only submissions of this author or team, given by id or by the name in tables.")
+@click.option("--status", metavar="S", help="List only submissions with this status, such as refused or suspended.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the findings of the checks.")
 @click.option("--zip", "archive", type=click.Path(path_type=Path), metavar="FILE", help="Also write all their code and logs.")
 @click.pass_obj
@@ -420,7 +429,7 @@ def feedback(obj: Administered) -> int:
     if obj.read.feedback is None:
         raise ArenaError("this ladder gives no feedback; add `feedback: {at: 02:00+01:00}` to its spec, and start it again")
     obj.ledger.set(NOW, "yes", "admin")
-    click.echo("the review begins when the matches in progress have ended or, if the ladder does not run, at its next start")
+    click.echo("the review begins when the matches in progress have ended or, if the ladder is not running, at its next start")
     return 0
 
 
@@ -465,7 +474,7 @@ def forget(obj: Administered, author: str) -> int:
         folder.forget_log(one)
     if obj.read.submissions.names == "ids":
         click.echo("note: the records still have the id of this author, because `names: ids` puts it into every label", err=True)
-    click.echo(f"{author} is forgotten: the code and the logs of {figures.amount(len(gone), 'submission')} are gone")
+    click.echo(f"{author} is forgotten: the code and the logs of {figures.amount(len(gone), 'submission')} were deleted")
     return 0
 
 
@@ -492,7 +501,7 @@ def reopen(obj: Administered, until: str) -> int:
 def pause(obj: Administered) -> int:
     """Play no matches until `resume`. The pages stay available, and submissions are still checked."""
     obj.ledger.set("paused", "yes", "admin")
-    click.echo("paused: no match begins until `resume`")
+    click.echo("paused: no match starts until `resume`")
     return 0
 
 
@@ -501,7 +510,7 @@ def pause(obj: Administered) -> int:
 def resume(obj: Administered) -> int:
     """Play matches again after `pause`."""
     obj.ledger.set("paused", "no", "admin")
-    click.echo("resumed: matches begin again")
+    click.echo("resumed: new matches start again")
     return 0
 
 
@@ -521,7 +530,7 @@ def _find_submission(ledger: "Ledger", agent: str) -> "Submission":
     for one in ledger.submissions():
         if agent in (one.id, one.label):
             return one
-    raise ArenaError(f"no submission {agent} here; expected its id, or a name such as ada/mine@3")
+    raise ArenaError(f"there is no submission {agent} here; expected its id, or a name such as ada/mine@3")
 
 
 @admin.command()
@@ -530,7 +539,7 @@ def _find_submission(ledger: "Ledger", agent: str) -> "Submission":
 def backup(obj: Administered, file: Path) -> int:
     """Write all matches, submissions and authors of the ladder to FILE, also while it runs."""
     obj.ledger.backup(file)
-    click.echo(f"{file} has all matches, submissions and authors")
+    click.echo(f"{file} contains all matches, submissions and authors")
     return 0
 
 
@@ -539,13 +548,13 @@ def backup(obj: Administered, file: Path) -> int:
 def reveal(obj: Administered) -> int:
     """End the ladder for ever and reveal its seed: at once if the ladder runs, otherwise at its next start."""
     obj.ledger.set("over", "yes", "admin")
-    click.echo("the ladder ends and its seed is revealed: now if it runs, otherwise at its next start")
+    click.echo("the ladder ends and its seed is revealed: now if it is running, otherwise at its next start")
     return 0
 
 
 @admin.command()
 @click.option("--csv", "style", flag_value="csv", help="Print CSV, for a spreadsheet.")
-@click.option("--json", "style", flag_value="json", help="Print JSON, with the decisions about every mark.")
+@click.option("--json", "style", flag_value="json", help="Print JSON, including the decision about every mark.")
 @click.option(
     "--open", "style", flag_value="open", help="Print only open marks, and estimate how many of them more hours would decide."
 )
@@ -577,7 +586,7 @@ def marks(obj: Administered, style: str | None, hours: float, gradescope: Path |
 
 
 @admin.command()
-@click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Largest number of lines.")
+@click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Maximum number of lines.")
 @click.pass_obj
 def audit(obj: Administered, most: int) -> int:
     """Print the actions of authors, admins and the ladder, the latest first."""

@@ -283,7 +283,7 @@ class Ledger(Database):
         with self._writing() as write:
             author = self._value("SELECT author FROM ladder_link WHERE code = ?", _hash(code))
             if author is None:
-                raise Refusal(404, "this link is not valid, or it was used already", "ask the host of the ladder for a new one")
+                raise Refusal(404, "this link is invalid or has already been used", "ask the host of the ladder for a new one")
             write.execute("DELETE FROM ladder_link WHERE author = ?", (author,))
             return str(author), self.register(str(author), str(author))
 
@@ -309,10 +309,10 @@ class Ledger(Database):
         )
         found = self._rows(question, self.find_author(token))
         if not found:
-            raise Refusal(401, "this token is not known", "ask the host of the ladder for one")
+            raise Refusal(401, "this token is unknown", "ask the host of the ladder for one")
         name, banned = found[0]
         if banned is not None:
-            raise Refusal(403, f"{name} is banned from this ladder", "ask its host why")
+            raise Refusal(403, f"{name} is banned from this ladder", "ask the host of the ladder for the reason")
         return str(name)
 
     def find_author(self, token: str) -> str | None:
@@ -368,7 +368,7 @@ class Ledger(Database):
         handle = str(handles[0][0]) if handles else name
         concerned = "name = ? OR name IN (SELECT id FROM ladder_person WHERE handle = ?)"
         if not write.execute(f"UPDATE ladder_author SET banned = ? WHERE {concerned}", (when, handle, handle)).rowcount:
-            raise ArenaError(f"no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
+            raise ArenaError(f"there is no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
         return handle
 
     def banned(self) -> frozenset[str]:
@@ -420,7 +420,7 @@ class Ledger(Database):
         with self._writing() as write:
             handles = {person.id: handle for person, handle in self.people()}
             if name not in handles:
-                raise ArenaError(f"no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
+                raise ArenaError(f"there is no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
             handle = handles.pop(name)
             write.execute("UPDATE ladder_author SET token = NULL, banned = ? WHERE name = ?", (time(), name))
             write.execute("DELETE FROM ladder_link WHERE author = ?", (name,))
@@ -429,7 +429,9 @@ class Ledger(Database):
             gone: list[Submission] = []
             if handle not in handles.values():
                 gone = self.submissions(handle)
-                self._retire(write, "author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), "its author is gone")
+                self._retire(
+                    write, "author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), "its author was deleted"
+                )
                 write.execute(
                     "UPDATE ladder_submission SET content = x'', findings = '[]', file = 'forgotten' WHERE author = ?", (handle,)
                 )
@@ -452,7 +454,7 @@ class Ledger(Database):
                 seconds = max(0.0, first + DAY_SECONDS - now)
                 hint = f"wait {seconds / 3600:.1f} hours"
                 raise Refusal(
-                    429, f"{author} has handed in {count} in 24 hours, which is the limit of this ladder", hint, seconds
+                    429, f"{author} has submitted {count} in 24 hours, which is the limit of this ladder", hint, seconds
                 )
             key = token_hex(8)
             write.execute(
@@ -557,9 +559,9 @@ class Ledger(Database):
             if one.status in ("queued", "checking"):
                 raise Refusal(409, f"{key} is {one.status}", "wait for its check")
             if not self.content(key):
-                raise Refusal(409, f"the code of {key} was removed", "ask its author to hand it in again")
+                raise Refusal(409, f"the code of {key} was removed", "ask its author to submit it again")
             if one.author in self.banned():
-                raise Refusal(409, f"{one.author} is banned", "accept the author again by `admin unban`")
+                raise Refusal(409, f"{one.author} is banned", "unban the author with `admin unban`")
             if self.setting("over") is not None:
                 raise Refusal(409, "this ladder has ended", "its standings stay")
             write.execute("UPDATE ladder_submission SET status = 'queued', reason = NULL WHERE id = ?", (key,))
@@ -622,7 +624,7 @@ class Ledger(Database):
                     answers = pack({"type": "known", **known._asdict()}).decode()
                     write.execute("INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)", (key, answers))
                 older = "author = ? AND name = ? AND version <= ? AND status = 'playing'"
-                self._retire(write, older, (one.author, name, version - keep), f"version {version} has taken its place")
+                self._retire(write, older, (one.author, name, version - keep), f"it was replaced by version {version}")
                 _note_change(write)
                 _note(write, "ladder", "accept", f"{key} {one.author}/{name}@{version}")
         return self.submission(key)
@@ -787,10 +789,10 @@ class Ledger(Database):
         """
         text = text.strip()
         if not text or len(text) > MAX_MESSAGE_CHARACTERS:
-            raise Refusal(422, f"expected a text of 1 to {MAX_MESSAGE_CHARACTERS:,} characters", "write another one")
+            raise Refusal(422, f"expected a string of 1 to {MAX_MESSAGE_CHARACTERS:,} characters", "write another one")
         handles = {name: handle for person, handle in self.people() for name in (person.id, handle)}
         if author not in handles:
-            raise Refusal(404, f"no author {author[:60]!r} here", "`arena ladder admin SPEC tokens` lists them")
+            raise Refusal(404, f"there is no author {author[:60]!r} here", "`arena ladder admin SPEC tokens` lists them")
         with self._writing() as write:
             clean = text.encode("utf-8", "backslashreplace").decode()
             write.execute("INSERT INTO ladder_message (time, author, text) VALUES (?, ?, ?)", (time(), handles[author], clean))
@@ -853,7 +855,7 @@ class Ledger(Database):
     def backup(self, place: Path) -> None:
         """Write the whole store to another file. Raises StoreError if the file exists. The copy is always complete."""
         if place.exists():
-            raise StoreError(f"{place} already exists; name a new file")
+            raise StoreError(f"{place} already exists; choose a new file")
         self.copy(place)
 
     # Helpers
@@ -887,9 +889,9 @@ def bind_store(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
         ledger.requeue()
     elif before is not None:
         found = f"expected one of {games}, found one of {before}"
-        raise StoreError(f"{store.path} is the store of another ladder: {found}; name another one with --store")
+        raise StoreError(f"{store.path} is the store of another ladder: {found}; choose another store with --store")
     elif store.runs():
-        raise StoreError(f"{store.path} holds a tournament and not a ladder; name another store with --store")
+        raise StoreError(f"{store.path} contains a tournament, not a ladder; choose another store with --store")
     else:
         ledger.set("games", games)
     # the authors get no tokens here; `arena ladder admin SPEC tokens` creates them

@@ -80,7 +80,7 @@ class MarkRow:
     def reason(self) -> str:
         """Return what decided the mark, as text."""
         words = [f"{name}: {decision}" for name, decision in self.decisions.items()]
-        return "; ".join(words) if self.agent is not None else "no version in play"
+        return "; ".join(words) if self.agent is not None else "no active version"
 
 
 def list_candidates(submissions: Iterable[Submission], counts: Literal["best", "last"], closes: float = inf) -> list[Candidate]:
@@ -237,7 +237,7 @@ class MarkBook:
         return float(mark + 1) * (1 - self.marks.penalty if self.candidates[row].is_late else 1.0)
 
     def rows(self, authors: Iterable[str]) -> Iterator[MarkRow]:
-        """Yield the marks of authors, including authors that have no version in play."""
+        """Yield the marks of authors, including authors that have no active version."""
         best, names = self._best(), self.marks.names
         reached, missed = self.tests.bounds()
         still_open: dict[str, float] = {}

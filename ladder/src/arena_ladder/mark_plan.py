@@ -150,7 +150,7 @@ def list_options(ladder: LadderSpec, authors: int, speed: Speed, deviation: floa
         rule = MarkRule(max(authors, 1), len(marks.labels), marks.margin, marks.error)
         games = games_for_marks(rule, deviation).games
         yield Option(f"marks with a margin of {marks.margin:g} Elo", games, speed.seconds)
-        yield Option("the same with half the time for a game", games, speed.seconds / 2)
+        yield Option("the same with half the time per game", games, speed.seconds / 2)
         wider = replace(rule, margin=2 * marks.margin)
         yield Option(f"marks with a margin of {wider.margin:g} Elo", games_for_marks(wider, deviation).games, speed.seconds)
     if ladder.rates:

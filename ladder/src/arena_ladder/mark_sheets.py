@@ -70,8 +70,10 @@ def gradescope_results(row: MarkRow) -> dict[str, Any]:
         passed = number < reached
         one = {"name": name, "score": float(passed), "max_score": 1.0, "status": "passed" if passed else "failed"}
         tests.append({**one, "output": decision})
-    agent = row.agent or "No version is in play"
-    output = f"{agent}: {row.mark or 'no mark'}{' so far; a higher one is still open' if row.is_open else ''}. {row.reason}."
+    agent = row.agent or "No version is active"
+    output = (
+        f"{agent}: {row.mark or 'no mark'}{' so far; a higher mark is still undecided' if row.is_open else ''}. {row.reason}."
+    )
     if row.is_late:
         output += f" It is late and loses {100 * row.penalty:g} % of its points."
     return {"score": row.points, "output": output, "visibility": "visible", "tests": tests}
@@ -97,13 +99,13 @@ def describe_open(rows: Sequence[MarkRow], games_per_hour: float | None, hours: 
     noun, times = ("positions", 1) if solve else ("games", 2)
     left = sorted((row for row in rows if row.is_open), key=lambda row: (row.more_pairs, row.author))
     if not left:
-        return "No mark is open."
+        return "No marks are undecided."
     lines = []
     for row in left:
         so_far = row.mark or "no mark"
         lines.append(f"{row.author}: {so_far} so far; about {times * row.more_pairs:,} more {noun} decide {row.against}")
     if games_per_hour is None:
-        lines.append(f"The speed is not known: no {'position was attempted' if solve else 'game was rated'} yet.")
+        lines.append(f"The speed is unknown: no {'position was attempted' if solve else 'game was rated'} yet.")
         return "\n".join(lines)
     budget, decided = games_per_hour * hours, 0
     for row in left:

@@ -181,7 +181,7 @@ class LadderPages:
     def _check_shown(self) -> None:
         """Raise Refusal 403 while the positions of matches are hidden."""
         if self._host.hides:
-            raise Refusal(403, "positions are hidden until this ladder is final", "the list of matches has all results")
+            raise Refusal(403, "positions are hidden until this ladder is final", "the list of matches shows all results")
 
     async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
         reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)

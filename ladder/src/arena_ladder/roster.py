@@ -83,6 +83,6 @@ def _read_rows(rows: Iterator[list[str]], heading: list[str], faults: list[Roste
             if not is_id(text) and (text or kind == "id"):
                 faults.append(RosterFault(line, f"{text!r} is not a valid {kind}; expected {ID_TEXT}"))
         if person.id in lines:
-            faults.append(RosterFault(line, f"the id {person.id!r} is in line {lines[person.id]} already"))
+            faults.append(RosterFault(line, f"the id {person.id!r} is already in line {lines[person.id]}"))
         lines.setdefault(person.id, line)
         yield person

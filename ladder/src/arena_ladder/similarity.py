@@ -261,5 +261,5 @@ def describe_pairs(pairs: Sequence[Likeness], most: int) -> str:
     return (
         f"{table}\n* far more similar than other pairs in the class; this is evidence, not proof"
         if rows
-        else "Nothing to compare: fewer than two authors have submitted code."
+        else "There is nothing to compare, because fewer than two authors have submitted code."
     )

@@ -33,7 +33,7 @@ SECRET = "secret"  # noqa: S105 - a word in specs, not a password
 SPEC_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 """The pattern for the name of a spec that is hosted together with others."""
 FOR_TWO = "a ladder is for games of two seats or for puzzles; all its games must be of the same kind"
-NO_RATINGS = "a ladder of a puzzle has no ratings; leave it out"
+NO_RATINGS = "a ladder for a puzzle has no ratings; remove this key"
 Effort = Literal["seconds", "nodes"]
 """The amount that decides between two solutions with the same cost."""
 PERIODS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0}
@@ -56,7 +56,7 @@ class LateKeys(BaseModel):
     until: Moment = Field(description="The time until which late submissions are accepted, with a time zone.")
     penalty: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(
         0.0,
-        description="The share of its points that a late version loses. The lowest mark has 1 point, the next one 2, ...",
+        description="Share of its points that a late version loses. The lowest mark has 1 point, the next one 2, ...",
     )
 
 
@@ -71,20 +71,21 @@ class SubmissionKeys(BaseModel):
     names: Literal["ids", "pseudonyms"] = Field(
         "ids", description="The names of authors in tables, pages and files: their ids and teams, or random pseudonyms."
     )
-    per_day: Count = Field(10, description="Largest number of submissions of an author in 24 hours.")
-    keep: Count = Field(2, description="How many of the latest versions of an agent stay in play.")
+    per_day: Count = Field(10, description="Maximum number of submissions per author in 24 hours.")
+    keep: Count = Field(2, description="Number of latest versions of an agent that keep playing.")
     size_kb: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        256, description="Largest size of a submission in KiB, before and after unpacking."
+        256, description="Maximum size of a submission in KiB, before and after unpacking."
     )
     kinds: Annotated[list[Kind], Field(min_length=1)] = Field(
         list(KINDS), description="The kinds of files that authors may submit."
     )
     packages: list[str] | None = Field(
-        None, description="The packages that Python code may import beside the standard library; default: all that are installed."
+        None,
+        description="The packages that Python code may import besides the standard library; default: all installed packages.",
     )
     install: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
         None,
-        description="The command by which authors install arena; default: pip with the wheel that the ladder serves.",
+        description="The command with which authors install arena; default: pip with the wheel that the ladder serves.",
     )
     opens: Moment | None = Field(None, description="The time from which submissions are accepted, with a time zone.")
     closes: Moment | None = Field(None, description="The deadline, with a time zone.")
@@ -99,7 +100,7 @@ class UntilKeys(BaseModel):
     interval: Annotated[FiniteFloat, Field(gt=0, le=10_000)] | None = Field(
         None, description="The half-width of every interval, in Elo. The default is 40, or none with `marks`."
     )
-    time: Moment | None = Field(None, description="No match begins after this time, which needs a time zone.")
+    time: Moment | None = Field(None, description="Time after which no match starts, with a time zone.")
     marks: Literal["decided"] | None = Field(None, description="`decided`: play ends when all marks are decided.")
 
 
@@ -112,9 +113,9 @@ class MarkKeys(BaseModel):
         20.0, description="A lead over a baseline in Elo. It is an error if an agent with this lead or more misses the mark."
     )
     error: Annotated[FiniteFloat, Field(gt=0, lt=0.5)] = Field(
-        0.05, description="The largest probability of any wrong mark in the whole class."
+        0.05, description="Maximum probability that any mark in the whole class is wrong."
     )
-    counts: Literal["best", "last"] = Field("best", description="Which of an author's versions in play counts.")
+    counts: Literal["best", "last"] = Field("best", description="The active version of an author that counts.")
     size: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
         None, description="The number of authors between whom the error is divided; default: the number of authors in the file."
     )
@@ -134,7 +135,7 @@ class Marks:
     closes: float = inf
     """The deadline, in seconds since 1970. Versions that are handed in later are late."""
     penalty: float = 0.0
-    """The share of its points that a late version loses."""
+    """Share of its points that a late version loses."""
     effort: Effort | None = None
     """The amount that decides between solutions of equal cost; None for a game of two seats."""
 
@@ -152,13 +153,14 @@ class RequestKeys(BaseModel):
 
     per_second: Annotated[FiniteFloat, Field(gt=0, le=100_000)] = Field(
         100.0,
-        description="The rate of an address, and of each author, in requests per second. Static files of the pages do not count.",
+        description="Maximum requests per second of each address and each author. Static files of the pages do not count.",
     )
     burst: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        3000, description="The number of requests at once before the rate applies, such as a class that opens the page."
+        3000,
+        description="Number of requests in a burst before the rate applies, for example when a class opens the page.",
     )
     open: Annotated[int, Field(ge=1, le=380)] = Field(
-        360, description="The number of requests of one address that may be open at once. Every open page of standings is one."
+        360, description="Maximum number of open requests per address. Each open page with standings counts as one."
     )
 
 
@@ -178,7 +180,7 @@ class FeedbackKeys(BaseModel):
         description="The time of day when the review begins, with a time zone, such as 02:00+01:00."
     )
     seconds: Annotated[int, Field(ge=1, le=12 * 3600)] = Field(
-        600, description="The longest time of a review, in which no matches are played."
+        600, description="Maximum duration of a review. No matches are played during a review."
     )
 
 
@@ -193,7 +195,9 @@ class PositionKeys(BaseModel):
     start: Count = Field(20, description="The number of hidden positions at the beginning of the term.")
     more: Annotated[int, Field(ge=0, le=1_000_000)] = Field(20, description="The number of positions that each period adds.")
     every: Literal["hour", "day", "week"] = Field("day", description="The length of a period: hour, day or week.")
-    most: Count = Field(200, description="The largest number of positions, also for marks that are open after the deadline.")
+    most: Count = Field(
+        200, description="Maximum number of positions, including those for marks that are undecided after the deadline."
+    )
 
     def bound_by(self, spec: Spec) -> "PositionKeys":
         """Return these keys. If the spec has a file of positions, `most` is at most the number of positions in this file."""
@@ -292,7 +296,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
         own[key] = None if absent else faults.check((key,), model, {} if given is None else given, model.model_fields)
     for key in REFUSED_KEYS:
         if key in document.values:
-            faults.add((key,), "a ladder chooses its matches itself; leave it out", key=True)
+            faults.add((key,), "a ladder chooses its matches itself; remove this key", key=True)
     known = [*(key for key in SpecKeys.model_fields if key not in REFUSED_KEYS), *LADDER_KEYS, MARKS, EFFORT]
     for key in document.values:
         if key not in known and key not in REFUSED_KEYS:
@@ -340,7 +344,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     interval = DEFAULT_INTERVAL if until.interval is None else until.interval
     ends = inf if until.time is None else until.time.timestamp()
     if own["feedback"] is not None and not spec.registry.parts.get(Feedback.kind):
-        faults.add(("feedback",), "no installed plugin reviews matches; leave it out")
+        faults.add(("feedback",), "no installed plugin reviews matches; remove this key")
         faults.stop_if_any()
     return LadderSpec(spec, submissions, interval, authors, anchor, requests, own["feedback"], marks, rates, ends, solvers)
 
@@ -349,7 +353,7 @@ def _check_times(rules: SubmissionKeys, faults: Faults) -> None:
     """Note a fault if the times for submissions are in a wrong order."""
     opens, closes, late = rules.opens, rules.closes, rules.late
     if opens is not None and closes is not None and opens >= closes:
-        faults.add(("submissions", "closes"), "expected a moment after `opens`")
+        faults.add(("submissions", "closes"), "expected a time after `opens`")
     if late is not None and (closes is None or late.until <= closes):
         faults.add(("submissions", "late"), "expected `until` to be later than `closes`")
 
@@ -362,19 +366,19 @@ def _check_solvers(spec: Spec, document: Document) -> bool:
         if isinstance(values.get("positions"), dict):
             faults.add(("positions",), "only the hidden positions of a puzzle grow; expected a list or a file")
         if EFFORT in values:
-            faults.add((EFFORT,), "only solvers of puzzles are compared by their effort; leave it out", key=True)
+            faults.add((EFFORT,), "only solvers of puzzles are compared by their effort; remove this key", key=True)
         faults.stop_if_any()
         return False
     if not isinstance(values.get("positions", {}), dict):
         expected = "{start: 20, more: 20, every: day, most: 200}"
-        own = "if you have positions of your own, add `file: FILE` there"
+        own = "to use your own positions, add `file: FILE` there"
         faults.add(("positions",), f"the positions of a puzzle stay hidden; expected numbers such as {expected}; {own}")
     if "seed" in values and values["seed"] != SECRET:
-        faults.add(("seed",), "the hidden positions follow from the seed, so it must not be known; leave it out")
+        faults.add(("seed",), "the hidden positions are derived from the seed, so it must stay unknown; remove this key")
     if "anchor" in values:
         faults.add(("anchor",), NO_RATINGS, key=True)
     if "feedback" in values:
-        faults.add(("feedback",), "it shows positions, and the positions of a puzzle are hidden; leave it out", key=True)
+        faults.add(("feedback",), "it shows positions, and the positions of a puzzle are hidden; remove this key", key=True)
     if isinstance(values.get("until"), dict) and "interval" in values["until"]:
         faults.add(("until", "interval"), NO_RATINGS, key=True)
     if any(seat.limits.seconds is None for board in spec.boards for seat in board.seats):
@@ -389,7 +393,7 @@ def _read_marks(document: Document, faults: Faults) -> MarkKeys | None:
     if given is None:
         return None
     if not isinstance(given, dict):
-        faults.add((MARKS,), "expected baselines by the names of marks, such as {pass: greedy}")
+        faults.add((MARKS,), "expected a baseline for each mark, such as {pass: greedy}")
         return None
     names = [name for name in given if name not in MarkKeys.model_fields]
     for name in names:
@@ -429,7 +433,7 @@ def _make_marks(spec: Spec, options: MarkKeys, places: Mapping[str, int], size: 
     faults = Faults(spec.document)
     seats = spec.boards[0].seats
     if len(spec.boards) > 1:
-        faults.add((MARKS,), "marks need exactly one game; make a separate ladder for each other game")
+        faults.add((MARKS,), "marks need exactly one game; create a separate ladder for each game")
     if len(seats) != len(spec.document.values["agents"]):
         faults.add((MARKS,), "every entry of `agents` must be one agent, without lists of values")
     if len(set(places.values())) < len(places):
@@ -451,7 +455,7 @@ def list_assignments(folder: FilePath) -> list[FilePath]:
     names = [file.stem for file in found]
     for file in found:
         if not SPEC_NAME.fullmatch(file.stem) or file.stem in RESERVED_PATHS or names.count(file.stem) > 1:
-            allowed = f"use small letters, digits and dashes, and none of the names {', '.join(RESERVED_PATHS)}"
+            allowed = f"use lowercase letters, digits and dashes, but not the names {', '.join(RESERVED_PATHS)}"
             raise ArenaError(f"{file}: its name becomes part of the address of a ladder; {allowed}; use each name only once")
     return found
 
@@ -479,7 +483,7 @@ def _read_authors(document: Document, submissions: SubmissionKeys, faults: Fault
             return tuple(people)
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         faults.add(
             ("submissions", "authors"), f"{path} cannot be read: {reason}; expected a file with one name per line, or open"
         )
@@ -489,11 +493,11 @@ def _read_authors(document: Document, submissions: SubmissionKeys, faults: Fault
         if not is_author(name):
             faults.add(("submissions", "authors"), f"{path}: {name!r} is not a valid name of an author; expected {AUTHOR}")
     if not names:
-        faults.add(("submissions", "authors"), f"{path} has no names; write one name per line, or use open")
+        faults.add(("submissions", "authors"), f"{path} contains no names; write one name per line, or use open")
     return tuple([Person(name) for name in dict.fromkeys(names)])
 
 
-NAME = "1 to 40 small letters, digits and dashes, beginning with a letter"
+NAME = "1 to 40 lowercase letters, digits and dashes, beginning with a letter"
 AUTHOR = f"{NAME}, and neither {RESERVED_NAMES[0]} nor {RESERVED_NAMES[1]}"
 
 

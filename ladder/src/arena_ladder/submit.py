@@ -51,10 +51,10 @@ def submit(file: Path, url: str, name: str | None, wait: bool) -> int:
     if not token and sys.stdin.isatty():
         token = click.prompt("Token", hide_input=True, err=True)
     if not token:
-        raise ArenaError(f"no token: set {ENVIRONMENT_VARIABLE} to the one that the host of the ladder gave you")
+        raise ArenaError(f"no token: set {ENVIRONMENT_VARIABLE} to the token that the host of the ladder gave you")
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ArenaError(
-            f"{ENVIRONMENT_VARIABLE} is not a token: expected one word of letters and digits, as the host of the ladder gave it"
+            f"{ENVIRONMENT_VARIABLE} is not a token: expected the word of letters and digits that the host of the ladder gave you"
         )
     address = url.rstrip("/") + SUBMISSIONS
     key = str(_hand_in(address, token, file.name, content, name)["id"])
@@ -109,7 +109,7 @@ def _hand_in(address: str, token: str, file: str, content: bytes, name: str | No
     request = urllib.request.Request(address, b"".join(parts), headers)  # noqa: S310 - `submit` checks the scheme
     told = _ask(request, "not taken")
     if "id" not in told:
-        raise ArenaError(f"{address} does not answer like a ladder; check the address")
+        raise ArenaError(f"{address} did not answer like a ladder; check the address")
     return told
 
 
@@ -131,7 +131,7 @@ def _ask(request: urllib.request.Request, refused: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise ArenaError(f"{address} does not answer like a ladder; check the address")
+        raise ArenaError(f"{address} did not answer like a ladder; check the address")
     return told
 
 
@@ -151,7 +151,7 @@ def _explain_refusal(error: urllib.error.HTTPError, address: str, refused: str) 
         pass
     asked = address.partition(SUBMISSIONS)[0]
     if error.code == 413:
-        return f"{refused} (413): the file is too large for the server in front of the ladder at {asked}; hand in a smaller file"
+        return f"{refused} (413): the file is too large for the server in front of the ladder at {asked}; submit a smaller file"
     if error.code in (502, 503, 504):
         return f"{refused} ({error.code}): the ladder behind {asked} does not answer; try again in a minute"
     if to := error.headers.get("location"):
@@ -164,6 +164,6 @@ def _explain_refusal(error: urllib.error.HTTPError, address: str, refused: str) 
 def _explain_silence(error: Exception, address: str) -> str:
     reason = getattr(error, "reason", None) or error
     if untrusted := getattr(reason, "verify_message", None):  # from ssl.SSLCertVerificationError
-        hint = "if you know the authority that signed it, set SSL_CERT_FILE to the authority's certificate"
+        hint = "if you trust the authority that signed it, set SSL_CERT_FILE to the authority's certificate"
         return f"{address}: its certificate is not trusted: {untrusted}; {hint}"
-    return f"{address} does not answer: {reason}; check the address, and that the ladder runs"
+    return f"{address} does not answer: {reason}; check the address, and check that the ladder is running"

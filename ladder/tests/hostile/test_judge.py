@@ -298,7 +298,7 @@ def test_a_damaged_submission_is_suspended(tmp_path: Path) -> None:
         ladder.again()
         eventually(lambda: ladder.ask("/health").body["matches"])
         found = ladder.ask(f"/api/submissions/{key}", ada).body
-        assert (found["status"], found["reason"]) == ("suspended", f"it cannot be loaded any more: {UNREADABLE}")
+        assert (found["status"], found["reason"]) == ("suspended", f"it can no longer be loaded: {UNREADABLE}")
         assert {row["agent"] for row in ladder.rows()} == {"random", "greedy", "bob/mine@1"}
 
 

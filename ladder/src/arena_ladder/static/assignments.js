@@ -5,7 +5,7 @@ import { faultBox, head, main, moment } from "./page.js";
 
 const faults = faultBox();
 const list = h("div", { class: "stack" });
-main.append(head("Assignments", "Each assignment is a ladder of its own. Your token is valid in all of them."), faults.box, list);
+main.append(head("Assignments", "Each assignment is a separate ladder. Your token is valid in all of them."), faults.box, list);
 get("/api/assignments").then(({ rows }) => list.replaceChildren(...rows.map(card))).catch((error) => faults.show(error.message));
 
 function card({ address, name, games, state, closes }) {

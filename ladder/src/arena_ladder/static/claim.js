@@ -13,11 +13,11 @@ const take = h("button", { type: "button", class: "primary", onclick: claim }, "
 main.append(
   head("Your token", "You need this token to hand in agents. Keep it secret, like a password."),
   faults.box,
-  h("section", { class: "card", "aria-label": "your token" }, h("p", {}, "The link that the host has sent to you works once. Store the token where you keep passwords."), h("div", { class: "row gap" }, take), got),
+  h("section", { class: "card", "aria-label": "your token" }, h("p", {}, "The link that the host sent you works only once. Store the token where you keep passwords."), h("div", { class: "row gap" }, take), got),
 );
 if (!code) {
   take.disabled = true;
-  faults.show("This address has no code: open the whole link from your mail.");
+  faults.show("This address contains no code: open the complete link from your mail.");
 }
 
 async function claim() {

@@ -12,18 +12,18 @@ const until = h("p", { class: "gap-small" });
 let chosen = null;
 
 get("/api/ladder").then(show).catch((error) => faults.show(error.message));
-main.append(head("Hand in an agent", "The ladder checks the agent first. If it passes, it plays at once."), until, faults.box);
+main.append(head("Hand in an agent", "The ladder checks the agent first. If it passes, it starts to play at once."), until, faults.box);
 
 function show(rules) {
-  if (rules.closes) until.textContent = `${new Date(rules.closes) > new Date() ? "Submissions are taken until" : "Submissions closed at"} ${moment(rules.closes)}.`;
+  if (rules.closes) until.textContent = `${new Date(rules.closes) > new Date() ? "Submissions are accepted until" : "Submissions closed at"} ${moment(rules.closes)}.`;
   main.append(h("div", { class: "columns columns-two" }, form(rules), h("div", {}, howTo(rules), rules.open ? register() : null)));
 }
 
 function form(rules) {
   const file = h("input", { type: "file", id: "file", onchange: () => choose(file.files[0]) });
-  const named = h("p", { class: "dim" }, "No file yet.");
+  const named = h("p", { class: "dim" }, "No file chosen.");
   const name = h("input", { type: "text", maxlength: 40, pattern: "[a-z][a-z0-9\\-]*", autocomplete: "off" });
-  const drop = h("div", { class: "drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: dropped }, h("label", { class: "field" }, h("span", {}, "The file: drop it here or choose it"), file), named);
+  const drop = h("div", { class: "drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: dropped }, h("label", { class: "field" }, h("span", {}, "The file: drop it here, or choose it"), file), named);
   const send = h("button", { type: "submit", class: "primary" }, "Hand in");
   return h(
     "form",
@@ -31,15 +31,15 @@ function form(rules) {
     h("h2", {}, "The agent"),
     tokenField(),
     h("div", { class: "gap" }, drop),
-    h("label", { class: "field gap" }, h("span", {}, "Name of the agent (may be empty)"), name, h("small", {}, "If it is empty, the agent keeps its name in the code. Use small letters, digits and dashes.")),
+    h("label", { class: "field gap" }, h("span", {}, "Name of the agent (may be empty)"), name, h("small", {}, "If empty, the agent keeps the name from its code. Use lowercase letters, digits and dashes.")),
     h("div", { class: "row gap" }, send),
     done,
-    h("p", { class: "dim small gap" }, `Accepted: ${rules.kinds.map((kind) => KINDS[kind]).join("; ")}. At most ${whole(rules.size_kb)} KiB, ${whole(rules.per_day)} submissions per day; the latest ${whole(rules.keep)} versions of an agent play.${rules.packages === null ? "" : ` Packages that it may import: ${rules.packages.join(", ") || "none"}.`}`),
+    h("p", { class: "dim small gap" }, `Accepted: ${rules.kinds.map((kind) => KINDS[kind]).join("; ")}. At most ${whole(rules.size_kb)} KiB, ${whole(rules.per_day)} submissions per day; the latest ${whole(rules.keep)} versions of an agent play.${rules.packages === null ? "" : ` Packages that the agent may import: ${rules.packages.join(", ") || "none"}.`}`),
   );
 
   function choose(found) {
     chosen = found ?? null;
-    named.textContent = chosen ? `${chosen.name}, ${whole(chosen.size)} bytes` : "No file yet.";
+    named.textContent = chosen ? `${chosen.name}, ${whole(chosen.size)} bytes` : "No file chosen.";
   }
 
   function dropped(event) {
@@ -81,7 +81,7 @@ function howTo(rules) {
     h("ol", { class: "steps" },
       h("li", {}, "Take the ", h("a", { href: at("/starter.py"), download: "my_agent.py" }, "starter file"), `: an agent for ${rules.games.join(", ")} that plays without changes.`),
       h("li", {}, "Try it on your machine: ", command ? h("code", {}, command) : "install arena as the host does", " and ", h("code", {}, "arena try my_agent.py"), "."),
-      h("li", {}, "Hand it in here, or from a terminal:")),
+      h("li", {}, "Hand it in here or from a terminal:")),
     h("pre", { class: "code gap-small", tabindex: "0" }, `export ARENA_TOKEN=...\narena submit my_agent.py --to ${address}`),
     h("p", { class: "gap-small dim small" }, "Programs can use the API: ", h("a", { href: at("/openapi.json") }, "its description"), "."),
   );
@@ -94,7 +94,7 @@ function register() {
     "form",
     { class: "card", "aria-label": "register", onsubmit: join },
     h("h2", {}, "No token yet?"),
-    h("label", { class: "field" }, h("span", {}, "Your name here"), name, h("small", {}, "Small letters, digits and dashes. The name is public.")),
+    h("label", { class: "field" }, h("span", {}, "Your name on this ladder"), name, h("small", {}, "Lowercase letters, digits and dashes. The name is public.")),
     h("div", { class: "row gap" }, h("button", { type: "submit" }, "Register")),
     told,
   );

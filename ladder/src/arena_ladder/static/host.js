@@ -23,7 +23,7 @@ const wanted = h("section", { class: "card gap", "aria-label": "submissions", hi
   summary, table, h("div", { class: "gap-small" }, downloads), pairs);
 let rows = [], told = "", waiting = null;
 
-main.append(head("Host", "All submissions with the persons behind them, their code and their logs. This page needs the token of the host."), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look, hostToken)), wanted, detail);
+main.append(head("Host", "All submissions with their authors, code and logs. This page needs the token of the host."), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look, hostToken)), wanted, detail);
 look();
 
 async function look() {
@@ -82,7 +82,7 @@ function list() {
   table.replaceChildren(
     found.length
       ? h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "list of submissions" }, h("table", {}, h("thead", {}, h("tr", {}, ["Agent", "Author", "Received", "Status"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, found.slice(0, SHOWN).map(line))))
-      : h("p", { class: "empty" }, rows.length ? "No submission fits." : "Nothing was handed in yet."),
+      : h("p", { class: "empty" }, rows.length ? "No submissions match." : "There are no submissions yet."),
   );
   if (held) table.querySelector(`[data-id="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
 }
@@ -129,15 +129,15 @@ function card(row, said) {
     h("ul", { class: "plain-list gap-small" }, row.people.map((one) => h("li", {}, [one.name, one.id, one["e-mail"], one.team].filter(Boolean).join(", ")))),
     row.reason ? h("p", { class: "fault gap-small" }, row.reason) : null,
     row.identical.length ? h("p", { class: "fault gap-small" }, `The file is identical to a file of ${row.identical.join(", ")}.`) : null,
-    row.faults ? h("p", { class: "bad gap-small" }, `Matches in a row lost by its own faults: ${row.faults}.`) : null,
+    row.faults ? h("p", { class: "bad gap-small" }, `Consecutive matches lost by its own faults: ${row.faults}.`) : null,
     box.box,
     h("p", { role: "status", class: "gap-small" }, said),
-    h("div", { class: "row gap-small" }, waits ? null : button("Check again", act("check", "The submission waits for its check.")), waits || row.status === "playing" ? button("Withdraw", act("withdraw", "The submission is withdrawn.")) : null, button("Load again", () => open(row.id))),
+    h("div", { class: "row gap-small" }, waits ? null : button("Check again", act("check", "The submission is waiting for its check.")), waits || row.status === "playing" ? button("Withdraw", act("withdraw", "The submission was withdrawn.")) : null, button("Load again", () => open(row.id))),
     row.findings.length ? findings(row.findings) : null,
     row.lost.length ? lost(row) : null,
     feedbackBox(row),
     section("Log", row.log ? h("pre", { class: "code log", tabindex: "0", "aria-label": "output of the agent" }, row.log) : h("p", { class: "dim" }, "The agent has printed nothing.")),
-    section("Code", row.files.flatMap((file) => [h("h3", { class: "gap-small gap-small-below" }, file.name), file.text === null ? h("p", { class: "dim" }, "This file is not text; the zip has it.") : h("pre", { class: "code log", tabindex: "0", "aria-label": file.name }, file.text), file.cut ? h("p", { class: "dim" }, "The rest is in the zip.") : null])),
+    section("Code", row.files.flatMap((file) => [h("h3", { class: "gap-small gap-small-below" }, file.name), file.text === null ? h("p", { class: "dim" }, "This file is not text; it is in the zip.") : h("pre", { class: "code log", tabindex: "0", "aria-label": file.name }, file.text), file.cut ? h("p", { class: "dim" }, "The rest is in the zip.") : null])),
     messages(row),
   );
 }
@@ -176,7 +176,7 @@ function messages(row) {
     event.preventDefault();
     try {
       await askHost("/api/host/messages", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ author: row.author, text: text.value }) });
-      await open(row.id, "The message is sent.");
+      await open(row.id, "The message was sent.");
     } catch (error) {
       box.show(error.message);
     }
@@ -193,10 +193,10 @@ async function compare(event) {
     const columns = [["Authors"], ["Equal code", "number"], ["Equal moves", "number"], ["Expected", "number"], ["Positions", "number"]];
     pairs.replaceChildren(
       h("h2", {}, "Similar agents"),
-      h("p", { class: "dim small gap-small" }, "Equal code does not count names, comments and the starter file. Equal moves are the share of equal moves in the positions that both have met. Expected is the share of equal moves to expect in these positions, estimated from the moves of other authors of about the same strength. A mark means that a pair is far more similar than other pairs in the class. This is evidence, not proof: read both files."),
+      h("p", { class: "dim small gap-small" }, "Equal code ignores names, comments and the starter file. Equal moves are the share of equal moves in the positions that both agents have met. Expected is the share of equal moves to expect in these positions, estimated from the moves of other authors of about the same strength. A mark means that a pair is far more similar than other pairs in the class. This is evidence, not proof: read both files."),
       found.pairs.length
         ? h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "similar agents" }, h("table", {}, h("thead", {}, h("tr", {}, columns.map(([name, kind = null]) => h("th", { scope: "col", class: kind }, name)))), h("tbody", {}, found.pairs.map((pair) => h("tr", {}, h("th", { scope: "row" }, `${pair.one}, ${pair.other}`, pair.is_unusual ? h("span", { class: "tag tag-bad" }, "unusual") : null), h("td", { class: "number" }, share(pair.code)), h("td", { class: "number" }, share(pair.equal)), h("td", { class: "number" }, share(pair.expected)), h("td", { class: "number" }, whole(pair.shared)))))))
-        : h("p", { class: "dim" }, "Nothing to compare yet: fewer than two authors have submitted code."),
+        : h("p", { class: "dim" }, "There is nothing to compare yet: fewer than two authors have submitted code."),
     );
   } catch (error) {
     pairs.replaceChildren(h("p", { class: "fault" }, error.message));

@@ -19,7 +19,7 @@ Promise.all([get(`/api/t/${key}/entry?${query}`), get("/api/live"), get(`/api/t/
 
 function show([entry, live, found]) {
   const row = live.boards.flatMap((board) => board.rows).find((one) => one.agent === label);
-  main.querySelector(".head h1").after(h("p", {}, row ? `In play at ${live.name}.` : `Not in play at ${live.name} any more; its matches stay.`));
+  main.querySelector(".head h1").after(h("p", {}, row ? `Plays at ${live.name}.` : `No longer plays at ${live.name}; its matches are kept.`));
   main.append(h("div", { class: "stack" }, entry.boards.map((board) => boardOf(board, entry.course.filter((point) => point.board === board.number), live)), latest(found, live.hidden)));
 }
 
