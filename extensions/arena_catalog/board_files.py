@@ -62,7 +62,7 @@ def _find_place(kind: type[Game], file: str) -> Path:
     module = sys.modules.get(owner.__module__)
     written = getattr(module, "__file__", None)
     if written is None:
-        raise BoardFault(f"{file}: the file of {owner.__qualname__} cannot be found")
+        raise BoardFault(f"{file}: the source file of {owner.__qualname__} was not found")
     package = sys.modules.get(owner.__module__.partition(".")[0])
     folders = [Path(folder) for folder in getattr(package, "__path__", [])] or [Path(written).parent]
     try:
@@ -96,7 +96,7 @@ def check_module(source: str, needed: frozenset[str] = NEEDED) -> str | None:
     """
     for found in IMPORT.finditer(source):
         if "arena/" not in found[0] or found["file"] not in HELPERS:
-            return f"expected imports of {', '.join([f'arena/{name}' for name in HELPERS])} alone, got {found[0]}"
+            return f"expected imports of {', '.join([f'arena/{name}' for name in HELPERS])} only, got {found[0]}"
     left = _STATEMENT.search(EXPORT.sub("", IMPORT.sub("", source)))
     if left is not None:
         known = "`import {...} from`, `import * as ... from` and exported declarations"

@@ -130,7 +130,7 @@ def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
     counts = {name: len(whole.findall(page.text)) for name, page in pages.items()}
     having = sorted([name for name, count in counts.items() if count], key=lambda name: -counts[name])[:MAX_PAGES_NAMED]
     told = [f"did you mean {figures.listing(near, 'or')}?"] if near else []
-    told += [f"pages with that word: {', '.join(having)}"] if having else []
+    told += [f"pages that contain this word: {', '.join(having)}"] if having else []
     raise ArenaError(f"unknown topic {topic!r}; {'; '.join(told) or '`arena docs` lists all pages'}")
 
 

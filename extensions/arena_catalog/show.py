@@ -29,7 +29,7 @@ from arena_catalog.grids import read_colors
 @click.command()
 @click.argument("name", required=False)
 @click.option("--traits", is_flag=True, help="Show all traits instead: how a game gets each one, and which agents need it.")
-@click.option("--cite", is_flag=True, help="Print the publications that NAME comes from, in BibTeX; also of a statistic.")
+@click.option("--cite", is_flag=True, help="Print the publications behind NAME as BibTeX; NAME can also be a statistic.")
 @plugin_option
 def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool) -> int:
     """Show the parameters, traits and source of a game, an agent, a heuristic, an encoding or a format."""
@@ -178,7 +178,7 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
         yield f"  a default opponent in `arena play` for games with {figures.listing(words, 'or')}"
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
     if not (agent.wants_heuristic or hints.uses_heuristic):
-        yield "  heuristics: it uses none"
+        yield "  heuristics: not used"
         return
     known = {name: names for name in sorted(games) if (names := registry.heuristics_of(name))}
     yield "  heuristics, * is the default:" if known else "  heuristics: none for these games"
@@ -190,7 +190,7 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
 def _format_lines(format_: type[Format], width: int) -> Iterator[str]:
     order = "the format itself" if ranks(format_) else "solved share" if format_.kind == "puzzle" else format_.ranked_by
     yield f"  for {'puzzles' if format_.kind == 'puzzle' else 'games'}; boards are ranked by {order}"
-    yield "  columns:" if own_columns(format_) else "  columns: the usual ones"
+    yield "  columns:" if own_columns(format_) else "  columns: the standard ones"
     for column in own_columns(format_):
         text = f"{column.key}: {column.heading}{f', {column.description}' if column.description else ''}"
         yield from wrap(text, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)

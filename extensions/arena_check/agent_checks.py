@@ -338,7 +338,7 @@ def _check_claim(setup: AgentSetup, trial: Trial) -> None:
             with trial.checking("optimal"):
                 trial.expect(
                     found <= least + TOLERANCE,
-                    f"it claims to find the least {measure}, but uniform-cost search finds less",
+                    f"it claims to find the lowest {measure}, but uniform-cost search finds a lower one",
                     f"{measure} {least:g}",
                     f"{measure} {found:g}: {' '.join(record.actions)}",
                 )

@@ -48,7 +48,7 @@ from arena_setup.words import command_of, values_of
     metavar="SECONDS",
     default=CALL_SECONDS,
     show_default=True,
-    help="Longest time that one call may take.",
+    help="Maximum time that one call may take.",
 )
 @click.option(
     "--replay",
@@ -65,7 +65,7 @@ from arena_setup.words import command_of, values_of
     metavar="NAME",
     help="Check agents on this game only, instead of all that they can play; may be repeated.",
 )
-@set_option("A parameter of the game, such as rows=4; default: the parameters have their defaults; may be repeated.")
+@set_option("A parameter of the game, such as rows=4; may be repeated. Other parameters keep their defaults.")
 @format_option
 @positions_option
 @plugin_option
@@ -93,7 +93,7 @@ def check(
     if as_json and (is_store or watched or positions is not None):
         raise click.UsageError("--format json is for plugins and programs, and cannot be used with --watch or --positions")
     if given and (is_store or command_of(target) is not None):
-        raise click.UsageError("--set is for the games of plugins")
+        raise click.UsageError("--set can only be used with the games of plugins")
     if is_store:
         with results_alone() as out:
             codes = []
@@ -210,7 +210,7 @@ def watch(command: Sequence[str], folders: Iterable[Path], say: Callable[[str], 
         while True:
             before = snapshot(watched)
             subprocess.run(command, check=False)  # noqa: S603 - the user's own command line
-            say(f"watching {', '.join(map(str, watched))}; Ctrl-C ends it")
+            say(f"watching {', '.join(map(str, watched))}; press Ctrl-C to stop")
             if find_spec("watchfiles") is None:
                 while snapshot(watched) == before:
                     sleep(POLL_SECONDS)
@@ -252,7 +252,7 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
             print(escape_line(fault), file=out)
             faults += 1
         count = len(store) + len(store.lost_matches)
-        again = f"; {100 * share:g} % of those with known games were replayed by the rules" if share else ""
+        again = f"; {100 * share:g} % of the matches with known games were replayed" if share else ""
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
             f"{escape_line(str(path))}: {count:,} {'match' if count == 1 else 'matches'}"
@@ -262,7 +262,7 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
         )
         if unknown:
             print(
-                f"the matches of {', '.join(unknown)} were not checked by the rules, because their games are not known here; "
+                f"the matches of {', '.join(unknown)} were not replayed, because their games are unknown; "
                 "name the plugin with --plugin FILE",
                 file=out,
             )
@@ -285,7 +285,7 @@ def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Ite
             except Differs as differs:
                 differences = [str(differs)]
             except Exception as error:  # the rules of a plugin may raise anything
-                raise StoreError(f"match {record.id} cannot be played again: {describe(error)}") from error
+                raise StoreError(f"match {record.id} cannot be replayed: {describe(error)}") from error
             else:
                 differences = compare_with_rules(game, record, passed[0], last)
             for difference in differences:

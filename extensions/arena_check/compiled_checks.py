@@ -81,7 +81,9 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
             yield verdict
         elif verdict.reached and setup.loops:
             limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), figures.listing([*setup.loops])
-            yield Verdict(SEARCHES, f"compiled and uncompiled searches find the same with {named} under limits of {limits} nodes")
+            yield Verdict(
+                SEARCHES, f"compiled and uncompiled searches find the same results with {named} under limits of {limits} nodes"
+            )
         else:
             unreached = "none of the known agents has a compiled search for it" if verdict.reached else verdict.promise
             yield Verdict(SEARCHES, unreached, reached=False)
@@ -118,7 +120,7 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
                 for nodes in () if setup.game.is_terminal(state) else NODES:
                     with at.checking(SEARCHES):
                         found, plain = [setup.decision(agent, state, nodes, used) for used in (loop, None)]
-                        at.expect(found == plain, f"{name} finds the same under a limit of {nodes:,} nodes", plain, found)
+                        at.expect(found == plain, f"{name} finds the same result under a limit of {nodes:,} nodes", plain, found)
     log.passed |= {RULES, HELD, *([CODE, SEARCHES] if setup.probe is not None else [])}
 
 

@@ -10,7 +10,7 @@ from arena_check.finding import Abandoned
 from arena_check.state_checks import PlayedStep
 from arena_check.trial import Trial
 
-PROMISE = "a disguise has a text for each observation and move, no text twice, and its rules have all its words"
+PROMISE = "a disguise has a different text for each observation and move, and its rules contain all of its words"
 MIN_RULES_CHARACTERS = 40
 MAX_RULES_CHARACTERS = 16_000
 WORDS = re.compile(r"[^\W\d_]+")
@@ -39,7 +39,7 @@ def check_disguise(game: Game, trial: Trial, steps: Sequence[PlayedStep]) -> Non
         len(texts) == 1,
         "the disguise must depend only on the generator",
         "one for each seed",
-        f"{len(texts)} others for two seeds",
+        f"{len(texts)} different ones for two seeds",
     )
     known = set(WORDS.findall(drawn.rules_text))
     plain_texts: dict[tuple[int, str], str] = {}
@@ -58,7 +58,7 @@ def check_disguise(game: Game, trial: Trial, steps: Sequence[PlayedStep]) -> Non
         now.expect(len(set(moves)) == len(moves), "a disguise must have different texts for the moves of a state", actions, moves)
         unknown = [word for text in (told, *moves) for word in WORDS.findall(text) if word not in known]
         now.expect(
-            not unknown, "rules_text of a disguise must have all words of its positions and moves", "no others", unknown[:1]
+            not unknown, "rules_text of a disguise must contain all words of its positions and moves", "no others", unknown[:1]
         )
 
 

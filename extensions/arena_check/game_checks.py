@@ -318,7 +318,7 @@ def _check_answer(game: Game, trial: Trial, position: State, state: State) -> No
         text = position_text(game, state)
         trial.expect(isinstance(accepted, bool), "is_answer must return True or False", f"True or False for {text}", accepted)
         trial.expect(accepted or not solved, "is_answer must accept a goal that is reached", f"True for the goal {text}", False)
-        trial.expect(solved or not accepted, "is_answer must refuse a state that is not a goal", f"False for {text}", True)
+        trial.expect(solved or not accepted, "is_answer must reject a state that is not a goal", f"False for {text}", True)
 
 
 def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:

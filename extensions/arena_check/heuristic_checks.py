@@ -221,7 +221,7 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
     trial.check = before
     with trial.checking("repeats"):
         again = _values(game, evaluate, trial, state)
-        trial.expect(values == again, f"h({text}) must be the same twice", values, again)
+        trial.expect(values == again, f"h({text}) must return the same value twice", values, again)
     with trial.checking("range"):
         _check_range(game, trial, state, text, values)
     if not all(isinstance(value, (int, float)) for value in values):
@@ -233,7 +233,10 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
         with trial.checking("antisymmetric"):
             opposite = abs(values[0] + values[1]) < TOLERANCE
             trial.expect(
-                opposite, f"h({text}) must for one seat be minus the value for the other", f"{values[0]} and {-values[0]}", values
+                opposite,
+                f"h({text}) for one seat must be minus the value for the other seat",
+                f"{values[0]} and {-values[0]}",
+                values,
             )
     return values
 

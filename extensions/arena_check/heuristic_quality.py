@@ -118,13 +118,13 @@ def describe_call_time(seconds: float) -> str:
 @click.command()
 @click.argument("heuristics", nargs=-1, required=True, metavar="NAME...")
 @click.option("--on", "puzzle", required=True, metavar="PUZZLE", help="The puzzle.")
-@set_option("A parameter of the puzzle, as rows=2; may be repeated.")
+@set_option("A parameter of the puzzle, such as rows=2; may be repeated.")
 @click.option(
     "--states",
     type=click.IntRange(10, 10**6),
     default=50_000,
     show_default=True,
-    help="The largest number of states to explore for the distances.",
+    help="Maximum number of states to explore to compute distances.",
 )
 @seed_option("Seed of the position, and of the states at which the nodes of IDA* are counted.")
 @format_option

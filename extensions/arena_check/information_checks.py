@@ -91,7 +91,7 @@ def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
             [game.result(step.state, action) for action in list(game.actions(step.state))[:MAX_SUCCESSORS]] for step in steps
         )
         hidden = any(_alike(game, states) for states in successors) or _positions_hide(game, trial)
-        trial.expect(hidden, "an observation hides nothing", "two states that some seat cannot tell apart", "none in all plays")
+        trial.expect(hidden, "an observation hides nothing", "two states that some seat cannot distinguish", "none in any match")
     known: dict[Hashable, list[str]] = {}
     before: dict[Hashable, Hashable] = {}
     last: dict[int, Hashable] = {}

@@ -31,8 +31,8 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 @click.command()
 @click.argument("kind", type=click.Choice([*KINDS, COURSE]))
 @click.argument("name")
-@click.option("--game", metavar="GAME", help="The game of the course or the heuristic, or the game in which to try the agent.")
-@click.option("--package", is_flag=True, help="Write a folder that pip can install, with tests, instead of one file.")
+@click.option("--game", metavar="GAME", help="The game of the course or heuristic, or the game to try the agent on.")
+@click.option("--package", is_flag=True, help="Write a package with tests, which pip can install, instead of one file.")
 @click.option("--chance", "features", flag_value="chance", multiple=True, help="A game with dice.")
 @click.option(
     "--hidden", "features", flag_value="hidden", multiple=True, help="A game with hidden cards, which are dealt at random."
@@ -51,7 +51,7 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
     With `course`, write the folder of a course: two ladders with marks, a roster, and five exercises with hidden tests.
     """
     if kind == COURSE and (package or features):
-        raise click.UsageError("a course has no option besides --game")
+        raise click.UsageError("a course accepts only the option --game")
     with results_alone() as out:
         registry = load(plugins)
         if kind == COURSE:
@@ -149,7 +149,7 @@ def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
         raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
     named = game or registry.find_first_game(puzzle=False)
     if named is None:
-        raise ArenaError("there is no game to try an agent on; `arena plugins` shows the state of all plugins")
+        raise ArenaError("no game is installed to try an agent on; `arena plugins` shows the state of all plugins")
     rules = registry.game(named)
     made = make_default(rules)  # None if the game needs parameters: then its traits are unknown
     duel = made is None or (Traits.of(made) >= {"two-player", "zero-sum"} and not Traits.of(made) & set(Traits.COPED))
@@ -221,9 +221,9 @@ class FilePlan:
 def _check_name(plan: FilePlan, registry: Registry) -> None:
     name, kind = plan.name, plan.kind
     if not NAME.fullmatch(name):
-        raise CannotWrite(f"name {name!r}: expected small letters, digits and dashes")
+        raise CannotWrite(f"name {name!r}: expected lowercase letters, digits and dashes")
     if not name[0].isalpha() or not name[-1].isalnum() or iskeyword(plan.module):
-        reason = "is a keyword of Python" if iskeyword(plan.module) else "cannot be the name of a module"
+        reason = "is a Python keyword" if iskeyword(plan.module) else "cannot be the name of a module"
         raise CannotWrite(
             f"name {name!r}: {plan.module} {reason}; expected a name that starts with a letter and ends without a dash"
         )

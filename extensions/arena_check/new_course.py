@@ -41,7 +41,7 @@ def write_course(name: str, folder: Path, registry: Registry, game: str | None =
         raise ArenaError(f"--game {chosen}: a course needs a game for two players")
     top = folder / name
     if top.exists() or top.is_symlink():
-        raise ArenaError(f"{top} exists; expected another name, or another folder")
+        raise ArenaError(f"{top} already exists; choose another name or another folder")
     plan = {f"{chosen}.yaml": "course_spec", **SHARED_FILES}
     for exercise, starter in EXERCISES.items():
         parts = {"README.md": f"course_{exercise}_task", "starter.py": starter, "test_hidden.py": f"course_{exercise}_test"}

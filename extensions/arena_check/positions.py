@@ -19,7 +19,7 @@ EXPECTED = "expected `game`, and `positions`: a list of mappings with `position`
 
 
 positions_option = click.option(
-    "--positions", metavar="FILE", help="Also let the agents decide in the positions of a file from `arena review -o`."
+    "--positions", metavar="FILE", help="Also test the agents on the positions in a file made by `arena review -o`."
 )
 """The option `--positions` of `arena check` and `arena try`."""
 

@@ -189,7 +189,7 @@ class ProgramCheck(NamedTuple):
         first = self._play_match(trial, state, [0], OWN_LIMITS)
         other, elsewhere = self._draw_state("repeats", 1)
         self._play_match(other, elsewhere, [0], OWN_LIMITS)
-        for process in ("the same process, another match later", "a new process"):
+        for process in ("the same process, in a later match", "a new process"):
             if process == "a new process":
                 self.processes.close()
             again = self._play_match(trial, state, [0], OWN_LIMITS)
@@ -206,7 +206,7 @@ class ProgramCheck(NamedTuple):
                 if limits.nodes is not None and decision.seat == 0 and decision.nodes > limits.nodes:
                     trial.actions = list(record.actions[:ply])
                     most, reported = f"at most {limits.nodes} nodes", f"{decision.nodes:,} reported"
-                    raise _violation(trial, "limits", "must keep limits.nodes", most, reported)
+                    raise _violation(trial, "limits", "must obey limits.nodes", most, reported)
 
     def _draw_state(self, check: str, number: int) -> tuple[Trial, State]:
         trial = Trial(f"{self.seat.agent} on {name_of(self.game)}", self.seed, number, check=check)

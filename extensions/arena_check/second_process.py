@@ -30,7 +30,7 @@ MAX_PLAYS = 2
 MAX_ACTIONS = 200
 """Maximum number of actions in a play of a game."""
 ANSWER_SECONDS = 60.0
-PROMISE = "the choice depends on the order of a set, or on the hash of a text"
+PROMISE = "the choice depends on the order of a set, or on the hash of a string"
 
 Plays = list[list[str]]
 

@@ -40,7 +40,7 @@ def drawn_twice(trial: Trial, what: str, function: Callable[..., State], *argume
     first = trial.call(what, function, *arguments, trial.rng)
     check_value(trial, first)
     again = trial.call(what, function, *arguments, trial.rng)
-    trial.expect(first == again, f"{what} gives two states from one seed", first, again)
+    trial.expect(first == again, f"{what} returns two different states for the same seed", first, again)
     return first
 
 

@@ -207,7 +207,7 @@ class Trial:
     def own_randomness(self, what: str) -> Iterator[None]:
         """Raise Violation if the global random generator of Python or numpy is used or seeded inside the block."""
         before = random.getstate()
-        random.seed("a seed of its own")
+        random.seed("its own seed")
         unused, of_numpy = random.getstate(), _numpy_state()
         try:
             yield

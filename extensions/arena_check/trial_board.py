@@ -41,7 +41,7 @@ MIN_PAIRS = 6
 """Minimum number of different game pairs that can distinguish two entries. If one entry wins all of n pairs, the p-value of the
 sign-flip test is 2 / 2 ** n, which is at most 0.05 for 6 pairs, but not for 5.
 """
-NO_ROUND = "no place, because the time was not enough for a round"
+NO_ROUND = "no place, because there was not enough time for a round"
 TOO_FEW_PAIRS = "has played too few different games for a verdict against"
 """The text for results that come from too few different pairs."""
 
@@ -118,7 +118,7 @@ class TrialBoard:
         """
         chosen, sources = choose_games(self.registry, agent)[0], self.registry.sources
         if not chosen:
-            raise ArenaError(f"{self.file}: no game fits; name the plugin of its game: --plugin GAME.py")
+            raise ArenaError(f"{self.file}: no game fits; load the plugin of its game with --plugin GAME.py")
         names = [name for name in chosen if sources["game", name].asked or sources["game", name].own]
         return [chosen[name] for name in sorted(names, key=lambda name: sources["game", name].name != self.file)]
 
@@ -196,11 +196,11 @@ class TrialBoard:
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             slow = None if watched is None else _describe_slowness(watched, played)
             if slow is not None or not brief:
-                self.say(f"The time was enough for {matches}{slow or ''}; --seconds S gives more time.")
+                self.say(f"There was enough time for {matches}{slow or ''}; --seconds S gives more time.")
         most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
         budget = (
-            f"No limits are named: an agent that reports its best action so far stops after {most}, and any other agent decides "
-            "without a limit; `limits` in a spec sets a budget for all."
+            f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent decides "
+            "without a limit; `limits` in a spec sets a budget for all agents."
         )
         if budget not in self.told and not brief:
             self.told.add(budget)

@@ -57,7 +57,7 @@ NONE = "none"
     default=TRY_SECONDS,
     show_default=True,
     metavar="S",
-    help="Seconds of play for everything in the file.",
+    help="Total seconds of play for everything in the file.",
 )
 @click.option("--details", is_flag=True, help="For an agent, print the leaderboards, too.")
 @seed_option("Seed of all random numbers.")
@@ -155,7 +155,7 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     ready = [name for name in fitting if name not in furnished]
     attempt.say(_wrap(f"can play it: {', '.join(ready) or 'no agent'}", attempt.width))
     if furnished:
-        attempt.say(_wrap(f"can play it with your own file, program or server: {', '.join(furnished)}", attempt.width))
+        attempt.say(_wrap(f"can play it if you supply a file, program or server: {', '.join(furnished)}", attempt.width))
     obstacles: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason is not None:
@@ -276,7 +276,7 @@ def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> 
     if not attempt.details:
         attempt.say("--details shows the leaderboards, and --seconds S plays more games")
     attempt.say(f"\nnext: check it after each save: arena check {quote(attempt.file)} --watch{attempt.plugin_options}")
-    attempt.say(f"      play a tournament of your own: arena run SPEC --plugin {quote(attempt.file)}{attempt.plugin_options}")
+    attempt.say(f"      play your own tournament: arena run SPEC --plugin {quote(attempt.file)}{attempt.plugin_options}")
 
 
 def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
@@ -293,7 +293,7 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
     label = called(command)
     entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": CALL_SECONDS}}
     _play_boards(attempt, label, entry, default_games(attempt.registry, attempt.only))
-    attempt.say(f"\nnext: play a tournament of your own: arena run SPEC{attempt.plugin_options}; {manual}")
+    attempt.say(f"\nnext: play your own tournament: arena run SPEC{attempt.plugin_options}; {manual}")
 
 
 def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:

@@ -179,7 +179,7 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     blocks.append(f"{TOO_FEW}{_disagreement(pair)}" if pair.overall is None else _verdict(pair))
     if pair.overall is not None:
         tests = f"{p_value_text(pair.wilcoxon_holm)}; sign test: {p_value_text(pair.sign_holm)}"
-        blocks[-1] += f"\nOther tests over domains, which decide nothing here: Wilcoxon's signed-rank test: {tests}."
+        blocks[-1] += f"\nOther tests over domains, which do not affect the verdicts here: Wilcoxon's signed-rank test: {tests}."
     return blocks
 
 
@@ -275,10 +275,10 @@ def _entries_table(names: Sequence[str], pairs: Sequence[AcrossComparison], styl
     ahead = "are better" if pairs[0].by in SHARES else _has_most(pairs[0], most=not pairs[0].lower_is_better, several=True)
     said = (
         f"Rank: one more than the number of entries that {ahead} beyond noise over shared domains. "
-        "Mean rank: over the domains that all share."
+        "Mean rank: the mean over the domains that all entries share."
     )
     if known and any("~" in mark for mark in marks.values()):
-        said += "\n~ : cannot be told apart from another entry over all domains, by the column p."
+        said += "\n~ : not distinguishable from another entry over all domains, according to column p."
     if known and groups:
         said += f"\nNot told apart: {'; '.join([', '.join(group) for group in groups])}."
     return f"{text}\n\n{said}"
@@ -327,7 +327,9 @@ def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> 
     played = Counter([one.agent for one in solvers])
     told = [agent if len(there) == played[agent] else f"{agent} ({', '.join(there)})" for agent, there in idle.items() if there]
     if told:
-        texts.append(f"No nodes, so left out of the virtual best and of all figures by nodes: {'; '.join(told)}.")
+        texts.append(
+            f"Left out of the virtual best and of all comparisons of nodes, because they report no nodes: {'; '.join(told)}."
+        )
     return texts
 
 

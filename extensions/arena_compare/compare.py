@@ -60,7 +60,7 @@ OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
     help="Compare by one measure, such as nodes: the mean difference over the rounds in which both have a value.",
 )
 @click.option("--across", is_flag=True, help="Compare over all boards at once, as a random sample of games or settings.")
-@click.option("--methods", is_flag=True, help="Print the paragraph on methods for a paper instead.")
+@click.option("--methods", is_flag=True, help="Print a paragraph on methods for a paper instead.")
 @plugin_option
 def compare(
     store: str,
@@ -76,7 +76,7 @@ def compare(
     if is_given("plugins") and by is None:
         raise click.UsageError("--plugin needs --by")
     if methods and (across or page is not None or is_given("style")):
-        raise click.UsageError("--methods prints text about single boards; it has no --across, --format and -o")
+        raise click.UsageError("--methods describes single boards; it cannot be used with --across, --format or -o")
     if page is not None and Path(page).suffix in OTHER_ENDINGS:
         raise click.UsageError(
             f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {page}"
@@ -97,7 +97,7 @@ def compare(
                 part = "the run is not finished" if run.shard is None else f"{store} has only the shard {run.shard} of the run"
                 say(f"note: {part}")
             if where := (run.spec["values"].get("report") or {}).get("where"):
-                unfiltered = f"the comparison uses all matches, also those that report.where ({where}) leaves out"
+                unfiltered = f"the comparison uses all matches, including those that report.where ({where}) excludes"
                 say(f"note: {unfiltered}")
             if across:
                 return _compare_across(opened, tallies, names, measure, style, page, writer, out)
@@ -255,13 +255,19 @@ def _compare_boards(
         met = [entry for entry, name in enumerate(sheet.labels) if name in names and tallies[number].counts[entry].games]
         idle = [sheet.labels[entry] for entry in met if not reported[number, entry].by_round()]
         if measure.name == "nodes" and idle and means:
-            say(f"note: {sheet.title}: {', '.join(idle)} {'is' if len(idle) == 1 else 'are'} left out, without reported nodes")
+            say(
+                f"note: {sheet.title}: {', '.join(idle)} {'is' if len(idle) == 1 else 'are'} left out, because no nodes were "
+                "reported"
+            )
         if solved and means:
             lost = [
                 sheet.labels[entry] for entry in met if sheet.labels[entry] not in idle and not values[number, entry].by_round()
             ]
             if lost:
-                say(f"note: {sheet.title}: {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} left out, without a solution")
+                say(
+                    f"note: {sheet.title}: {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} left out, because no "
+                    "solution was found"
+                )
             compared = {frozenset((one.one, one.other)) for one in means}
             others = [sheet.labels[entry] for entry in met if sheet.labels[entry] not in (*idle, *lost)]
             apart = [" and ".join(pair) for pair in combinations(others, 2) if frozenset(pair) not in compared]

@@ -19,7 +19,7 @@ from arena_records.tidy import RELATIVE_COST_TOLERANCE
 if TYPE_CHECKING:
     from arena.stats import Difference, Ratings
 
-NO_PARTNERS, TOO_FEW_ROUNDS = "the other games of pairs are missing", "too few rounds differ"
+NO_PARTNERS, TOO_FEW_ROUNDS = "games of some pairs are missing", "too few rounds differ"
 """The reasons why two entries are not tested."""
 Entry = tuple[str, int]
 """An entry: its label and its number."""

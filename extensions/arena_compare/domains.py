@@ -223,7 +223,7 @@ def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | N
             found[place] = values.keep(rounds.keys() - without_cost)
         if free:
             left = f"{figures.amount(len(free), 'position')} {'is' if len(free) == 1 else 'are'} left out"
-            say(f"note: {left}, because a solution costs 0, so that the costs have no ratio")
+            say(f"note: {left}, because a solution costs 0, so ratios of costs are undefined")
         return found
     solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
     points = gather_values(Comparison("score", "", read_points), store, tallies)

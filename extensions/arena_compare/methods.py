@@ -48,7 +48,7 @@ def methods_text(
     if starts:
         sentences.append(f"The starting positions come from {figures.listing(starts)}.")
     seed = "a seed that is still secret" if last.seed is None else f"seed {last.seed}"
-    sentences.append(f"All random numbers follow from {seed}.")
+    sentences.append(f"All random numbers are derived from {seed}.")
     for number, environment in enumerate(Run.list_environments([run for run in runs if not run.idle] or [last])):
         place = {"system", "machine", "processor", "commit"}
         software = [f"{PARTS.get(name, name)} {text}" for name, text in environment.items() if name not in place]

@@ -56,13 +56,19 @@ class Pilot(NamedTuple):
 
 @click.command()
 @click.argument("spec")
-@click.option("--elo", type=click.FloatRange(1, 800), required=True, help="The difference of two entries in Elo.")
-@click.option("--power", type=click.FloatRange(0.5, 0.99), default=0.8, show_default=True, help="The probability of a verdict.")
+@click.option("--elo", type=click.FloatRange(1, 800), required=True, help="The difference between two entries, in Elo.")
+@click.option(
+    "--power",
+    type=click.FloatRange(0.5, 0.99),
+    default=0.8,
+    show_default=True,
+    help="The probability of finding this difference.",
+)
 @click.option(
     "--pilot", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="Seconds of play per board."
 )
-@click.option("--store", metavar="FILE", help="Take the draws from the games of this store instead of the pilot.")
-@click.option("--workers", type=click.IntRange(min=1), help="The worker processes of the run; default: one per core.")
+@click.option("--store", metavar="FILE", help="Estimate the share of draws from the games in this store instead of a pilot.")
+@click.option("--workers", type=click.IntRange(min=1), help="Number of worker processes of the run; default: one per core.")
 @plugin_option
 def plan(
     spec: str, elo: float, power: float, pilot: float, store: str | None, workers: int | None, plugins: tuple[str, ...]
@@ -253,12 +259,12 @@ def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: flo
         middle = sqrt(low * high)
         low, high = (low, middle) if rounds_needed(middle, found.counts, entries, power) <= board.field.rounds else (middle, high)
     own = f"find a difference of {high:,.0f} Elo" if high < 799 else "do not find a difference of 800 Elo"
-    effort = f"{rounds:,} rounds ({games:,} games), which take about {describe_duration(games * seconds / used)}"
+    effort = f"{rounds:,} rounds ({games:,} games), taking about {describe_duration(games * seconds / used)}"
     chance = f"a probability of {figures.share(power)}, at the level of {100 * SIGNIFICANCE_LEVEL:g} %{corrected}"
     level = figures.share(found.counts[2] / sum(found.counts))
     lines = [
         f"{board.title}: a difference of {elo:g} Elo needs about {effort} with {figures.amount(used, 'worker')}.",
-        f"Then the board tells the two apart with {chance}. The {board.field.rounds:,} rounds of the spec {own}.",
+        f"Then the board shows this difference with {chance}. The {board.field.rounds:,} rounds of the spec {own}.",
         f"Based on {figures.amount(found.pairs, 'pair')} of games, {level} of them level.",
     ]
     if found.pairs < MIN_PAIRS:

@@ -29,7 +29,7 @@ def arena_comparisons() -> list[Comparison]:
     return [
         Comparison("return", "The return of an entry in a match.", _import_later("read_returns")),
         Comparison("score", "The points of an entry in a game: 1 for a win, a half for a draw.", _import_later("read_points")),
-        Comparison("solved", "1 for a puzzle that an entry has solved, else 0.", _import_later("read_solved")),
+        Comparison("solved", "1 if the entry solved the puzzle, else 0.", _import_later("read_solved")),
         *[
             Comparison(name, description, _import_later(reader), lower_is_better=True)
             for name, description, reader in (

@@ -97,7 +97,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
             bounds,
             _tested(found.p_value_holm, found.test),
         ],
-        [f"Solved by this one only, {unit}", f"{solved.only_one:,}", f"{solved.only_other:,}", "", "", ""],
+        [f"Solved only by this entry, {unit}", f"{solved.only_one:,}", f"{solved.only_other:,}", "", "", ""],
         *_means(f"Moves, {both}", found.moves, figures.signed),
         *_means(f"Cost, {both}", found.cost, figures.signed),
         *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
@@ -168,7 +168,7 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
             if 2 * pairs < whole:
                 lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
             else:
-                missing = "; the other games of pairs are missing" if found.lone else ""
+                missing = "; games of some pairs are missing" if found.lone else ""
                 lines.append(f"No interval: it needs three pairs of games{missing}.")
         elif 2 * pairs < whole:
             lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")

@@ -14,10 +14,10 @@ REASONS: dict[Reason, str] = {
     "memory": "out of memory",
     "crash": "its process died",
     "move-limit": "too many moves",
-    "stuck": "stuck, no move is left",
+    "stuck": "stuck: no moves are left",
     "gave-up": "gave up",
     "out-of-budget": "out of budget",
-    "void": "the game itself is at fault",
+    "void": "an error in the game itself",
 }
 
 
@@ -60,5 +60,5 @@ def explain_failure(record: Record, limits: Limits) -> str | None:
         return "wrong answer: the final state does not solve this position"
     spent = find_exhausted_limit(record, limits)
     if record.termination == "out-of-budget" and spent is not None:
-        return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none removes all limits"
+        return f"out of budget: {spent} were not enough; use --nodes or --seconds for more, or --limits none to remove all limits"
     return because(record.termination, record.message)

@@ -55,13 +55,13 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
                     most = [figures.amount(limits.nodes, "node")] if limits.nodes is not None else []
                     most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
                     may = "an agent that reports moves may use" if limits.patient else "a decision of an agent may use"
-                    screen.say(f"{may} {figures.listing(most)}{' for each' * limits.patient}; --limits changes that", "dim")
+                    screen.say(f"{may} {figures.listing(most)}{' for each' * limits.patient}; use --limits to change this", "dim")
                 screen.say()
                 Session(match, hosts, screen, adviser, pause).play()
         except BaseException as error:  # a game of a plugin may raise anything
             if isinstance(error, Interrupted | OSError) or (isinstance(error, ArenaError) and not isinstance(error, GameError)):
                 raise
-            screen.say(f"\nthe game itself is at fault: {describe(error)}", "bad")
+            screen.say(f"\nan error in the game itself: {describe(error)}", "bad")
             return 1
     return 0
 

@@ -71,7 +71,7 @@ def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> 
     if name in COMMANDS and (name == "hint" or not rest):
         return PromptCommand(name, rest.strip())
     if not legal:
-        raise Misunderstood("no move is left; type undo or quit")
+        raise Misunderstood("no moves are left; type undo or quit")
     number = line.removeprefix("#")
     if number.isdecimal() and number.isascii() and len(number) < 10 and (line != number or takes_numbers(texts)):
         if not 1 <= int(number) <= len(legal):
@@ -174,7 +174,7 @@ class Session:
         self._stepper.advance(action)
         self._moves.append((seat, action))
         used = "" if self._people[seat] else f" ({usage(player.used)})"
-        random = " - the budget ran out: a random move" if player.used and player.used[-1] else ""
+        random = " - a random move, because the budget ran out" if player.used and player.used[-1] else ""
         told = not self._hides or not any(self._people) or seat == self._watcher
         text = self._stepper.actions[-1] if told else "has moved"
         self._screen.say(f"\n{len(self._moves)}. {self._label(seat)}: {text}{used}{random}", "bold")
@@ -228,7 +228,7 @@ class Session:
         self._draw_curtain(seat)
         texts = texts_of(self._game, state, legal)
         if not legal:
-            self._screen.say("no move is left, and the puzzle is not solved: type undo or quit", "bad")
+            self._screen.say("no moves are left, and the puzzle is not solved: type undo or quit", "bad")
         prompt = f"{self._label(seat)}> "
         while True:
             try:
@@ -264,7 +264,7 @@ class Session:
         elif self._adviser is not None and texts:
             self._screen.say(self._adviser.hint(self._game, self._seen(seat), command.rest), "dim")
         else:
-            self._screen.say("no hint: no move is left")
+            self._screen.say("no hint: no moves are left")
 
     def _evaluate(self, seat: int) -> str:
         """Return the heuristic value of the position for every seat."""
@@ -312,7 +312,7 @@ class Session:
             self._screen.say(f"\n{self._result(tuple(map(float, game.returns(self.state))))}, after {counted}", "bold")
         else:
             told = self._result(Returns(game).standing(self.state))
-            self._screen.say(f"\n{told}: {counted} is the limit; --limits moves=N allows more", "bold")
+            self._screen.say(f"\n{told}: {counted} is the limit; use --limits moves=N for more", "bold")
 
     def _result(self, returns: Sequence[float], loser: int | None = None) -> str:
         telling = len(returns) > 2 or (len(returns) == 2 and not self._game.zero_sum)  # the winner does not tell the returns

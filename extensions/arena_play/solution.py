@@ -60,16 +60,16 @@ class Solution:
         if claim not in ("cost", "length", "admissible") or find_exhausted_limit(record, self.limits) is not None:
             return None, f"not known: {seat.label} does not claim to be optimal"
         if claim == "cost":
-            return True, f"yes, as {seat.label} claims of every solution"
+            return True, f"yes, {seat.label} claims this for every solution"
         if claim == "length" and overrides(self.puzzle, "step_cost"):
             return None, f"not known: steps differ in cost, and {seat.label} only claims to find the fewest steps"
         if claim == "length":
-            return True, f"yes, as {seat.label} claims if all steps cost the same"
+            return True, f"yes, {seat.label} claims this if all steps cost the same"
         if seat.heuristic is None:
-            return True, f"yes, as {seat.label} claims without a heuristic"
+            return True, f"yes, {seat.label} claims this without a heuristic"
         info = HeuristicInfo.of(self.spec.registry.heuristics.get((record.game, seat.heuristic)))
         if info is not None and info.admissible:
-            return True, f"yes, as {seat.label} claims with {seat.heuristic}, which claims to be admissible"
+            return True, f"yes, {seat.label} claims this with {seat.heuristic}, which claims to be admissible"
         return None, f"not known: {seat.heuristic} does not claim to be admissible"
 
     def solutions(self) -> int | None:
@@ -100,7 +100,7 @@ class Solution:
         if self.depth is not None:
             yield "depth", f"{self.depth:,}"
         if record.fallbacks:
-            yield "at random", f"{figures.amount(record.fallbacks, 'move')}, since the budget of a decision ran out"
+            yield "at random", f"{figures.amount(record.fallbacks, 'move')}, because a decision used up its budget"
         if record.solved and self.puzzle.path_matters:
             yield "optimal", self.optimality()[1]
         count = self.solutions()

@@ -32,7 +32,7 @@ class Workbench:
         """Return the board with which a menu begins."""
         name = registry.find_first_game(puzzle=True) or registry.find_first_game(puzzle=False)
         if name is None:
-            raise ArenaError("there is no game; `arena plugins` shows the state of all plugins")
+            raise ArenaError("no game is installed; `arena plugins` shows the state of all plugins")
         return cls.of(registry, name)
 
     @classmethod
@@ -71,7 +71,7 @@ class Workbench:
         """The game and the origin of its position."""
         setup = self.setup
         given = f" ({options_of(setup.parameters)})" if setup.parameters else ""
-        return f"{setup.game}{given}, {f'seed {setup.seed}' if setup.position is None else 'own board'}"
+        return f"{setup.game}{given}, {f'seed {setup.seed}' if setup.position is None else 'your own board'}"
 
     @property
     def parameters(self) -> str:

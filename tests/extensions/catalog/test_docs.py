@@ -100,9 +100,9 @@ def test_path_prints_the_location_of_pages(invoke: Arena) -> None:
 @pytest.mark.parametrize(
     ("topic", "said"),
     [
-        ("boards", "unknown topic 'boards'; did you mean board or cards?; pages with that word: "),
+        ("boards", "unknown topic 'boards'; did you mean board or cards?; pages that contain this word: "),
         ("how-to/overnite", "unknown topic 'how-to/overnite'; did you mean how-to/overnight"),
-        ("sprt", "unknown topic 'sprt'; pages with that word: "),
+        ("sprt", "unknown topic 'sprt'; pages that contain this word: "),
         ("xyzzy", "unknown topic 'xyzzy'; `arena docs` lists all pages"),
     ],
 )

@@ -55,8 +55,8 @@ def test_the_heuristics_of_each_game_are_listed() -> None:
 def test_an_agent_without_a_heuristic_says_so(tmp_path: Path) -> None:
     """The flag applies only to the class that sets it."""
     (tmp_path / "eyes.py").write_text(PLUGIN)
-    assert "heuristics: it uses none" in shown("bfs")
-    assert "heuristics: it uses none" in shown("blind", "--plugin", str(tmp_path / "eyes.py"))
+    assert "heuristics: not used" in shown("bfs")
+    assert "heuristics: not used" in shown("blind", "--plugin", str(tmp_path / "eyes.py"))
     assert "tic-tac-toe: open-lanes *" in shown("seeing", "--plugin", str(tmp_path / "eyes.py"))
 
 

@@ -174,7 +174,7 @@ def test_a_choice_that_depends_on_the_hash_of_a_text_is_found(tmp_path: Path) ->
     (tmp_path / "mine.py").write_text(HASHED)
     done = arena_in(tmp_path)("check", "mine.py", "--matches", "4", "--game", "tic-tac-toe", PYTHONHASHSEED="0")
     assert (done.returncode, done.stderr) == (1, "")
-    promise = ": the choice depends on the order of a set, or on the hash of a text"
+    promise = ": the choice depends on the order of a set, or on the hash of a string"
     told = [line for line in done.stdout.splitlines() if line.endswith(promise) or not line.startswith(" ")]
     assert sorted([line.partition(" (")[0].removesuffix(promise) for line in told]) == [
         "  FAILED  actions",

@@ -274,7 +274,7 @@ def test_an_answer_counts_if_it_is_a_goal() -> None:
     assert (finding.check, finding.what) == ("goals", "is_answer must accept a goal that is reached")
     assert (finding.expected, finding.got) == (f"True for the goal {length - 1}", "False")
     assert set(finding.actions) == {"right"}
-    with pytest.raises(Violation, match="is_answer must refuse a state that is not a goal") as caught:
+    with pytest.raises(Violation, match="is_answer must reject a state that is not a goal") as caught:
         check_game(Accepting, matches=1)
     assert (caught.value.finding.expected, caught.value.finding.actions) == (f"False for {caught.value.finding.position}", ())
     assert "goals" in check_game(Rooms, matches=1)
@@ -778,7 +778,7 @@ GAMES: list[tuple[type[Game], str]] = [
     (MixesUpItsMoves, "a disguise must have different texts for the moves of a state"),
     (TellsItsName, "a disguise must not name the game"),
     (DisguisesOneWay, "the disguise must depend only on the generator"),
-    (InventsWords, "rules_text of a disguise must have all words of its positions and moves"),
+    (InventsWords, "rules_text of a disguise must contain all words of its positions and moves"),
     (OffersTwice, "actions lists an action twice"),
     (OffersNone, "actions must return a sequence"),
     (OffersAGenerator, "actions must return a sequence"),
@@ -813,8 +813,8 @@ GAMES: list[tuple[type[Game], str]] = [
     (RollsGlobally, "the game uses the global random generator"),
     (RollsWhenMade, "the game uses the global random generator"),
     (SeedsGlobally, "the game uses the global random generator"),
-    (DrawsOnItsOwn, "initial gives two states from one seed"),
-    (StartsInTurn, "initial gives two states from one seed"),
+    (DrawsOnItsOwn, "initial returns two different states for the same seed"),
+    (StartsInTurn, "initial returns two different states for the same seed"),
     (CannotBeMade, "making the game"),
     (RaisesWhenDrawn, "render"),
     (RaisesNearTheEnd, "result of ."),
@@ -1059,9 +1059,9 @@ PUZZLES: list[tuple[type[Game], str]] = [
     (AlwaysSolved, "returns of a puzzle must say whether it is solved"),
     (GoesOnAtTheGoal, "a goal must be terminal"),
     (AlmostAGoal, "is_goal must return True or False"),
-    (DrawsStatesOnItsOwn, "random_state gives two states from one seed"),
-    (MutatesOnItsOwn, "mutate gives two states from one seed"),
-    (CrossesOnItsOwn, "crossover gives two states from one seed"),
+    (DrawsStatesOnItsOwn, "random_state returns two different states for the same seed"),
+    (MutatesOnItsOwn, "mutate returns two different states for the same seed"),
+    (CrossesOnItsOwn, "crossover returns two different states for the same seed"),
     (CrossesDifferentBadly, r"states must be hashable: hash\(state\)"),
     (MutatesGlobally, "the game uses the global random generator"),
     (OnlyGenetic, r"states must be hashable: hash\(state\)"),

@@ -159,7 +159,7 @@ def test_tests_of_an_agent_draw_no_move(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("agent", "Blocker"), "name 'Blocker': expected small letters, digits and dashes"),
+        (("agent", "Blocker"), "name 'Blocker': expected lowercase letters, digits and dashes"),
         (("agent", "random"), "already defines 'agent random'; choose another name"),
         (
             ("heuristic", "x"),
@@ -168,8 +168,8 @@ def test_tests_of_an_agent_draw_no_move(tmp_path: Path) -> None:
         (("heuristic", "x", "--game", "chess"), "unknown game 'chess'"),
         (("heuristic", "manhattan", "--game", "sliding-tiles"), "already"),
         (("robot", "x"), "'robot' is not one of"),
-        (("agent", "import", "--package"), "import is a keyword of Python; expected a name that starts with a letter"),
-        (("agent", "class"), "class is a keyword of Python; expected a name that starts with a letter"),
+        (("agent", "import", "--package"), "import is a Python keyword; expected a name that starts with a letter"),
+        (("agent", "class"), "class is a Python keyword; expected a name that starts with a letter"),
         (("agent", "9lives"), "9lives cannot be the name of a module; expected a name that starts with a letter"),
         (
             ("agent", "foo-bar-"),

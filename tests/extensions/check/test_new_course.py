@@ -35,7 +35,7 @@ def test_a_course_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(ArenaError, match=message):
             write_course(name, tmp_path, load_plugins(()), game)
     assert not Path("other").exists()
-    with pytest.raises(Exception, match="no option besides"):
+    with pytest.raises(Exception, match="accepts only the option"):
         cli(["new", "course", "third", "--package"], standalone_mode=False)
 
 

@@ -105,7 +105,7 @@ def test_a_way_that_costs_too_much_refutes_the_claim(finding: Finding) -> None:
     """From place 2 or 3 the shortest way is one step for 5; step by step the ways cost 2 and 3."""
     found = finding(lambda: check_agent(Cheap, Toll()))
     assert found["subject"] == "cheap on toll"
-    assert found["what"] == "it claims to find the least cost, but uniform-cost search finds less"
+    assert found["what"] == "it claims to find the lowest cost, but uniform-cost search finds a lower one"
     assert (found["position"], found["expected"]) in {("2", "cost 2"), ("3", "cost 3")}
     assert found["got"] == "cost 5: straight"
     again = finding(lambda: check_agent(Cheap, Toll(), seed=int(found["seed"]), matches=int(found["matches"])))

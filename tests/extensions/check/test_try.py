@@ -121,7 +121,7 @@ def test_too_few_seconds_give_no_place(tmp_path: Path, inside: Inside) -> None:
     """In a thousandth of a second no round is finished; a place from one game would say nothing."""
     (tmp_path / "strong.py").write_text(STRONG)
     few = inside("try", "strong.py", "--game", "tic-tac-toe", "--seconds", "0.001").stdout
-    assert "strong at tic-tac-toe: no place, because the time was not enough for a round" in few
+    assert "strong at tic-tac-toe: no place, because there was not enough time for a round" in few
     assert "--seconds S gives more time." in few
 
 
@@ -295,7 +295,7 @@ def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Insid
     assert "reports its best action so far stops after 1,332 nodes," in ended.stdout
     assert "reports its best action so far stops after 200 nodes," in ended.stdout
     assert "actions were random" not in ended.stdout
-    assert ended.stdout.count("No limits are named: ") == 2, "one for each number of nodes"
+    assert ended.stdout.count("No limits are set: ") == 2, "one for each number of nodes"
     assert ended.stdout.count("A lead of 400") <= 1
     assert "first at small: place" in ended.stdout
     places = re.findall(r"^first at (\S+): [^;\n]*$", ended.stdout, re.MULTILINE)
@@ -315,7 +315,7 @@ def test_the_result_of_an_agent_fits_on_a_screen(tmp_path: Path, inside: Inside,
     assert "Rank" not in ended.stdout
     assert ended.stdout.endswith(
         "next: check it after each save: arena check 'first file.py' --watch --plugin game.py\n"
-        "      play a tournament of your own: arena run SPEC --plugin 'first file.py' --plugin game.py\n"
+        "      play your own tournament: arena run SPEC --plugin 'first file.py' --plugin game.py\n"
     )
 
 
@@ -334,7 +334,7 @@ def test_the_list_of_agents_begins_with_agents_without_needs(tmp_path: Path, ins
     (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
     said = inside("try", "game.py").stdout
     ready, furnished = re.findall(
-        r"^can play it: (.*(?:\n  .*)*)\ncan play it with your own file, program or server: (.*)$", said, re.MULTILINE
+        r"^can play it: (.*(?:\n  .*)*)\ncan play it if you supply a file, program or server: (.*)$", said, re.MULTILINE
     )[0]
     assert ready.startswith("random, greedy, lookahead")
     assert furnished == "llm, policy, policy-table"

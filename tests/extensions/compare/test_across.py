@@ -247,7 +247,7 @@ def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFra
     assert min(pair["overall"]["p_value_holm"] for pair in found["pairs"]) == pytest.approx(min(1, 6 * raw[0]))
     text = called(played[0], "--across").output
     assert "Not told apart: " in text
-    assert "No nodes, so left out of the virtual best and of all figures by nodes: random." in text
+    assert "Left out of the virtual best and of all comparisons of nodes, because they report no nodes: random." in text
     assert "Contribution: PAR2 of the virtual best without the entry" in text
 
 
@@ -261,7 +261,7 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     page = (tmp_path / "two.html").read_text()
     both = frame[frame["solved"].astype(bool)].pivot_table(index=["board", "round"], columns="agent", values="nodes")
     both = both.dropna(subset=["a-star", "greedy"])
-    start = page.index('aria-label="numbers of the plot Generated nodes of greedy in relation to a-star of all domains"')
+    start = page.index('aria-label="numbers of the plot Generated nodes of greedy divided by those of a-star of all domains"')
     assert page[start : page.index("</table>", start)].count("<tr>") == len(both) + 1
     fewer = int((both["a-star"] < both["greedy"]).sum())
     assert f"a-star took fewer on {fewer} of {len(both)} rounds, above the line." in page

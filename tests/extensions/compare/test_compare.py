@@ -174,7 +174,7 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     unit = "positions" if found["positions"] == len(met) else "rounds"
     text = called("compare", str(path), "by distance", "by place").output
     assert re.search(rf"^{line} +{typical:.3g} ", text, re.MULTILINE)
-    assert re.search(rf"^Solved by this one only, {unit} +{alone} +{theirs}$", text, re.MULTILINE)
+    assert re.search(rf"^Solved only by this entry, {unit} +{alone} +{theirs}$", text, re.MULTILINE)
     assert found["nodes"]["estimate"]["low"] < 1 <= found["nodes"]["estimate"]["high"]
     assert " times fewer nodes" not in text  # as far as this goes, the other may take as few
     told = r"told apart by solution length \([^)]*\)(,| or) nodes \(x 0\.\d+ to 1\S*\)"  # and time, as the machine has it
@@ -734,13 +734,13 @@ def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
     results = arena.run(spec, store=tmp_path / "drawn.db")
     [board] = Leaderboard.of_results(results)
     assert {row["agent"]: row["level_with"] for row in board.rows} == {"alpha-beta": ["minimax"], "minimax": ["alpha-beta"]}
-    assert "Intervals of mean returns need a second round that differs." in render(results, [board])
+    assert "Intervals of mean returns need at least two rounds that differ." in render(results, [board])
     assert "cannot be told apart" in called("compare", str(tmp_path / "drawn.db")).output
 
 
 @pytest.mark.parametrize(
     ("rounds", "missing", "cause"),
-    [(8, True, "the other games of pairs are missing"), (2, True, "too few rounds differ"), (2, False, "too few rounds differ")],
+    [(8, True, "games of some pairs are missing"), (2, True, "too few rounds differ"), (2, False, "too few rounds differ")],
 )
 @pytest.mark.parametrize("entries", [2, 3])
 def test_the_cause_is_said_if_nothing_is_tested(entries: int, rounds: int, missing: bool, cause: str) -> None:

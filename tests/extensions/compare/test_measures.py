@@ -134,7 +134,7 @@ def test_nodes_of_puzzles_are_of_rounds_that_both_solved(tmp_path: Path) -> None
     assert found["difference"] == pytest.approx(fmean(one - other for one, other in both))
     done = called("compare", store, "--by", "nodes")
     assert f", over the {len(both)} rounds that both solved: " in done.stdout
-    assert "note: sliding-tiles: lazy is left out, without a solution" in done.stderr
+    assert "note: sliding-tiles: lazy is left out, because no solution was found" in done.stderr
     across = called("compare", store, "bfs", "hasty", "--across", "--by", "nodes")
     assert across.stdout.startswith("bfs and hasty across 1 domain by nodes, over the rounds that both solved\n")
     (pair,) = json.loads(called("compare", store, "bfs", "hasty", "--across", "--by", "nodes", "--format", "json").stdout)[
@@ -177,7 +177,7 @@ def test_an_agent_without_nodes_is_not_compared_by_nodes(tmp_path: Path) -> None
     done = called("compare", store, "--by", "nodes", "--format", "json")
     [board] = json.loads(done.stdout)
     assert [(pair["one"], pair["other"], pair["rounds"]) for pair in board["pairs"]] == [("greedy", "alpha-beta", 3)]
-    assert "note: tic-tac-toe: random is left out, without reported nodes" in done.stderr
+    assert "note: tic-tac-toe: random is left out, because no nodes were reported" in done.stderr
     refused = str(called("compare", store, "random", "greedy", "--by", "nodes").exception)
     assert "random and greedy have no round with a value of nodes for both" in refused
 

@@ -55,7 +55,7 @@ def test_a_board_of_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         f"with n = {size} pairs of games",
         f"corrected for all {board['tests']} tests by Holm's method (Holm 1979)",
         "The starting positions come from openings: plies 2.",
-        "All random numbers follow from seed 41.",
+        "All random numbers are derived from seed 41.",
         f"fairarena {arena.__version__}, Python {platform.python_version()}, numpy {version('numpy')}",
         platform.machine(),
         f"at commit {COMMIT} of the working directory",
@@ -136,4 +136,4 @@ def test_entries_and_tests_agree_with_the_spec_and_the_records(tmp_path: Path) -
 @pytest.mark.parametrize("more", [("--across",), ("-o", "x.html"), ("--format", "json")])
 def test_options_that_do_not_fit_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
     found = called("compare", str(tmp_path / "s.db"), "--methods", *more)
-    assert "--methods prints text about single boards" in str(found.exception)
+    assert "--methods describes single boards" in str(found.exception)

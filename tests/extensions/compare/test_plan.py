@@ -146,7 +146,7 @@ def test_the_command_counts_close_games(tmp_path: Path) -> None:
     words = ["plan", str(tmp_path / "cup.yaml"), "--elo", "50", "--pilot", "0.2"]
     text = CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "cup.db"), "--workers", "1"]).output
     rounds = ceil(rounds_needed(50, counts, 3))
-    assert f"tic-tac-toe: a difference of 50 Elo needs about {rounds:,} rounds ({6 * rounds:,} games), which take about " in text
+    assert f"tic-tac-toe: a difference of 50 Elo needs about {rounds:,} rounds ({6 * rounds:,} games), taking about " in text
     assert "with 1 worker.\n" in text
     assert "corrected by Holm's method for 6 tests. The 40 rounds of the spec find a difference of " in text
     assert "Based on 40 pairs of games, " in text

@@ -37,22 +37,22 @@ def test_boards_fit_and_name_the_columns_left_out(terminal: Open, store: Path, c
     seen = shown(terminal, "leaderboard", str(store), columns=columns)
     assert max(map(len, seen.split("\n"))) <= columns
     text = " ".join(seen.split())
-    assert "Columns left out because there is no room: 1st seat, 2nd seat, ms/move, Generated/move" in text
+    assert "Columns that do not fit here: 1st seat, 2nd seat, ms/move, Generated/move" in text
     assert "`columns:` in the spec" in text
     for heading in ("Rank", "Agent", "Elo", "Score"):
         assert re.search(rf"^Rank .*\b{heading}\b|^{heading}\b", seen, re.MULTILINE), heading
-    assert ("95 % interval" in text.split("Columns left out")[0]) == (columns >= 60)
+    assert ("95 % interval" in text.split("Columns that do not fit")[0]) == (columns >= 60)
 
 
 def test_the_variable_columns_is_respected_and_a_wide_terminal_shows_all(terminal: Open, here: Run, store: Path) -> None:
     """No column is left out if all fit. A pipe gets the whole table, whatever the value of COLUMNS."""
     whole = here("leaderboard", str(store), COLUMNS="60").stdout
     assert max(map(len, whole.split("\n"))) > 120
-    assert "Columns left out" not in whole
+    assert "Columns that do not fit" not in whole
     assert shown(terminal, "leaderboard", str(store), columns=250) == whole
     narrow = shown(terminal, "leaderboard", str(store), columns=250, COLUMNS="70")
     assert max(map(len, narrow.split("\n"))) <= 70
-    assert "Columns left out" in narrow
+    assert "Columns that do not fit" in narrow
 
 
 def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, here: Run, store: Path) -> None:

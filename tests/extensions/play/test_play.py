@@ -236,7 +236,7 @@ def test_an_exception_in_a_game_is_reported(here: Run, tmp_path: Path) -> None:
     done = here("play", "broken", "human", "human", "--plugin", str(file), typed="quit\ngo\n")
     assert done.returncode == 1
     assert "1. human (seat 1): quit" in done.stdout
-    assert "the game itself is at fault: RuntimeError: no rule for this" in done.stdout
+    assert "an error in the game itself: RuntimeError: no rule for this" in done.stdout
     assert "Traceback" not in done.stderr
     left = here("play", "broken", "human", "human", "--plugin", str(file), typed=":quit\n")
     assert left.returncode == 0
@@ -305,8 +305,8 @@ def test_readline_recalls_and_completes_lines(terminal: Open) -> None:
 def test_a_dead_end_of_a_puzzle_is_left_by_undo(here: Run) -> None:
     """Of four queens, 1 and 3 leave no row for the third. After two undos, 2 4 1 3 solves the puzzle."""
     done = here("play", "n-queens", "--set", "n=4", typed="1\n3\n2\nundo\nundo\n2\n4\n1\n3\n")
-    assert "no move is left, and the puzzle is not solved: type undo or quit" in done.stdout
-    assert "no move is left; type undo or quit" in done.stdout
+    assert "no moves are left, and the puzzle is not solved: type undo or quit" in done.stdout
+    assert "no moves are left; type undo or quit" in done.stdout
     assert done.stdout.endswith("solved in 4 moves, cost 4\n")
     assert done.returncode == 0
 
