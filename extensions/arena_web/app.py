@@ -262,7 +262,7 @@ class Server:
         """Stop a tournament that was started here; its matches are kept."""
         tournament = self._tournament(key)
         if not tournament.running:
-            raise BadRequest("the tournament was not started here, or is over")
+            raise BadRequest("the tournament was not started here, or it has ended")
         await tournament.stop()
         return AsciiJson({"stopped": True})
 

@@ -36,6 +36,6 @@ function curve({ points, kind, title }) {
       s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, "0"),
       s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(last)} matches`),
     ),
-    h("figcaption", { class: "gap-small" }, `Each point uses all matches up to that time. The band reaches from the ${FIELDS[kind]} of all agents.`),
+    h("figcaption", { class: "gap-small" }, `Each point uses all matches up to that time. The band ranges from the ${FIELDS[kind]} of all agents.`),
   );
 }

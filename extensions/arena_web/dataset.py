@@ -19,9 +19,9 @@ from arena_web.transcripts import read_exchanges
 ABOUT = {
     "matches": "one row for each match: its board and round, the agent in each seat (`labels`), the actions, the result of each "
     "seat (`returns`), and why it ended (`termination`)",
-    "decisions": "one row for each decision of an agent, with the amounts that it has used, such as `tokens_out` and `money`",
+    "decisions": "one row for each decision of an agent, with the amounts that it used, such as `tokens_out` and `money`",
     "transcripts": "one row for each answer of a language model: the messages, the answer, the thoughts that the provider "
-    "reports, whether it was `legal`, `illegal` or `unreadable`, and the reason that the model was given. `decision` is the "
+    "reports, whether it was `legal`, `illegal` or `unreadable`, and the reason given to the model. `decision` is the "
     "`number` in `decisions.jsonl`, and `request` counts the answers in a decision",
     "entries": "one row for each entry of each board, with the agent and its `options`, as JSON",
 }
@@ -132,7 +132,7 @@ def _write_card(found: Findings, counts: dict[str, int]) -> str:
         if count:
             head += [f"- config_name: {name}", f"  data_files: {name}.jsonl"]
     files = [f"* `{name}.jsonl`, {figures.amount(count, 'row')}: {ABOUT[name]}." for name, count in counts.items() if count]
-    files += ["* `spec.json`: the tournament file. Keys of providers are never a part of it."]
+    files += ["* `spec.json`: the tournament file. It never contains the keys of providers."]
     boards: list[str] = []
     for evidence in found.boards:
         boards += ["", f"## {evidence.board.title}", "", *_write_table(evidence.board)]

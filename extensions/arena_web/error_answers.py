@@ -87,7 +87,7 @@ class ErrorAnswers:
         """Answer a failed request."""
         refusal = self.refusal_of(error)
         if "text/html" in request.headers.get("accept", ""):
-            title = "Not found" if refusal.status == 404 else "That did not work"
+            title = "Not found" if refusal.status == 404 else "The request failed"
             return HTMLResponse(fault_page(title, _with_hint(refusal), self.pages), refusal.status, _headers(refusal, error))
         return self.json(refusal, error)
 

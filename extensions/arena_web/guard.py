@@ -122,12 +122,12 @@ class Site:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(host):
             hint = "use the address that it printed; a proxy in front of a ladder needs --public"
-            raise Refusal(403, f"Host {host[:100]!r} is not this server", hint)
+            raise Refusal(403, f"the host {host[:100]!r} is not this server", hint)
         only_own = "only pages of this server may send requests"
         if origin is not None and origin != self._public and (self.is_public(host) or origin != f"http://{host}"):
-            raise Refusal(403, f"Origin {origin[:100]!r} is another site", only_own)
+            raise Refusal(403, f"the origin {origin[:100]!r} is a different site", only_own)
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            raise Refusal(403, "the request comes from a page of another site", only_own)
+            raise Refusal(403, "the request comes from a page of a different site", only_own)
 
     def client_address(self, scope: Scope, headers: Headers) -> str:
         """Return the client address that limits apply to. If a proxy on this machine sent the request, this is the last address
@@ -232,7 +232,7 @@ class Guard:
                 else:
                     self._limits.take(rates.client, f"client {client}")
             if self._open[address] > rates.open:
-                raise Refusal(429, f"{rates.open} requests of this address are already open", "close some pages", 1.0)
+                raise Refusal(429, f"{rates.open} requests from this address are already open", "close some pages", 1.0)
         if self._token is not None:
             given = _query(scope).get("token") or _cookie(headers, self._cookie)
             given = given or headers.get("authorization", "").removeprefix("Bearer ")
@@ -243,7 +243,7 @@ class Guard:
             raise Refusal(415, "expected content-type application/json")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._max_body_bytes:
-            raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "hand in a smaller file")
+            raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "submit a smaller file")
 
     def _limit(self, receive: Receive) -> Receive:
         """Wrap `receive` so that it enforces the size limit and the timeouts of a body."""

@@ -86,5 +86,5 @@ def match_resources(store: Store, match: str) -> dict[str, Any]:
         timed = len(record.labels) == 1 or ways[seat] == timed_way(ways)
         found[f"Time{whose}"] = figures.duration(sum(decision.seconds for decision in own) if timed else None)
     if record.fallbacks:
-        found["Random because the budget ran out"] = record.fallbacks
+        found["Random, because the budget ran out"] = record.fallbacks
     return {**found, "Match": record.id[:12]}

@@ -80,7 +80,7 @@ class PluginProcess:
         except ChildLost as lost:
             reasons = {
                 "late": f"stopped: it {late}",
-                "deaf": "stopped: it does not read",
+                "deaf": "stopped: it does not read its input",
                 "memory": f"stopped: it used more than {self._memory_mb} MiB of memory",
                 "long": f"the answer has more than {MAX_ANSWER_BYTES >> 20} MiB",
                 "garbled": "the answer is not JSON",

@@ -156,7 +156,7 @@ class Requests:
             return {"error": f"{record.labels[0]}: {record.termination}{reason}"}
         text = record.actions[0] if record.actions else _towards(game, board.positions[0].state, record)
         if text is None:
-            return {"error": f"{record.labels[0]} has found no action from here; try another agent"}
+            return {"error": f"{record.labels[0]} has found no action from this state; try another agent"}
         reply = self.apply(ActionForm(game=asked.game, state=asked.state, action=text, seed=asked.seed, ply=asked.ply))
         used = record.decisions[0] if record.decisions else None
         label = record.labels[0]
@@ -200,8 +200,8 @@ class Requests:
             chosen = [one for one in served if Parameters(kind).drop_defaults(one) == entry.options]
             if not chosen:
                 raise BadRequest(
-                    f"agent: a page cannot start {entry.agent} with these options, because it waits for something outside; "
-                    "`arena serve SPEC` lets pages start the entries of a spec, with exactly their options"
+                    f"agent: a page cannot start {entry.agent} with these options, because it waits for an external service; "
+                    "with `arena serve SPEC`, pages can start the entries of the spec with exactly their options"
                 )
             entry.options = chosen[0]
         return form
@@ -248,7 +248,7 @@ def _refuse_files(constructor: Callable[..., Any], values: Mapping[str, Any], pl
     parameters = Parameters(constructor)
     named = [name for name, value in values.items() if parameters.names_file(name, value)]
     if named:
-        advice = "a page cannot name a file; name it in a spec, and play that with `arena run`"
+        advice = "a page cannot load a file; write the file into a spec, and play it with `arena run`"
         raise BadRequest(*[f"{place}.{name}: {advice}" for name in named])
 
 

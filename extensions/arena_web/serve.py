@@ -24,7 +24,7 @@ NEEDED = ("fastapi", "sse_starlette", "uvicorn", "jinja2")
     metavar="H",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on; with any other address than the default, requests need a token.",
+    help="Address to listen on. Requests need a token unless this is the default address.",
 )
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port to listen on; 0 selects any free port."
@@ -51,7 +51,7 @@ def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
     if path.is_dir():
         return {"folder": path}
     if not path.is_file():
-        raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, a folder of stores, or a spec")
+        raise ArenaError(f"{path}: no such file; expected a store made by `arena run`, a folder of stores, or a spec")
     if Document.is_database(path):
         return {"store": path}
     _check_spec(path, plugins)
@@ -67,7 +67,7 @@ def _check_spec(path: Path, plugins: tuple[str, ...]) -> None:
     done = subprocess.run(command, env=PythonProcess.environment(), capture_output=True, text=True, check=False)  # noqa: S603 - arena itself
     said = done.stderr.rstrip("\n")
     if done.returncode < 0:
-        raise ArenaError(f"{path}: the process that read it was ended by {PythonProcess.signal_name(-done.returncode)}")
+        raise ArenaError(f"{path}: the process that was reading it was ended by {PythonProcess.signal_name(-done.returncode)}")
     if done.returncode:
         raise ArenaError(said)
     if said:
@@ -80,7 +80,7 @@ def bind_socket(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise ArenaError(f"--host {host}: {error.strerror or error}; name an address of this machine") from error
+        raise ArenaError(f"--host {host}: {error.strerror or error}; use an address of this machine") from error
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)

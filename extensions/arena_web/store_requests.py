@@ -46,7 +46,7 @@ class StoreRequests:
             spec = self._load(run, asked)
         except (ForeignCode, SpecError, PluginError) as error:
             game = sheet.make_game(self._registry, run.document.folder)
-            missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
+            missing = f"{record.game} is unknown, so its moves are shown as text; {error}"
             told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
             return {**told, "play_on": None}
         board = spec.boards[number]
@@ -187,7 +187,7 @@ def stored_facts(sheet: BoardInfo, entry: int) -> dict[str, Any]:
         "limits": sheet.limits_of(entry),
         "moves": None,
         "isolation": None,
-        "source": "not loaded, because only the store names this code; `arena serve --plugin FILE` loads it",
+        "source": "not loaded, because only the store names this code; use `arena serve --plugin FILE` to load it",
     }
 
 

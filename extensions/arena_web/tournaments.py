@@ -111,5 +111,5 @@ class Tournaments:
 
 
 def slug(name: str) -> str:
-    """Return a name in small letters, digits and dashes, which fits into an address and a file name."""
+    """Return a name in lowercase letters, digits and dashes, which fits into an address and a file name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower())[:MAX_SLUG_LENGTH].strip("-") or "tournament"

@@ -15,7 +15,7 @@ export function draw(element, { exchanges, left_out, counts }) {
     const found = exchanges.filter((one) => SHOWN[outcome.value](one) && [one.asked, one.thoughts, one.answer, one.fault].some((text) => text.toLowerCase().includes(wanted)));
     list.replaceChildren(...found.slice(0, limit).map(exchange));
     more.hidden = found.length <= limit;
-    said.textContent = `${whole(found.length)} of ${whole(exchanges.length)} exchanges.${left_out ? ` ${whole(left_out)} more are in the file of transcripts.` : ""}`;
+    said.textContent = `${whole(found.length)} of ${whole(exchanges.length)} exchanges.${left_out ? ` ${whole(left_out)} more are in the transcript file.` : ""}`;
   }
   const sums = counts ? h("p", {}, Object.entries(counts).map(([name, count]) => `${whole(count)} ${name}`).join(", ")) : null;
   element.append(...[sums, h("p", {}, outcome, " ", words), said, list, more].filter(Boolean));

@@ -33,15 +33,15 @@ def verdict(board: Leaderboard) -> str | None:
     # if the board tells the first from some others, there are enough rounds for a test, although its rating is hidden
     undecided = len(near) == len(others) or (not near and ("superiority" not in first or board.ranked_by == "mean_return"))
     if not bounded and undecided:
-        return f"{is_first}, but too few complete rounds differ to say whether that is more than chance."
+        return f"{is_first}, but too few complete rounds differ to rule out chance."
     if equal and near == equal:
         rest = ", and its lead over the others is more than chance (95 %)" if len(equal) < len(others) else ""
         return f"{is_first}{rest}."
     if not near:
         return f"{is_first}, and its lead over all others is more than chance (95 %)."
     if len(near) == len(others) > 1:
-        return f"{is_first}, but cannot be told apart from any of the others."
-    return f"{is_first}, but cannot be told apart from {_list_names(near)}."
+        return f"{is_first}, but cannot be distinguished from any of the others."
+    return f"{is_first}, but cannot be distinguished from {_list_names(near)}."
 
 
 def _list_names(names: Sequence[str]) -> str:

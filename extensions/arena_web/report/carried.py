@@ -230,8 +230,8 @@ def _games(run: Run, registry: Registry) -> _Games:
     if unknown:
         plugins = [plugin for plugin in list_named_code(run.document, run.plugins_asked, registry).values() if plugin is not None]
         option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
-        told = "not known here, so its matches are shown as text alone"
-        found.trouble = f"{', '.join(unknown)}: {told}; with {option} they are drawn."
+        told = "unknown, so its matches are shown only as text"
+        found.trouble = f"{', '.join(unknown)}: {told}; use {option} to draw them."
     return found
 
 

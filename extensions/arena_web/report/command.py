@@ -55,16 +55,18 @@ class Inches(click.ParamType[tuple[float, float | None]]):
 @click.command()
 @click.argument("store")
 @click.option(
-    "-o", "--output", "out", metavar="FILE|DIR", required=True, help="The file of the page, or the folder of the plots."
+    "-o", "--output", "out", metavar="FILE|DIR", required=True, help="The file for the page, or the folder for the plots."
 )
 @click.option("--format", "style", type=click.Choice(["html", "png", "svg", "pdf", "tex"]), default="html", show_default=True)
 @click.option(
-    "--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="Largest number of matches on the page."
+    "--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="Maximum number of matches on the page."
 )
 @click.option("--agents", multiple=True, metavar="LABEL", help="For plots as files: draw only this agent; may be repeated.")
 @click.option("--columns", type=click.IntRange(1, 8), help="For plots as files: the number of columns of the legend.")
-@click.option("--size", type=Inches(), help="For plots as files: the width in inches, as in 3.5, or width and height, as in 7x4.")
-@click.option("--font", metavar="FAMILY", help="For plots as files: the font, as in serif or 'Times New Roman'.")
+@click.option(
+    "--size", type=Inches(), help="For plots as files: the width in inches, such as 3.5, or width and height, such as 7x4."
+)
+@click.option("--font", metavar="FAMILY", help="For plots as files: the font, such as serif or 'Times New Roman'.")
 @click.option("--font-size", type=click.FloatRange(4, 30), help="For plots as files: the size of the font, in points.")
 @plugin_option
 def report(store: str, out: str, style: str, matches: int, plugins: tuple[str, ...], **layout: Any) -> int:
@@ -120,7 +122,7 @@ def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], l
             files[name] = whole(plot, suffix, layout)
             if plot.left_out:
                 out = figures.amount(plot.left_out, "agent")
-                say(f"note: {name} leaves out {out} because there is no room; --agents LABEL chooses others")
+                say(f"note: {name} leaves out {out} for lack of space; use --agents LABEL to choose others")
     latex = [(FILE, LATEX_FILE)] if style == "tex" else []
     make_folder(folder, [*latex, *[(name, plots[suffix]) for name in files]])
     for name, content in files.items():

@@ -34,7 +34,7 @@ def cross_plot(board: Leaderboard) -> Plot | None:
         "cross",
         "Cross-table",
         "The share of the points that each row took from each column. Cells are blue above one half and vermillion below, and "
-        f"the colour is stronger farther away from one half. The columns have the same order as the rows.{note}",
+        f"stronger colours are farther from one half. The columns have the same order as the rows.{note}",
         ("Agent", *labels),
         tuple([(label, *row) for label, row in zip(labels, board.cross, strict=True)]),
         row_height([labels[k] for k in kept]) + 0.05 * len(kept),

@@ -83,11 +83,11 @@ def ratio_plot(one: str, other: str, points: Points, name: str) -> Plot | None:
     count = sum(map(len, points.values()))
     text = (
         f"Each point is a round that both solved: the horizontal axis has the nodes of {one}, the vertical axis the nodes of "
-        f"{other} divided by them. {one} took fewer on {fewer:,} of {figures.amount(count, 'round')}, above the line."
+        f"{other} divided by them. {one} needed fewer on {fewer:,} of {figures.amount(count, 'round')}, above the line."
     )
     return Plot(
         name,
-        f"Generated nodes of {other} in relation to {one}",
+        f"Generated nodes of {other} divided by those of {one}",
         text,
         ("Domain", "Round", f"Generated nodes of {one}", f"Generated nodes of {other}"),
         tuple([(domain, *point) for domain, group in points.items() for point in group]),

@@ -117,7 +117,7 @@ def room_for(agents: Sequence[int], most: int) -> tuple[tuple[int, ...], str]:
     """Return the best agents, as many as a plot can show, and a sentence with the number of agents that are left out, if any."""
     if len(agents) <= most:
         return tuple(agents), ""
-    return tuple(agents[:most]), f" The plot shows the best {most} of {len(agents)} agents, the table shows all."
+    return tuple(agents[:most]), f" The plot shows the best {most} of {len(agents)} agents; the table shows all of them."
 
 
 def share_axis(axes: "Axes", label: str = "Solved") -> None:

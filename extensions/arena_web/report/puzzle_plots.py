@@ -99,7 +99,7 @@ def quality_plot(evidence: Evidence, unit: Unit = "nodes") -> Plot | None:
     text = (
         f"The mean quality of the solutions that each agent finds with at most this many {unit} per attempt. The quality of a "
         "solution is the lowest cost that an agent of this page found in the round, divided by its own cost. An attempt "
-        "without a solution counts 0."
+        "without a solution counts as 0."
     )
     return _plot_by_budget(
         evidence, unit, "quality", "Quality", text, lambda match: best[match.round] / match.cost if match.cost else 1.0
@@ -274,8 +274,8 @@ def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) ->
     alone = [sum(point.other is None for point in points), sum(point.one is None for point in points)]
     text = (
         f"Each point is a round: the horizontal axis has the nodes of {one}, the vertical axis the nodes of {other}. "
-        f"Of the {figures.amount(len(pairs), 'round')} that both solved, {one} took fewer nodes on {fewer[0]:,} "
-        f"(above the line) and {other} on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many "
+        f"Of the {figures.amount(len(pairs), 'round')} that both solved, {one} needed fewer nodes on {fewer[0]:,} "
+        f"(above the line) and {other} on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both needed equally many "
         "(on the line)."
     )
     if any(alone):

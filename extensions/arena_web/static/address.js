@@ -18,7 +18,7 @@ export function kept() {
   try {
     found = JSON.parse(decodeURIComponent(location.hash.slice(1)));
   } catch {
-    throw new Error("expected data that this page has written");
+    throw new Error("expected data written by this page");
   }
   return mapping(found, "all of it");
 }
@@ -31,7 +31,7 @@ export async function begin(faults, restore, usual) {
     const found = kept();
     if (found !== null) return await restore(found);
   } catch (error) {
-    message = `The address of this page has a mistake: ${error.message}. The page starts with its defaults.`;
+    message = `The address of this page is invalid: ${error.message}. The page uses its defaults.`;
   }
   await usual();
   if (message !== null) faults.show(message);

@@ -19,7 +19,7 @@ async function ask(path, options) {
     response = await fetch(at(path), options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("the server does not answer");
+    throw new Error("the server does not respond");
   }
   if (response.ok && response.headers.get("content-type")?.startsWith("text/html")) return response.text(); // a page
   const answer = await response.json().catch(() => ({ error: `the server answered with status ${response.status}` }));

@@ -27,7 +27,7 @@ function show([entry, state]) {
   const heading = h("h2", { class: "gap-small-below" }, "About this agent");
   about.replaceChildren(heading, h("p", { class: "dim", role: "status" }, "Loading…"));
   get(`/api/t/${key}/entry/facts?${query}`).then(({ entry: found }) => about.replaceChildren(heading, facts(found))).catch((error) => {
-    about.replaceChildren(heading, h("p", { class: "dim" }, `The plugin of this agent could not be loaded: ${error.message}. If it is in a file, start the pages with `, h("code", {}, "arena serve STORE --plugin FILE"), "."));
+    about.replaceChildren(heading, h("p", { class: "dim" }, `The plugin of this agent could not be loaded: ${error.message}. If it is in a file, start the server with `, h("code", {}, "arena serve STORE --plugin FILE"), "."));
   }).then(() => fillPanels(panels, key, { place: "agent", id: label }));
 }
 
@@ -54,7 +54,7 @@ function pairs({ agent, summary, options, heuristic, limits, moves, isolation, s
     ["Heuristic", estimate ?? "none"],
     ["Limits per decision", list(limits) || "none"],
     ["Moves per match", moves === null ? "" : `at most ${whole(moves)}`],
-    ["Runs in", isolation === null ? "" : isolation === "none" ? "arena's own process" : isolation === "process" ? "a process of its own" : "a sandbox"],
+    ["Runs in", isolation === null ? "" : isolation === "none" ? "arena's own process" : isolation === "process" ? "its own process" : "a sandbox"],
     ["Source", source],
   ];
 }

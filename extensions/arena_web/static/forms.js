@@ -125,7 +125,7 @@ export class GameForm {
 
   set(value) {
     const found = this.games.find((one) => one.name === mapping(value, "game").name);
-    if (!found) throw new Error(`there is no ${JSON.stringify(value.name)} among the games here`);
+    if (!found) throw new Error(`there is no ${JSON.stringify(value.name)} among the games on this server`);
     this.choose(found);
     this.parameters.set(value.parameters ?? {});
   }

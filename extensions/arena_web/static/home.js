@@ -10,8 +10,8 @@ const faults = faultBox();
 async function show() {
   const { tournaments, folder } = await get("/api/tournaments");
   if (!tournaments.length) {
-    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There is no store in the folder ${folder} yet. Reload this page after the first run.`));
-    main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play them, rank them."), h("div", { class: "columns columns-three" }, doors()));
+    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There are no stores in the folder ${folder} yet. Reload this page after the first run.`));
+    main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play against them, rank them."), h("div", { class: "columns columns-three" }, doors()));
     return;
   }
   main.append(head("Tournaments", folder === null ? null : `All stores in the folder ${folder}.`), faults.box);

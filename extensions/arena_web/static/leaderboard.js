@@ -34,7 +34,7 @@ let panelled = null;
 
 const source = new EventSource(`/api/t/${key}/events`);
 source.addEventListener("state", (event) => show(JSON.parse(event.data)));
-source.addEventListener("error", () => faults.show(source.readyState === EventSource.CLOSED ? "The server does not answer any more." : "The connection was lost; the page tries to connect again."));
+source.addEventListener("error", () => faults.show(source.readyState === EventSource.CLOSED ? "The server no longer responds." : "The connection was lost; the page is trying to reconnect."));
 source.addEventListener("open", () => faults.show(null));
 addEventListener("pagehide", () => source.close());
 

@@ -36,7 +36,7 @@ async function show() {
   const focused = filters.contains(document.activeElement) ? document.activeElement.name : null;
   filters.replaceChildren(...choices());
   if (focused) filters.querySelector(`[name="${focused}"]`)?.focus();
-  list.replaceChildren(found.matches.length ? table(found.matches) : h("p", { class: "empty" }, "No match fits these filters."));
+  list.replaceChildren(found.matches.length ? table(found.matches) : h("p", { class: "empty" }, "No matches fit these filters."));
   foot.replaceChildren(...pager(found));
   return history.replaceState(null, "", matchesAddress(key, state));
 }

@@ -208,7 +208,7 @@ class Panel {
     const more = view.frames.slice(1);
     if (view.solved && more.length) Object.assign(more.at(-1), { over: true, returns: view.returns });
     this.line.extend(more);
-    if (view.frames.length < 2 && !view.solved) this.said.textContent = `${this.whose} has not solved it: ${view.termination}`;
+    if (view.frames.length < 2 && !view.solved) this.said.textContent = `${this.whose} did not solve it: ${view.termination}`;
     return view.frames.length > 1;
   }
 

@@ -263,7 +263,7 @@ def test_a_game_is_restored_after_a_reload_and_by_a_link(desktop: Any) -> None:
     page.wait_for_selector(".fault:has-text('\"no-such\" is not an agent for tic-tac-toe')")
     until(page, "document.querySelectorAll('.target').length === 9")
     page.goto(link.partition("#")[0] + "#%7B%22x")
-    page.wait_for_selector(".fault:has-text('starts with its defaults')")
+    page.wait_for_selector(".fault:has-text('uses its defaults')")
     assert desktop.errors == []
 
 

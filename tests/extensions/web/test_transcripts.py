@@ -118,7 +118,7 @@ def test_replay_shows_a_transcript_in_the_terminal(played: Path, invoke: Arena) 
     """On request, it shows each answer with its outcome and without secrets, and each message once."""
     line = json.loads(transcript_file(played).read_text("utf-8").splitlines()[0])
     plain = invoke("replay", played, line["match"]).stdout
-    assert "a transcript is kept; --transcript shows it" in plain
+    assert "use --transcript to show the transcript" in plain
     assert not re.search(r"\b99\b", plain)
     shown = invoke("replay", played, line["match"], "--transcript").stdout
     with Store.open(played) as store:

@@ -44,7 +44,7 @@ def test_a_winner_of_all_games_leads_although_its_rating_is_open(tmp_path: Path)
 def test_equal_agents_cannot_be_told_apart(tmp_path: Path) -> None:
     board = play({**TIC, "agents": TWINS, "rounds": 3}, tmp_path)
     first = board.rows[0]["agent"]
-    assert verdict(board) == f"{first} is first of 7, but cannot be told apart from any of the others."
+    assert verdict(board) == f"{first} is first of 7, but cannot be distinguished from any of the others."
 
 
 def test_some_level_agents_are_named_and_the_rest_counted(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_some_level_agents_are_named_and_the_rest_counted(tmp_path: Path) -> Non
     strong = [{"agent": "greedy", "label": f"strong {number}"} for number in range(6)]
     board = play({**TIC, "agents": [*strong, "random"], "rounds": 20, "openings": {"plies": 2}}, tmp_path)
     first, *near = [row["agent"] for row in board.rows[:6]]
-    said = f"{first} is first of 7, but cannot be told apart from {', '.join(near[:3])} and 2 others."
+    said = f"{first} is first of 7, but cannot be distinguished from {', '.join(near[:3])} and 2 others."
     assert verdict(board) == said
 
 
@@ -63,11 +63,9 @@ def test_a_hidden_rating_does_not_hide_a_decision(tmp_path: Path) -> None:
     hidden = {"rating": None, "rating_low": None, "rating_high": None}
     first, *others = [{**row, **hidden, "rank": rank, "level_with": []} for rank, row in enumerate(board.rows, 1)]
     told = replace(board, rows=({**first, "level_with": names[3:]}, *others), unrated=frozenset(names))
-    assert verdict(told) == f"{names[0]} is first of 4, but cannot be told apart from {names[3]}."
+    assert verdict(told) == f"{names[0]} is first of 4, but cannot be distinguished from {names[3]}."
     open_ = replace(told, rows=({**first, "level_with": names[1:]}, *others))
-    assert verdict(open_) == (
-        f"{names[0]} is first of 4, but too few complete rounds differ to say whether that is more than chance."
-    )
+    assert verdict(open_) == (f"{names[0]} is first of 4, but too few complete rounds differ to rule out chance.")
 
 
 def test_a_shared_first_rank_is_described(tmp_path: Path) -> None:

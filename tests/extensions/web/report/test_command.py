@@ -51,7 +51,7 @@ def test_a_store_without_matches_is_refused(invoke: Arena, played: Path, tmp_pat
     with sqlite3.connect(empty) as connection:
         connection.execute("DELETE FROM run")
     connection.close()
-    assert "holds no run yet" in refused(invoke, empty, "-o", tmp_path / "r.html")
+    assert "contains no run yet" in refused(invoke, empty, "-o", tmp_path / "r.html")
     assert list(tmp_path.iterdir()) == [empty]
 
 
@@ -103,7 +103,7 @@ def test_a_loop_of_links_is_refused(invoke: Arena, tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.symlink_to(other)
     other.symlink_to(one)
-    assert "form a loop; choose another place" in refused(invoke, "small.db", "-o", one)
+    assert "form a loop; choose another path" in refused(invoke, "small.db", "-o", one)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -134,9 +134,7 @@ def test_plots_for_a_paper_have_the_requested_agents_size_and_font(tmp_path: Pat
 
     done = call("--format", "svg")
     assert done.exit_code == 0, done.stderr
-    assert (
-        "note: 1-tic-tac-toe-convergence.svg leaves out 1 agent because there is no room; --agents LABEL chooses" in done.stderr
-    )
+    assert "note: 1-tic-tac-toe-convergence.svg leaves out 1 agent for lack of space; use --agents LABEL" in done.stderr
     options = ["--size", "7x3", "--font", "serif", "--font-size", "10", "--columns", "2"]
     done = call("--format", "png", "--agents", "random 3", "--agents", "random 16", *options)
     assert "leaves out" not in done.stderr
@@ -182,7 +180,7 @@ def test_a_report_replaces_the_previous_one_atomically(played: Path, tmp_path: P
         done = CliRunner().invoke(cli, ["report", str(played / "small.db"), "-o", str(page)], standalone_mode=False)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    told = "cannot be written: File too large; allow larger files there (ulimit -f), or name another place"
+    told = "cannot be written: File too large; allow larger files there (ulimit -f), or choose another path"
     assert told in str(done.exception)
     assert page.read_bytes() == old
     assert list(tmp_path.iterdir()) == [page]
@@ -195,7 +193,7 @@ def test_each_plot_is_a_file(invoke: Arena, tmp_path: Path) -> None:
     old.write_bytes(b"old")
     done = invoke("report", "small.db", "-o", tmp_path / "plots", "--format", "svg")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert f"{old.parent} holds 1 plot already; plots of the same name are replaced, all others stay" in done.stderr
+    assert f"{old.parent} already contains 1 plot; plots with the same names are replaced, and the others are kept" in done.stderr
     assert old.read_bytes() == b"old"
     names = sorted(file.name for file in old.parent.iterdir() if file != old)
     assert names == [f"1-tic-tac-toe-{name}.svg" for name in ("convergence", "cross", "ratings")]

@@ -95,7 +95,7 @@ def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: 
     assert len(top) == len(met) - len(both)
     assert right == []
     fewer = sum(a < b for a, b in both)
-    assert f"Of the {len(both):,} rounds that both solved, {A_STAR} took fewer nodes on {fewer:,} (above the line)" in plot.text
+    assert f"Of the {len(both):,} rounds that both solved, {A_STAR} needed fewer nodes on {fewer:,} (above the line)" in plot.text
 
 
 def with_nodes(evidence: Evidence, label: str, nodes: int, rounds: Collection[int]) -> Evidence:
@@ -148,8 +148,8 @@ def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
     entry = puzzle.sheet.labels.index(A_STAR)
     plot = scatter_plot(puzzle, entry, entry)
     assert plot is not None
-    assert "took fewer on 0 (below it)" not in plot.text
-    assert "on 8, both took equally many (on the line)." in plot.text
+    assert "needed fewer on 0 (below it)" not in plot.text
+    assert "on 8, both needed equally many (on the line)." in plot.text
     axes = drawn(plot)
     assert all(across == up for across, up in axes.collections[0].get_offsets().tolist())
     assert list(axes.lines[0].get_xdata()) == list(axes.lines[0].get_ydata())
