@@ -63,17 +63,22 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 @click.command()
 @click.argument("store", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "out", metavar="FILE", required=True, type=click.Path(path_type=Path), help="The bundle, such as result.arena."
+    "-o",
+    "out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file of the bundle, such as result.arena.",
 )
 @plugin_option
 @click.option(
     "--spec", "spec_file", metavar="FILE", help="The spec that was played; arena then reads and loads the code that it names."
 )
-@click.option("--without-code", is_flag=True, help="Leave out code and data files; the bundle has only their hashes.")
+@click.option("--without-code", is_flag=True, help="Leave out code and data files; the bundle contains only their hashes.")
 @click.option("--with-code", is_flag=True, help="For a ladder: include the code of the submissions, too.")
 @click.option(
     "--data", "data", multiple=True, metavar="PATH", type=click.Path(exists=True, path_type=Path),
-    help="A file or folder that the code reads by itself; may be repeated.",
+    help="A file or folder that the code reads; may be repeated.",
 )  # fmt: skip
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="An author to cite; may be repeated.")
 @click.option("--sign", metavar="KEY", type=click.Path(exists=True, path_type=Path), help="Sign with this private SSH key.")
@@ -98,7 +103,7 @@ def bundle(
     with results_alone() as shown, tempfile.TemporaryDirectory() as folder, Store.open(store) as opened, opened.snapshot():
         runs = opened.runs()
         if not runs:
-            raise StoreError(f"{store} holds no run yet")
+            raise StoreError(f"{store} contains no run yet")
         if any(run.hidden for run in runs):
             raise StoreError(
                 f"{store} has a seed that is still secret, and a bundle would reveal it; `arena run` reveals the seed when the "
@@ -107,7 +112,9 @@ def bundle(
         is_ladder = LadderNames.is_ladder(opened)
         ladder = LadderNames(opened, [key[-1] for key in load(plugins).sources]) if is_ladder else None
         if with_code and (ladder is None or without_code):
-            raise click.UsageError("--with-code is for ladders, without --without-code; other bundles have the code anyway")
+            raise click.UsageError(
+                "--with-code is only for ladders and excludes --without-code; other bundles always contain the code"
+            )
         code = None
         if ladder is None:
             command = f"arena bundle {shlex.quote(str(store))} -o {shlex.quote(str(out))}"
@@ -146,7 +153,7 @@ def _collect_code(
     except ForeignCode as error:
         if not optional:
             raise StoreError(f"{error}; to pack it: {command} {shlex.join(error.options(runs[-1].document))}") from error
-        say(f"note: {error}, so the bundle has only the hashes that the store holds")
+        say(f"note: {error}, so the bundle contains only the hashes from the store")
         return None
     except (SpecError, PluginError) as error:
         if not optional:
@@ -219,7 +226,7 @@ class BundleContent:
 
     def _write(self, name: str, content: bytes, *, executable: bool = False) -> None:
         if name in self.names:
-            raise ArenaError(f"{name} would appear twice in the bundle; rename the file of this name in the folder of the spec")
+            raise ArenaError(f"{name} would appear twice in the bundle; rename the file with this name in the folder of the spec")
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise ArenaError(f"{abbreviate(name)} would be outside the bundle; the store may be damaged")
@@ -231,7 +238,7 @@ class BundleContent:
         if name in ALWAYS and len(content) > MAX_JSON_BYTES:
             raise ArenaError(
                 f"{name} takes {len(content) / (1 << 20):,.1f} MiB; a bundle allows {MAX_JSON_BYTES >> 20} MiB: use fewer "
-                "entries or fewer positions in one spec, so that each spec gets a bundle of its own"
+                "entries or fewer positions in one spec, so that each spec gets its own bundle"
             )
         self.privacy.check(name, content)
         self.names[name] = executable
@@ -336,7 +343,7 @@ class BundleContent:
         place.unlink()
         if self.ladder is None and not self.privacy.hosts and not self._renamed and boards != print_boards(self.store.path)[0]:
             raise ArenaError(
-                "the boards of the bundle are not the boards of the store, so it was not written; please report this"
+                "the bundle was not written, because its boards differ from the boards of the store; please report this"
             )
         self._write(BOARDS, boards)
         self._write(PRINTED, printed)
@@ -412,7 +419,7 @@ def _submitted_files(store: Store, label: str, key: str) -> Iterator[tuple[str, 
     folder = f"{TOURNAMENT}/submissions/{label}"
     for kind, content in store.query("SELECT kind, content FROM ladder_submission WHERE id = ?", [key]):
         if not content:
-            raise ArenaError("the ladder no longer keeps it")
+            raise ArenaError("the ladder has deleted it")
         found = unpack(content, MAX_SUBMISSION_BYTES) if kind == "zip" else {f"agent{'.py' if kind == 'python' else ''}": content}
         for name, body in found.items():
             yield f"{folder}/{name}", body

@@ -157,7 +157,7 @@ class CodeFiles:
         if not path.resolve().is_relative_to(self.folder) or os.path.isabs(text):  # noqa: PTH117
             self.notes.append(
                 f"{text} is not in the folder of the spec, so matches that need it cannot be replayed from this bundle; "
-                "move it below that folder and name it by a relative path"
+                "move it into that folder and use a relative path"
             )
             return
         for file in self._files_below(path):
@@ -192,9 +192,11 @@ class CodeFiles:
             below[:] = [name for name in sorted(below) if name in found and not name.startswith(".")]
             for one in [Path(folder, name) for name in found if not name.startswith(".")]:
                 if not Path(os.path.realpath(one)).is_relative_to(place.resolve()):
-                    raise ArenaError(f"{one} links to a place outside {place}, which a bundle cannot hold; replace it by a copy")
+                    raise ArenaError(
+                        f"{one} links to a file outside {place}, which a bundle cannot contain; replace it with a copy"
+                    )
                 if one.is_symlink() and one.is_dir():
-                    raise ArenaError(f"{one} is a link to a folder, which a bundle cannot hold; replace it by a copy")
+                    raise ArenaError(f"{one} is a link to a folder, which a bundle cannot contain; replace it with a copy")
                 if not one.is_dir():
                     if not one.is_file():
                         raise ArenaError(f"{one} is not a file (a link to nothing, a pipe or a device); remove it")
@@ -202,8 +204,9 @@ class CodeFiles:
         if hidden:
             shown = ", ".join(hidden[:5]) + (", ..." if len(hidden) > 5 else "")
             self.notes.append(
-                f"the bundle does not have the hidden files and folders in {place.name}: {shown}; if the code reads such a file, "
-                "name the file itself with --data"
+                f"the bundle does not contain the hidden files and folders in {place.name}: {shown}; if the code reads one "
+                "of them, "
+                "add the file with --data"
             )
 
 

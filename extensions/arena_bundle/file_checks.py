@@ -45,13 +45,13 @@ from arena_records.contradictions import find_contradiction
 
 TOLERANCE = 1e-9
 """Two numbers count as equal if their relative difference is at most this, because processors may differ in the last digits."""
-OTHER_RUNS = "that its author did not choose this run among several"
+OTHER_RUNS = "that its author did not select this run from several"
 UNCHECKED = f"that the times, the messages and {ENVIRONMENT} are true: a replay does not repeat them"
 AUTHORS = b"authors: "
 MAX_SIZE = 2**53
 """The largest size of a schedule, so that every program can read the number from JSON."""
 SECRET_PATTERN = re.compile(r"[0-9a-f]{32}(,[0-9]{1,15}:[0-9a-f]{32})*")
-HONEST_CODE = "that the code is what its author says: code may contain recorded moves, so read it"
+HONEST_CODE = "that the code does what its author says: it may contain recorded moves, so read it"
 
 
 class FileChecks:
@@ -85,10 +85,10 @@ class FileChecks:
         self._compare_environment(manifest)
         self._note_limits()
         if manifest.without is not None:
-            self.verdict.not_shown.append(f"not replayed: the bundle has no {manifest.without}")
+            self.verdict.not_shown.append(f"not replayed: the bundle does not contain {manifest.without}")
         elif self.file.ladder:
             self.verdict.not_shown.append(
-                "not replayed: the records of a ladder have pseudonyms, which change the random numbers"
+                "not replayed: the records of a ladder contain pseudonyms, which change the random numbers"
             )
         else:
             return True
@@ -110,7 +110,7 @@ class FileChecks:
                 self.verdict.notes.append("the bundle is signed; to check who signed it, use --signers FILE")
             return
         if not signed:
-            self.verdict.not_shown.append("who made it: the bundle has no signature")
+            self.verdict.not_shown.append("its author: the bundle has no signature")
             return
         with tempfile.NamedTemporaryFile() as file:
             file.write(self.archive.read(SIGNATURE, 1 << 16))
@@ -124,7 +124,7 @@ class FileChecks:
         self.file: RunFile = read_model(RunFile, self.archive.read_values(RUN), RUN)
         self.values: Any = self.archive.read_values(SPEC)
         if not isinstance(self.values, dict) or not self.file.runs:
-            raise Contradiction(f"{SPEC} or {RUN} has no run")
+            raise Contradiction(f"{SPEC} or {RUN} contains no run")
         self.verdict.name = self.file.name
         self.runs = list(runs_of(self.file, self.values))
         self.last = self.runs[-1]
@@ -149,7 +149,8 @@ class FileChecks:
         if unused:
             raise Contradiction(f"{RUN}: no match uses the secret seed for the rounds from {unused[0]:,} on")
         self.verdict.shown.append(
-            f"{figures.amount(self.verdict.matches, 'record')} keep{'s' * (self.verdict.matches == 1)} the contract of records"
+            f"{figures.amount(self.verdict.matches, 'record')} satisf{'ies' if self.verdict.matches == 1 else 'y'} the rules "
+            "for records"
         )
 
     def _checked_lines(self) -> Iterator[Line]:
@@ -170,7 +171,7 @@ class FileChecks:
                     else [one for one in place.pairing.seats if one < len(boards[place.board].labels)]
                 )
                 if len(seats) != len(record.labels) or place.number in numbers:
-                    raise Contradiction(f"match {record.id}: its place {place.number} in the schedule is not possible")
+                    raise Contradiction(f"match {record.id}: its place {place.number} in the schedule is impossible")
                 numbers.add(place.number)
                 sheet = boards[place.board]
                 expected = sheet.game.get("name"), tuple([sheet.labels[one] for one in seats])
@@ -217,7 +218,7 @@ class FileChecks:
         else:
             if not lacking:
                 self.verdict.shown.append(f"board recomputed: every number of {BOARDS}")
-            self.verdict.not_shown.append(f"{PRINTED}: arena {__version__} prints other texts than the version that made it")
+            self.verdict.not_shown.append(f"{PRINTED}: arena {__version__} prints different text than the version that made it")
         for number, sheet in enumerate(self.last.boards):
             count = self._counts[number]
             if self.file.ladder:

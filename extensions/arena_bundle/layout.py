@@ -134,7 +134,7 @@ def read_json(text: bytes, what: str) -> Any:
     """Return the values of a JSON text. Raises NoBundle if it is not valid JSON."""
 
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is not a number of JSON")
+        raise ValueError(f"{constant} is not a JSON number")
 
     def take(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

@@ -91,7 +91,7 @@ def describe_bound(drawn: int, matches: int, others: int = 0) -> str:
     of = f"{drawn:,} of {matches:,} {'matches' if matches != 1 else 'match'}"
     equal = "replayed equal"
     if others:
-        of, equal = f"{of} that can be replayed", "were equal in the replay"
+        of, equal = f"{of} that can be replayed", "were identical in the replay"
     if drawn == matches:
         return f"{of} {equal}"
     percent = ceil(1000 * differing / matches) / 10  # rounded up, because it is a bound

@@ -99,14 +99,15 @@ class Privacy:
             for one in texts:
                 if (match := used.search(one)) is not None:
                     line = one.count("\n", 0, match.start()) + 1
-                    raise PrivateValue(f"{name}:{line} holds {what}, which a bundle must not hold; {_advice(name)}")
+                    raise PrivateValue(f"{name}:{line} contains {what}, which a bundle must not contain; {_advice(name)}")
 
     def check_name(self, name: str) -> None:
         """Raise PrivateValue if the name of a file holds a private value. The message does not repeat the value."""
         for what, pattern in self._everywhere.items():
             if pattern.search(name) is not None:
                 raise PrivateValue(
-                    f"{self._hide(name)}: the name of this file holds {what}, which a bundle must not hold; rename the file or "
+                    f"{self._hide(name)}: the name of this file contains {what}, which a bundle must not contain; rename the "
+                    "file or "
                     "its folder"
                 )
 
@@ -259,7 +260,7 @@ class LadderNames:
         pattern = _pattern(self._full_names | self._telling.get(self._authors[label], set()))
         for name, content in files.items():
             if pattern.search(f"{name}\n{content.decode('latin-1')}\n{content.decode(errors='replace')}"):
-                raise PrivateValue("it has the name of a person of the ladder")
+                raise PrivateValue("it contains the name of a participant of the ladder")
 
     def clean(self, record: Record) -> Record:
         """Return a record with public labels and without the texts that agents have written."""

@@ -106,18 +106,20 @@ class Archive:
         return manifest
 
     def _check_layout(self, infos: list[zipfile.ZipInfo]) -> None:
-        """Raise NoBundle if the archive has bytes that belong to none of its files, because no hash covers them."""
+        """Raise NoBundle if the archive has bytes that do not belong to any of its files, because no hash covers them."""
         end = 0
         with self.place.open("rb") as file:
             for info in sorted(infos, key=lambda info: info.header_offset):
                 file.seek(max(0, info.header_offset))
                 header = file.read(LOCAL_HEADER_BYTES)
                 if info.header_offset != end or len(header) < LOCAL_HEADER_BYTES or header[6] & DATA_DESCRIPTOR:
-                    raise NoBundle(f"{self.place} has bytes before {_quote(info.filename)} that belong to none of its files")
+                    raise NoBundle(
+                        f"{self.place} has bytes before {_quote(info.filename)} that do not belong to any of its files"
+                    )
                 name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
                 end += LOCAL_HEADER_BYTES + name + extra + info.compress_size
         if self._zip.start_dir != end:
-            raise NoBundle(f"{self.place} has bytes before its list of files that belong to none of its files")
+            raise NoBundle(f"{self.place} has bytes before its list of files that do not belong to any of its files")
 
     def _check_member(self, info: zipfile.ZipInfo) -> None:
         name, path = info.filename, PurePosixPath(info.filename)
@@ -131,16 +133,16 @@ class Archive:
         if len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_CHARACTERS:
             raise NoBundle(f"{what} is too deep or too long")
         if path.parts[0] not in (TOURNAMENT, OUTSIDE) and name not in (*ALWAYS, MANIFEST, SIGNATURE):
-            raise NoBundle(f"{what} is not a file of a bundle")
+            raise NoBundle(f"{what} does not belong in a bundle")
         if info.flag_bits & 0x1:
             raise NoBundle(f"{what} is encrypted")
         if info.compress_type not in COMPRESSIONS:
-            raise NoBundle(f"{what} is packed by another method than deflate")
+            raise NoBundle(f"{what} is compressed by a method other than deflate")
 
     def _read_manifest(self) -> Manifest:
         values = read_json(self.read(MANIFEST, MAX_MANIFEST_BYTES), f"{self.place}: {MANIFEST}")
         if not isinstance(values, dict) or values.get("format") != FORMAT:
-            raise NoBundle(f"{self.place} is not a bundle: its {MANIFEST} does not say {FORMAT}")
+            raise NoBundle(f"{self.place} is not a bundle: its {MANIFEST} does not name the format {FORMAT}")
         if isinstance(values.get("version"), int) and values["version"] > VERSION:
             raise NoBundle(
                 f"{self.place} was made by a newer arena (bundle version {values['version']}, here {VERSION}); "

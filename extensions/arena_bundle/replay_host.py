@@ -147,7 +147,7 @@ class ReplayHost:
             return [wrong]
         position: Position = position_of(scheduled.board, turn)
         if record.position != position.text:
-            return [f"position: recorded {record.position!r}, by the spec {position.text!r}"]
+            return [f"position: recorded {record.position!r}, but the spec gives {position.text!r}"]
         positions = board.positions
         chance = Chance.of(positions.game, positions.key(turn), positions.repetition(turn)) if board.has_chance else None
         try:

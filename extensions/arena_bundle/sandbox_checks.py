@@ -46,8 +46,10 @@ SECONDS_PER_MATCH = 1.0
 """The checks of the schedule and of the rules may take this time for each match, in addition to the timeout for one answer."""
 PLAIN_FORMATS = ("round-robin", "benchmark", "head-to-head")
 """Formats with schedules that do not depend on the agents. Other formats may draw pairings by the hashes of agents."""
-DRAWN_SCHEDULE = "that the schedule is honest: its format draws by the hashes of agents, so code from the bundle computed it"
-SAME_PROCESS = "that the replays are honest: code from the bundle plays them, and could have answered for the verifier"
+DRAWN_SCHEDULE = (
+    "that the schedule is honest: its format uses the hashes of agents for draws, so code from the bundle computed it"
+)
+SAME_PROCESS = "that the replays are honest: code from the bundle plays them, and could have forged the answers"
 APART_KEYS = ("game", "labels", "size", "exact", "format", "kind", "test")
 """Keys of a board that must be the same with other agents."""
 CODE_KEYS = frozenset({"command", "plugin", "version"})
@@ -115,11 +117,11 @@ class SandboxChecks:
                 raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
             known = computed.get("settings", ())
             for entry in find_unknown_settings(given.get("settings", ()), known) if self._files.same_version else ():
-                raise Contradiction(f"board {number + 1}: its settings {abbreviate(entry)} are not those of an entry of the spec")
+                raise Contradiction(f"board {number + 1}: its settings {abbreviate(entry)} match no entry of the spec")
         if len(self._file.boards) != len(found.boards):
             raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
         if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
-            raise HostFailed("an answer from the sandbox is not about the boards of the bundle")
+            raise HostFailed("an answer from the sandbox does not match the boards of the bundle")
         self._declared = found.boards
         recorded: dict[str, set[str]] = {}
         for fingerprint in self._last.plugins.values():
@@ -129,9 +131,9 @@ class SandboxChecks:
         installed = set(self._file.code.installed.values())  # of these plugins, another version may be installed here
         excused = {part for name, one in self._last.plugins.items() if name in installed for part in one.hashes}
         if changed and self._files.same_version and not excused.issuperset(changed):
-            raise Contradiction(f"the code of {', '.join(changed[:5])} is not the code that played")
+            raise Contradiction(f"the code of {', '.join(changed[:5])} is not the code that played the matches")
         if changed:
-            text = f"the code of {', '.join(changed[:5])} has changed since it played; perhaps its version differs"
+            text = f"the code of {', '.join(changed[:5])} has changed since the matches were played; perhaps its version differs"
             self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
         return found.reasons
 
@@ -146,7 +148,7 @@ class SandboxChecks:
             digest = blake2b(f"{file.name}\n".encode() + PythonFile.parse_file(file).digest, digest_size=16).hexdigest()
             for name, found in self._last.plugins.items():
                 if name.partition("/")[2] == file.name and set(found.hashes.values()) != {digest}:
-                    self._verdict.not_shown.append(f"{plugin} does not have the hash of the code that played, {name}")
+                    self._verdict.not_shown.append(f"{plugin} does not have the hash of the code that played the matches, {name}")
 
     def _check_apart(self) -> bool:
         """Check the schedule and the rules in a process without code from the bundle. Return whether this was possible.
@@ -156,7 +158,7 @@ class SandboxChecks:
         """
         known = load_plugins(environ=False).games
         games = [sheet.game["name"] for sheet in self._last.boards if sheet.game["name"] not in known]
-        reason = f"the game {games[0]} is not a game of arena" if games else ""
+        reason = f"the game {games[0]} is not one of arena's games" if games else ""
         values = None if reason else replace_agents(self._values, self._file.boards)
         with SandboxedHost(self._root, (), [self._store.parent]) as host:
             if values is not None:
@@ -174,8 +176,8 @@ class SandboxChecks:
                     reason = str(error)
             if values is None or reason:
                 self._verdict.not_shown.append(
-                    "the schedule and the rules were checked only by code from the bundle, which could have answered for the "
-                    f"verifier: {reason or 'the boards have different agents'}"
+                    "the schedule and the rules were checked only by code from the bundle, which could have forged the "
+                    f"answers: {reason or 'the boards have different agents'}"
                 )
                 return False
             if drawn := sorted({sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS)):
@@ -296,7 +298,7 @@ class SandboxChecks:
             raise HostFailed("the comparison with the rules did not finish")
         if not self._verdict.contradictions:
             self._verdict.shown.append(
-                "all records follow the rules of their games, and their positions and chance events the seed"
+                "all records follow the rules of their games, and their positions and chance events follow from the seed"
             )
 
     def _check_columns(self, host: SandboxedHost) -> None:
@@ -308,12 +310,12 @@ class SandboxChecks:
                 ([one["column"] for one in sheet["plugin_columns"]], (sheet["ranking"] or {}).get("columns")) for sheet in both
             ]
             if columns[0] != columns[1]:
-                self._verdict.not_shown.append(f"board {number} has other columns of plugins than arena gives it here")
+                self._verdict.not_shown.append(f"board {number} has other plugin columns than arena computes here")
                 return
         if not any(sheet["plugin_columns"] or sheet["ranking"] for sheet in sheets):
             return
         if self._last.ended is None:
-            self._verdict.not_shown.append("the columns and remarks of plugins: the run has not ended")
+            self._verdict.not_shown.append("the columns and remarks of plugins, because the run has not ended")
             return
         computed = host.ask(Computed, "boards", store=str(self._store))
         boards = read_json(self._archive.read(BOARDS), BOARDS)["boards"]

@@ -121,6 +121,6 @@ class SandboxedHost(ChildProcess):
             return read_model(model, answer, "the answer of the sandbox")
         except ChildLost as lost:
             reason = {"late": f"no answer within {seconds:,.0f} s", "memory": "it needs too much memory"}
-            raise HostFailed(reason.get(lost.why, f"its process in the sandbox is lost ({lost.why})")) from lost
+            raise HostFailed(reason.get(lost.why, f"its process in the sandbox ended unexpectedly ({lost.why})")) from lost
         except (NoBundle, RecursionError) as error:
             raise HostFailed(f"an answer from the sandbox is not valid ({describe(error)})") from error

@@ -21,14 +21,17 @@ from arena_bundle.verdict import Verdict, digest_store, verdict_file
 @click.argument("bundle", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option(
     "--replay", "size", type=LotSizeType(), default=LotSize(), show_default="60 matches or 1 %, whichever is more",
-    help="The number or the share of the matches to replay.",
+    help="Number or percentage of matches to replay.",
 )  # fmt: skip
-@click.option("--seed", type=int, metavar="N", help="Draw these matches by a seed, so that you can repeat the draw.")
+@click.option("--seed", type=int, metavar="N", help="Seed for choosing these matches, which makes the choice repeatable.")
 @click.option(
-    "--signers", type=click.Path(exists=True, path_type=Path), metavar="FILE", help="Allowed signers, as `ssh-keygen` reads them."
+    "--signers",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE",
+    help="File of allowed signers, in the format of `ssh-keygen`.",
 )
 @click.option(
-    "--store", "keep", type=click.Path(path_type=Path), metavar="S", help="Write the matches into a new store, with the verdict."
+    "--store", "keep", type=click.Path(path_type=Path), metavar="S", help="Write the matches and the verdict to a new store."
 )
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The output.")
 def verify(bundle: Path, size: LotSize, seed: int | None, signers: Path | None, keep: Path | None, style: str) -> int:
@@ -41,7 +44,7 @@ def verify(bundle: Path, size: LotSize, seed: int | None, signers: Path | None, 
     """
     for place in () if keep is None else (keep, verdict_file(keep)):
         if place.exists():
-            raise StoreError(f"{place} exists; name a new file with --store")
+            raise StoreError(f"{place} exists; choose a new file with --store")
     with results_alone() as out, tempfile.TemporaryDirectory() as folder:
         verdict, store = Verdict(str(bundle)), Path(folder) / "store" / "store.db"
         Path(folder).chmod(0o755)  # a sandbox that root starts reads the files as another user

@@ -85,7 +85,9 @@ def _url(where: str, text: str) -> str:
         raise ClusterError(f"{where}: unknown protocol {protocol!r}; expected tcp:// or tls://")
     found = _URL.fullmatch(text)
     if found is None or not 1 <= int(found["port"]) <= 65535:
-        raise ClusterError(f"{where}: expected {protocol}://HOST:PORT with a port from 1 to 65535, as the scheduler prints it")
+        raise ClusterError(
+            f"{where}: expected {protocol}://HOST:PORT with a port from 1 to 65535, in the form that the scheduler prints"
+        )
     return f"{protocol}://{found['host']}:{int(found['port'])}"
 
 
@@ -96,7 +98,7 @@ def _of_file(given: str) -> str:
     except FileNotFoundError:
         raise ClusterError(f"{where}: no such file; {EXPECTED_ADDRESS}") from None
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
+        reason = getattr(error, "strerror", None) or "it is not a text file"
         raise ClusterError(
             f"{where}: cannot be read: {reason}; expected a file written by `dask scheduler --scheduler-file`"
         ) from error

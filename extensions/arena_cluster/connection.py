@@ -157,7 +157,7 @@ def _probe(address: Address) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         hint = stale or "; expected a scheduler, as `dask scheduler` starts one"
-        raise ClusterError(f"{where}: nothing answers there: {reason}{hint}") from error
+        raise ClusterError(f"{where}: no server answers there: {reason}{hint}") from error
     if not greets:
         if _speaks_tls(address):
             raise ClusterError(f"{where}: {USE_TLS}")
@@ -196,8 +196,12 @@ def _why_not(address: Address, error: Exception) -> str:
         return f"{where}: {USE_TLS}"
     root = _root(error)
     if address.encrypted and isinstance(root, ssl.SSLError):
-        return f"{where}: the two sides do not trust each other's certificates: {root}; use the same authority on both"
-    return f"{where}: the server there is not a Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
+        return (
+            f"{where}: the two sides do not trust each other's certificates: {root}; use the same certificate authority on both"
+        )
+    return (
+        f"{where}: the server there is not a Dask scheduler that this version of Dask can talk to: {' '.join(str(root).split())}"
+    )
 
 
 def _root(error: BaseException) -> BaseException:

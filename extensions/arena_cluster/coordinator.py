@@ -132,7 +132,10 @@ class Sent:
 
     def __str__(self) -> str:
         count = len(self.job.matches)
-        return f"{self.node} has had {'a match' if count == 1 else f'{count:,} matches'} for {monotonic() - self.since:.0f} s"
+        return (
+            f"{self.node} has been playing {'a match' if count == 1 else f'{count:,} matches'} for "
+            f"{monotonic() - self.since:.0f} s"
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -363,7 +366,7 @@ class Coordinator:
             if len(culprit.pairing.seats) == 1 and not self._spec.boards[culprit.board].native:
                 yield culprit, MatchRunner.make_unplayed(self._spec, culprit, "crash", 0, message)
             else:
-                yield culprit, MatchRunner.make_unplayed(self._spec, culprit, message=f"{message}; the seat to move is not known")
+                yield culprit, MatchRunner.make_unplayed(self._spec, culprit, message=f"{message}; the seat to move is unknown")
 
     def _refuse(self, node: str, reason: str) -> None:
         """Refuse a node, so that it gets no more orders."""
@@ -389,8 +392,8 @@ class Coordinator:
             self._heard = inf
 
 
-_NOBODY = "no worker on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"
+_NOBODY = "no workers on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"
 _NOBODY_LEFT = (
-    "no worker is left on the cluster; waiting for one to join: dask worker ADDRESS --nthreads 1 "
+    "no workers are left on the cluster; waiting for one to join: dask worker ADDRESS --nthreads 1 "
     "(after a restart of the scheduler, restart its workers as well)"
 )

@@ -29,7 +29,7 @@ from arena_isolation.command import COMMAND
 from arena_isolation.sandbox import SandboxError
 
 NOT_SENT_HINT = (
-    "the files that the code of an entry reads are sent only if this code has a folder of its own; "
+    "the files that the code of an entry reads are sent only if this code has its own folder; "
     "otherwise install them on every machine"
 )
 """The hint in the message about a spec that is valid at the coordinator but not on a node."""

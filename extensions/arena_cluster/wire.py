@@ -92,7 +92,7 @@ class Reader:
         except ValidationError:
             rows = None
         if not isinstance(rows, list):
-            raise Invalid("expected records and the seconds they took")
+            raise Invalid("expected records and their durations in seconds")
         if len(rows) != len(asked):
             raise Invalid(f"expected {len(asked)} records, got {len(rows)}")
         return NodeAnswer([self._record(*each) for each in zip(rows, asked, identities, strict=True)], seconds)
@@ -127,12 +127,12 @@ class Reader:
             if got != wanted:
                 return f"{key}: expected {abbreviate(wanted)}, got {abbreviate(got)}"
         if record.termination == "adjudicated" and board.adjudication is None:
-            return "termination: expected another one than adjudicated, because the spec has no adjudication"
+            return "termination: adjudicated is impossible, because the spec has no adjudication"
         late = record.seat if record.termination == "timeout" else None
         if late is not None and late < len(labels):
             seat = board.seats[scheduled.pairing.seats[late]]
             if not seat.limits.timed and seat.isolation == "none":
-                return f"termination: expected another one than timeout, because seat {late} has no time limit"
+                return f"termination: timeout is impossible, because seat {late} has no time limit"
         return find_contradiction(record, board.game)
 
 

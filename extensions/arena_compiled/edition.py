@@ -215,7 +215,7 @@ def _author_estimate(edition: Edition, target: Any, parameters: dict[str, Any]) 
     except Exception as error:
         raise NotCompilable(f"the method compiled of the heuristic {_name_of(target)} raised {describe(error)}") from error
     if not isinstance(made, Estimate):
-        raise NoEstimate(f"the heuristic {_name_of(target)} does not fit this board")
+        raise NoEstimate(f"the heuristic {_name_of(target)} does not support this board")
     return made
 
 

@@ -19,7 +19,7 @@ BUILTINS = frozenset(
     {"abs", "all", "any", "bool", "divmod", "float", "int", "len", "list", "max", "min", "range", "round", "sum", "tuple"}
 )
 BITS = {"bit_count": "bit_count", "bit_length": "bit_length"}
-BITS_ADVICE = "represent it by the bits of a whole number"
+BITS_ADVICE = "represent it as the bits of an integer"
 LOOP_ADVICE = "write it as a loop"
 ADVICE = {
     "dict": BITS_ADVICE,
@@ -219,9 +219,9 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.JoinedStr: "states and actions are numbers",
     ast.Lambda: "define a function at the top of the module",
     ast.Match: "use if and elif",
-    ast.NamedExpr: "assign on a line of its own",
+    ast.NamedExpr: "put the assignment on its own line",
     ast.Nonlocal: "",
-    ast.Raise: "leave the check out, since actions are always legal here",
+    ast.Raise: "remove the check, because actions are always legal here",
     ast.Set: BITS_ADVICE,
     ast.SetComp: BITS_ADVICE,
     ast.Try: "test the condition with if",

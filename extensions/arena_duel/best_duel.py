@@ -22,7 +22,7 @@ from arena_setup.words import split_at_commas, values_of
 
 DEFAULT_GAMES = 100_000
 """The maximum number of games in a contest, if the user sets none."""
-BETTER, LEVEL, WORSE, UNDECIDED = "better", "no difference that matters", "worse", "undecided"
+BETTER, LEVEL, WORSE, UNDECIDED = "better", "no relevant difference", "worse", "undecided"
 """The possible verdicts on the first variant."""
 
 
@@ -124,7 +124,7 @@ class PastContest:
         drawn = describe_drawn(self.limits, {one.name: one.random_moves for one in self.variants if one.random_moves})
         lines += [drawn] if drawn else []
         lines.append(f"{figures.amount(self.games, 'game')}; {describe_plies(self.plies)} (--openings).")
-        return [*lines, f"Kept in {self.store}; `arena duel --history` lists all."]
+        return [*lines, f"Kept in {self.store}; use `arena duel --history` to list all duels."]
 
 
 def read_variants(words: Sequence[str]) -> tuple[list[str], dict[str, list[Any]]]:

@@ -13,7 +13,7 @@ from arena.api.store import Store
 
 LONG_GAME_SECONDS = 60.0
 """If a game takes longer than this, a line names `--limits`."""
-REMEDY = "--limits nodes=N or --limits seconds=S limits each decision"
+REMEDY = "use --limits nodes=N or --limits seconds=S to limit each decision"
 
 
 class DurationForecast(AbstractContextManager["DurationForecast"]):

@@ -121,7 +121,7 @@ class DuelOptions:
     default=5.0,
     show_default=True,
     metavar="ELO",
-    help="With several files or values: a variant also wins if no other one is better by more than this many Elo.",
+    help="With several files or values: stop when no other variant can be better than the winner by more than this many Elo.",
 )
 @limits_option("Limits for each decision, such as nodes=1000,depth=4; may be repeated; default: none.")
 @click.option(
@@ -132,17 +132,17 @@ class DuelOptions:
     "random game, at least 1 and at most 4.",
 )
 @click.option(
-    "--pairs", type=click.IntRange(1, 10**6), help="With two versions: the largest number of pairs of games; default 100,000."
+    "--pairs", type=click.IntRange(1, 10**6), help="With two versions: maximum number of pairs of games; default 100,000."
 )
 @click.option(
     "--games",
     type=click.IntRange(2, 2 * 10**6),
     metavar="N",
-    help="Largest number of games; with several variants, the default is 100,000.",
+    help="Maximum number of games; with several variants, the default is 100,000.",
 )
 @seed_option("Seed of the openings and all other random numbers.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Number of worker processes; default: one per core.")
-@click.option("--folder", metavar="FOLDER", help="Folder for versions and games; default: duel-AGENT beside FILE.")
+@click.option("--folder", metavar="FOLDER", help="Folder for versions and games; default: duel-AGENT next to FILE.")
 @click.option("--history", is_flag=True, help="List all duels so far, without playing.")
 @format_option
 @click.option(
@@ -150,7 +150,7 @@ class DuelOptions:
     is_flag=True,
     help="Exit with 0 if FILE is better or new, 3 if it is not better, 4 if it is probably worse, 5 if the test is undecided.",
 )
-@click.option("--quiet", is_flag=True, help="Print no curve and no notes on stderr.")
+@click.option("--quiet", is_flag=True, help="Do not print the curve or notes on stderr.")
 @plugin_option
 def duel(**asked: Any) -> int:
     """Test whether the agent of FILE is better than its last version: the two play until a sequential test decides.
@@ -180,7 +180,7 @@ def _list_history(options: DuelOptions, files: Sequence[Path], out: IO[str]) -> 
     if len(files) > 1:
         raise ArenaError(f"--history: expected one file, got {len(files)}; contests are listed under their first file")
     if options.style == "csv":
-        raise ArenaError("--format: a history is a table or json, not csv")
+        raise ArenaError("--format: --history can be a table or json, not csv")
     folder = folder_of(files[0], options.agent, options.folder)
     duels, contests = past_duels(folder), past_contests(contests_of(folder, files[0]))
     if options.style == "json":
@@ -192,7 +192,7 @@ def _list_history(options: DuelOptions, files: Sequence[Path], out: IO[str]) -> 
     parts = [history_table(duels, options.style)] if duels else []
     if contests:
         parts.append(contest_table(contests, options.style))
-    print("\n\n".join(parts) or f"no duel in {folder.path} yet", file=out)
+    print("\n\n".join(parts) or f"there are no duels in {folder.path} yet", file=out)
     return 0
 
 
@@ -309,7 +309,7 @@ def _recall(options: DuelOptions, file: Path) -> DuelOptions:
         options = replace(options, plugins=plugins)
         told.append(f"the plugins {', '.join(plugins)}")
     if told and not options.quiet:
-        say(f"as in the last duel: {escape_line(figures.listing(told))}; --game and --plugin change that")
+        say(f"as in the last duel: {escape_line(figures.listing(told))}; use --game and --plugin to change this")
     return options
 
 
@@ -322,7 +322,7 @@ def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: I
         return 0
     print(
         f"{current.told} is kept in {current.file.parent}.\nNothing was played: {reason}. "
-        "Change the agent and run this again, or name another version with --against.",
+        "Change the agent and run the command again, or choose another version with --against.",
         file=out,
     )
     return 0
@@ -341,15 +341,15 @@ def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) ->
     elif found.games < found.most:
         sentence = "Undecided, because new games only repeat earlier ones; try more --openings."
     else:
-        sentence = f"Undecided after {figures.amount(found.most, 'game')}, the most that --pairs or --games allows."
+        sentence = f"Undecided after {figures.amount(found.most, 'game')}, the maximum set by --pairs or --games."
     lead = state.lead
     elo = "no Elo" if lead.elo is None else f"{figures.elo(lead.elo)} Elo{figures.elo_interval(lead.elo_low, lead.elo_high)}"
     elo += "" if state.adjusted is None else ", adjusted for luck,"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
     pairs = f"{figures.amount(sum(state.counts), 'pair')} of games: {won} won, {drawn} level, {lost} lost"
-    failed = [f"{label} lost {figures.amount(number, 'game')} by a fault of its own." for label, number in found.failures.items()]
+    failed = [f"{label} lost {figures.amount(number, 'game')} by its own fault." for label, number in found.failures.items()]
     by_chance = describe_drawn(found.limits, found.drawn)
-    again = [] if played else ["All games of this duel had been played before; nothing was left to play."]
+    again = [] if played else ["All games of this duel had been played before; there were no matches left to play."]
     test = state.test
     ratio = (
         f"The test compares a difference of {test.elo0:+g} with one of {test.elo1:+g} {test.unit}. Its log-likelihood ratio is "
@@ -364,5 +364,5 @@ def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) ->
         *([by_chance] if by_chance else []),
         *failed,
         *again,
-        f"Kept in {found.store}; `arena duel --history` lists all.",
+        f"Kept in {found.store}; use `arena duel --history` to list all duels.",
     ]

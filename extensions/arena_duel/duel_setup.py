@@ -54,9 +54,9 @@ def agent_of(description: Description, file: Path, asked: str | None) -> str:
     if asked is not None and asked not in names:
         raise UnknownName(f"agent of {file}", asked, names)
     if not names:
-        raise ArenaError(f"{file} has no agent; a duel is between two versions of an agent")
+        raise ArenaError(f"{file} defines no agent; a duel is between two versions of an agent")
     if asked is None and len(names) > 1:
-        raise ArenaError(f"{file} has several agents; choose one with --agent: {', '.join(names)}")
+        raise ArenaError(f"{file} defines several agents; choose one with --agent: {', '.join(names)}")
     return asked or names[0]
 
 
@@ -157,9 +157,7 @@ def game_of(
             raise Refused(reason or f"a duel needs a game for two, and {asked} has {seats}; {suggest('', fitting)}")
         return {"name": asked, **parameters}, []
     if not fitting:
-        raise Refused(
-            f"{agent} can play no game for two with the default parameters of that game; choose a game with --game and --set"
-        )
+        raise Refused(f"{agent} cannot play any two-player game with the default parameters; choose a game with --game and --set")
     liked = {game for game, _ in description.heuristics}
     ordered = sorted(fitting, key=lambda name: (name not in description.games, name not in liked, name != DEFAULT_GAME, name))
     return {"name": ordered[0], **parameters}, ordered[1:]

@@ -129,7 +129,7 @@ class VersionFolder:
             ]
             return dict(kept.get("game", {})), tuple(os.path.normpath(name) for name in plugins)
         except (ValueError, TypeError, AttributeError) as error:
-            raise ArenaError(f"{self.path / TERMS}: {error}; remove it, and name --game and --plugin") from error
+            raise ArenaError(f"{self.path / TERMS}: {error}; remove it, and use --game and --plugin") from error
 
     def store(self, new: KeptVersion, old: KeptVersion) -> Path:
         """Return the path for the store of the next duel."""

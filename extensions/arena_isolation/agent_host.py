@@ -179,7 +179,7 @@ class HostedSeat:
             text = puzzle.format_state(answer.state)
             read = puzzle.parse_state(text)
             if read != answer.state and bool(puzzle.is_answer(self.state, read)) is not solved:
-                raise ValueError("its text, read back, gives another state")  # the referee gets only this text
+                raise ValueError("parsing its text gives a different state")  # the referee gets only this text
         except Interrupted:
             raise
         except BaseException as error:

@@ -137,7 +137,7 @@ class AgentProcesses:
             hoards = process.alive and process.hoards()
             process.end()
             if hoards and is_released():
-                return Forfeit("crash", seat, f"used up what all agents share ({what}), so that another agent failed")
+                return Forfeit("crash", seat, f"used up a resource that all agents share ({what}), so another agent failed")
         self.close()
         return UsedUp(f"{what} were used up by a program outside of this match, so an agent failed: {forfeit.ending.message}")
 

@@ -86,7 +86,7 @@ MAX_STOPPED_CPU_SECONDS = 0.02
 
 def describe_use(seconds: float) -> str:
     """Describe the processor time that a stopped agent has used."""
-    return f"computed in another's turn: used {seconds:.2f} s of processor time while it was stopped"
+    return f"computed during another agent's turn: used {seconds:.2f} s of CPU time while it was paused"
 
 
 class RequestLimits:
@@ -344,7 +344,7 @@ class AgentProcess:
         if answer["type"] != "best":
             return answer
         if report is None:
-            raise Broken("answered `best`, but has not reported anything")
+            raise Broken("answered `best`, but has not reported an action")
         return {**report, "type": "best"}
 
     def _begin_anew(self, turn: RequestLimits, *, loading: bool) -> None:

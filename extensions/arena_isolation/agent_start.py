@@ -43,11 +43,11 @@ MEMORY_ALLOWANCE_BYTES = 16 << 20
 """Extra bytes that the kernel allows beyond the limit of the agent, for the isolating processes. Arena's own count is more exact.
 """
 NO_NAMESPACES = (
-    "a PID namespace cannot be created here, so an agent in a process of its own could send signals to other processes. If the "
+    "a PID namespace cannot be created here, so an agent in its own process could send signals to other processes. If the "
     "worker of a match with such an agent is killed twice, the match is void. To separate the agents, allow user namespaces"
 )
 NO_GROUPS = (
-    "a control group cannot be created here, so agents are stopped only by signals while others have their turn. An agent that "
+    "a control group cannot be created here, so agents are paused only by signals during the turns of others. An agent that "
     "still uses more than 20 ms of processor time loses; see `arena docs isolation`"
 )
 PLAYING_MODULE = "arena_isolation.agent_host"

@@ -38,7 +38,7 @@ def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
             for info in infos:
                 name = _check_name(info)
                 if name in found:
-                    raise BadArchive(f"the zip has {_quote(name)} twice")
+                    raise BadArchive(f"the zip contains {_quote(name)} twice")
                 found[name] = _read(archive, info, left, most_bytes)
                 left -= len(found[name])
     except BadArchive:
@@ -60,11 +60,11 @@ def _check_name(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & 0x1:
         raise BadArchive(f"{_quote(name)} in the zip is encrypted; pack it without a password")
     if info.compress_type not in BOUNDED_COMPRESSIONS:
-        raise BadArchive(f"{_quote(name)} in the zip is not packed by deflate; pack it again, as `zip` does by itself")
+        raise BadArchive(f"{_quote(name)} in the zip is not packed by deflate; pack it again with the defaults of `zip`")
     if not name.isprintable() or "\\" in info.orig_filename or ":" in name:
         raise BadArchive(f"{_quote(name)} in the zip is not a plain name; use letters, digits, dots, dashes and /")
     if path.is_absolute() or ".." in path.parts or len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_LENGTH:
-        raise BadArchive(f"{_quote(name)} in the zip leads out of its folder, or is too deep or too long")
+        raise BadArchive(f"{_quote(name)} in the zip points outside its folder, or is too deep or too long")
     return str(path)
 
 
@@ -75,7 +75,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int, most: int)
         while part := file.read(min(CHUNK_BYTES, left + 1)):
             left -= len(part)
             if left < 0:
-                raise BadArchive(f"the zip holds more than {most >> 10:,} KiB when unpacked, which is the limit")
+                raise BadArchive(f"the zip contains more than {most >> 10:,} KiB when unpacked, which is the limit")
             parts.append(part)
     return b"".join(parts)
 

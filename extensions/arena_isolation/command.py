@@ -95,7 +95,7 @@ class CommandAgent(EntryAgent):
             place = f"in {folder}" if "/" in words[0] else "on PATH"
             there = isfile(folder / words[0])  # noqa: PTH113 - accepts names that no file can have
             advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
-            report(where, f"no program {abbreviate(words[0])} {place} that can be started{advice}")
+            report(where, f"the program {abbreviate(words[0])} {place} cannot be started{advice}")
         return tuple(words)
 
     def find(self) -> type[Agent] | None:

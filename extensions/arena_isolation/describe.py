@@ -168,7 +168,7 @@ class DescribeHost:
     def _loaded(self) -> AgentProcess:
         """Return the process. It is started if necessary."""
         if self._start is None:
-            raise NotDescribed("cannot be described: the check of the plugin did not ask for this")
+            raise NotDescribed("cannot be described: the check of the plugin did not request this")
         if self._process is None:
             self._process = self._start(self._program, None, self._isolation, DESCRIBING_MODULE)
             if self.told:  # if the first answers came from another process, this one has not loaded the plugin yet

@@ -37,7 +37,7 @@ from arena_isolation.versions import NoVersion, PluginVersion, SharedCode, list_
 VERSION = "version"
 PLUGIN = "plugin"
 _EXPECTED = {VERSION: "a Python file or git:REVISION", PLUGIN: "a Python file"}
-_APART = {PLUGIN: "an agent with a plugin of its own", VERSION: "another version"}
+_APART = {PLUGIN: "an agent with its own plugin", VERSION: "another version"}
 
 
 class _Elsewhere(Agent):
@@ -303,7 +303,7 @@ class CodeAgent(EntryAgent):
             name = relpath(given, self.reading.document.folder) if PluginPlace(given).is_file else given
             self.reading.note(
                 f"{agent} plays in a sandbox, but arena itself loads its plugin {name} and trusts it; to avoid this, "
-                "name the plugin only in the entry of the agent"
+                "list the plugin only in the entry of the agent"
             )
 
 

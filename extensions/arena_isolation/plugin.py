@@ -74,7 +74,7 @@ def arena_agent_sources() -> Iterable[AgentSource]:
         return CommandReader(reading)
 
     keys = {
-        "plugin": "A Python file, relative to the spec, that this entry alone loads, in its own process.",
+        "plugin": "A Python file, relative to the spec, that only this entry loads, in its own process.",
         "version": "Another version of the agent's plugin: a Python file, or git:REVISION.",
     }
     return [AgentSource("code", read_code, keys), AgentSource("command", read_command, agent_keys=("command",))]

@@ -102,7 +102,7 @@ def _check_shape(text: bytes) -> None:
         if containers > MAX_CONTAINERS or deepest > MAX_DEPTH or parts > MAX_PARTS:
             break
     if containers > MAX_CONTAINERS or deepest > MAX_DEPTH or parts > MAX_PARTS or len(text) - in_texts > MAX_STRUCTURE_BYTES:
-        most = f"{MAX_CONTAINERS:,} lists and objects, {MAX_DEPTH} deep, {MAX_PARTS:,} texts"
+        most = f"{MAX_CONTAINERS:,} lists and objects, {MAX_DEPTH} deep, {MAX_PARTS:,} strings"
         raise Broken(f"expected at most {most} and {MAX_STRUCTURE_BYTES:,} bytes beside them, got {quote(text)}")
 
 
@@ -156,7 +156,7 @@ def read_transcript(message: Mapping[str, Any]) -> tuple[str, ...]:
         or sum(map(len, told)) > Search.MAX_EXCHANGE_CHARACTERS
     ):
         raise Broken(
-            f"{message['type']}: transcript: expected texts of at most {Search.MAX_EXCHANGE_CHARACTERS:,} characters in all"
+            f"{message['type']}: transcript: expected strings of at most {Search.MAX_EXCHANGE_CHARACTERS:,} characters in all"
         )
     return tuple(told)
 
@@ -207,7 +207,7 @@ def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
     """Return a list of strings. Raises Broken for anything else."""
     value = message.get(key)
     if not isinstance(value, list) or not all(type(item) is str for item in value):
-        raise Broken(f"{message['type']}: {key}: expected a list of texts, got {cut(repr(value))}")
+        raise Broken(f"{message['type']}: {key}: expected a list of strings, got {cut(repr(value))}")
     return value
 
 

@@ -56,7 +56,7 @@ def revision(name: str, file: Path) -> Revision:
         raise RevisionError(f"no folder {place.parent}")
     found = _git(place.parent, "rev-parse", "--show-toplevel")
     if found.returncode:
-        raise RevisionError(f"{file.name} is not in a git repository; name an older copy, or keep the file in git")
+        raise RevisionError(f"{file.name} is not in a git repository; give the path of an older copy, or add the file to git")
     root = Path(os.fsdecode(found.stdout).rstrip("\n"))
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if commit.returncode or not name:
@@ -108,14 +108,14 @@ def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
                     place.replace(target)
     except (OSError, tarfile.TarError) as error:
         raise RevisionError(
-            f"{found.commit[:12]} cannot be unpacked in {tree}: {error}; name another folder with {CACHE_VARIABLE}"
+            f"{found.commit[:12]} cannot be unpacked in {tree}: {error}; choose another folder with {CACHE_VARIABLE}"
         ) from error
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     program = shutil.which("git")
     if program is None:
-        raise RevisionError("no git on PATH; install git, or name an older copy of the file")
+        raise RevisionError("git was not found on PATH; install it, or give the path of an older copy of the file")
     surroundings = {key: value for key, value in os.environ.items() if key not in GIT_VARIABLES}
     try:
         return subprocess.run(  # noqa: S603 - git, in the user's own repository

@@ -283,10 +283,10 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         broken.append(f"a program has root privileges: {report.get('rights')}")
     if broken:
         where = f"{shutil.which(BWRAP)}; working folder {Path.cwd()}"
-        raise SandboxError(f"sandbox: this sandbox is not closed: {'; '.join(broken)} ({where}); {_REPAIR}")
+        raise SandboxError(f"sandbox: this sandbox is not secure: {'; '.join(broken)} ({where}); {_REPAIR}")
 
 
-_REPAIR = f"see that {BWRAP} on PATH is bubblewrap, and start arena in a folder of its own, {INSTEAD}"
+_REPAIR = f"check that {BWRAP} on PATH is bubblewrap, and start arena in a separate folder,  {INSTEAD}"
 _NAMESPACES = (
     f"expected bubblewrap 0.8 or newer, and user namespaces (sysctl user.max_user_namespaces above 0, "
     f"kernel.apparmor_restrict_unprivileged_userns 0 if it exists, a container that allows them), {INSTEAD}"

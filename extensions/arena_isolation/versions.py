@@ -204,7 +204,7 @@ def version_of(registry: Registry, agent: str, text: str, folder: Path) -> Plugi
     source = registry.sources.get(("agent", agent))
     if source is not None:
         if source.own:
-            raise NoVersion(f"{agent} comes with arena; versions are for plugins of your own")
+            raise NoVersion(f"{agent} comes with arena; only your own plugins can have versions")
         plugin = next(one for one in registry.plugins if one.source == source)
         current = Path(plugin.file or source.name)
         if source.asked and not PluginPlace(source.name).is_file:
@@ -213,7 +213,7 @@ def version_of(registry: Registry, agent: str, text: str, folder: Path) -> Plugi
             loaded = list(sys.modules.items())
             module = next((name for name, one in loaded if getattr(one, "__file__", None) == str(current)), None)
     if current is None and text.startswith(GIT):
-        raise NoVersion(f"no plugin defines {agent!r} now, so its file is not known; name the file of that version instead")
+        raise NoVersion(f"no plugin defines {agent!r} now, so its file is unknown; give the file of that version instead")
     return version_beside(current, text, folder, module)
 
 

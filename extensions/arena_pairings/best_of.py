@@ -72,7 +72,7 @@ class ContestResult:
         if len(self.still_in) < self.entries:
             both = "both" if len(self.still_in) == 2 else "all"
             worse = self.rest_is_worse and not perhaps
-            words.append(f"{both} better than the rest" if worse else "the rest is worse than one of these")
+            words.append(f"{both} better than the rest" if worse else "each of the others is worse than one of these")
         return f"{', '.join(words)}{risk}"
 
     def describe(self, *, finished: bool) -> str:

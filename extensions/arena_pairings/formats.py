@@ -22,12 +22,12 @@ class Swiss(Format):
     follows_results = True
     ranking_criteria = "points, then by the Buchholz score, then by the Sonneborn-Berger score"
     columns = (
-        Column("swiss_score", "Points", "score", "the points from all encounters, at most one from each, and one for a bye"),
+        Column("swiss_score", "Points", "score", "the points from all encounters (at most one each), plus one point for a bye"),
         Column("buchholz", "Buchholz", description="the sum of the points of all opponents, which breaks ties", left_out=6),
         Column(
             "sonneborn_berger",
             "Sonneborn-Berger",
-            description="the points of each opponent times the points won against it, which break further ties",
+            description="the sum over opponents of their points times the points won against them, which breaks further ties",
             left_out=5,
         ),
     )

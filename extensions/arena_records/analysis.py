@@ -87,7 +87,7 @@ def find_board(boards: Sequence[Any], board: int | str | None, store: object) ->
         return board
     if isinstance(board, str):
         raise UnknownName(f"board of {store}", board, titles)
-    given = "which one is meant" if board is None else f"got {board!r}"
+    given = "choose one of them" if board is None else f"got {board!r}"
     raise ArenaError(f"board: expected a number from 0 to {len(boards) - 1}, or one of {', '.join(titles)}; {given}")
 
 
@@ -148,7 +148,7 @@ def import_pandas() -> Any:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ArenaError(f"a data frame needs pandas ({error}); try: {install_command('data')}") from error
+        raise ArenaError(f"a data frame needs pandas ({error}); install it with: {install_command('data')}") from error
     return pd
 
 
@@ -166,7 +166,7 @@ def compare(results: Results, one: str, other: str, board: int | str | None) -> 
         attempts, distinct = attempts_of(store, sheets).get(number, {}), comparison.distinct_of(store)[number]
         found = comparison.compare_entries(tally.sheet, (one, other), attempts, tally, distinct).pairs
     if not found:
-        raise StoreError(f"{one} and {other} have not met at {tally.sheet.title}; there is nothing to compare")
+        raise StoreError(f"{one} and {other} have not played each other at {tally.sheet.title}, so there is nothing to compare")
     return found[0]
 
 
@@ -175,7 +175,7 @@ def plot(results: Results, board: int | str | None, agents: Sequence[str] | None
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
-        raise ArenaError(f"a plot needs matplotlib ({error}); try: {install_command('report')}") from error
+        raise ArenaError(f"a plot needs matplotlib ({error}); install it with: {install_command('report')}") from error
     boards = Leaderboard.of_results(results)
     shown = boards[find_board(boards, board, results.name)]
     key, low, high, axis = FIGURES[shown.kind]

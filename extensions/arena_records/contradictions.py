@@ -50,7 +50,7 @@ def _check_result(record: Record, game: Game | None, *, puzzle: bool) -> str | N
     if puzzle is (record.solved is None):
         return f"solved: expected {'true or false' if puzzle else 'null'}, got {abbreviate(record.solved)}"
     if puzzle and list(returns) != [float(bool(record.solved))]:
-        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {abbreviate(returns)}"
+        return f"returns: expected {float(bool(record.solved))} because solved is {record.solved}, got {abbreviate(returns)}"
     if record.solved and record.termination != "normal":
         return f"solved: expected false with {record.termination}, got true"
     if record.answer is not None:
@@ -69,7 +69,7 @@ def _check_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
     if not blamed and seat is not None:
         return f"seat: expected null with {reason}, got {seat}"
     if not puzzle and reason in ("gave-up", "out-of-budget", "stuck"):
-        return f"termination: expected one that a game can have, got {reason}"
+        return f"termination: expected a reason that applies to games, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
         return f"answer: expected null, got {abbreviate(record.answer)}"
     return None
@@ -125,7 +125,7 @@ def _check_lengths(record: Record) -> str | None:
     return (
         None
         if longest <= MAX_TEXT_CHARACTERS
-        else f"expected texts of at most {MAX_TEXT_CHARACTERS:,} characters, got one of {longest:,}"
+        else f"expected strings of at most {MAX_TEXT_CHARACTERS:,} characters, got one of {longest:,}"
     )
 
 

@@ -24,7 +24,7 @@ from arena_setup.words import values_of
     show_default=True,
     help=f"{', '.join(FORMATS)}, or efg.",
 )
-@click.option("--sound", is_flag=True, help="For a damaged store: end with exit code 0 if all damaged records are named.")
+@click.option("--sound", is_flag=True, help="For a damaged store: exit with code 0 if all damaged records are listed.")
 @click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="For a game: a parameter; may be repeated.")
 @plugin_option
 def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: tuple[str, ...]) -> int:
@@ -36,7 +36,7 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
     brought = None if style in FORMATS else _find_export(style, plugins)
     if brought is not None and brought.of == "game":
         if sound:
-            raise click.UsageError(f"--sound works only on a store, and not with --format {style}")
+            raise click.UsageError(f"--sound works only with a store, and not with --format {style}")
         with results_alone() as out:
             setup = MatchSetup(what, values_of(given, what="--set"), plugins=plugins)
             match = match_of(setup.load_alike("random"))

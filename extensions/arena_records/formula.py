@@ -18,7 +18,7 @@ MAX_FORMULA_CHARACTERS = 200
 """The length of the longest formula."""
 MAX_EXPONENT = 10
 """The largest exponent of a power. Exponents must be plain numbers."""
-ADVICE = "a formula has names, numbers, + - * / // % **, comparisons, and, or, not, and parentheses"
+ADVICE = "a formula consists of names, numbers, + - * / // % **, comparisons, and, or, not, and parentheses"
 ALLOWED = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Name, ast.Constant, ast.Load, ast.And, ast.Or, ast.Not),
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.UAdd, ast.USub),
@@ -96,7 +96,7 @@ class Formula:
                 f"expected at most {MAX_FORMULA_CHARACTERS} characters, got {len(text):,}; use several columns, or a data frame"
             )
         if not self.text:
-            raise FormulaFault(f"expected a formula such as nodes / moves, got an empty text; {ADVICE}")
+            raise FormulaFault(f"expected a formula such as nodes / moves, got an empty string; {ADVICE}")
         self._tree = _parse(self.text)
         for node in ast.walk(self._tree):
             _check_node(node, self.text)
@@ -150,7 +150,7 @@ def _parse(text: str) -> ast.expr:
             return ast.parse(text, mode="eval").body
     except SyntaxError as error:
         rest = "the end" if error.offset is None or error.offset > len(text) else repr(cut(text[error.offset - 1 :], 20))
-        raise FormulaFault(f"cannot be read from {rest} on; {ADVICE}") from error
+        raise FormulaFault(f"cannot be parsed from {rest} on; {ADVICE}") from error
     except (ValueError, MemoryError, RecursionError) as error:
         raise FormulaFault(f"cannot be read ({error or 'too many parentheses'}); {ADVICE}") from error
 

@@ -25,7 +25,7 @@ Cell = Callable[[ListedMatch], str]
 @click.command()
 @click.argument("store")
 @click.option("--agent", metavar="A", help="List only matches of this agent, with results from its point of view.")
-@click.option("--opponent", metavar="B", help="List only matches of the agent against B.")
+@click.option("--opponent", metavar="B", help="List only matches of this agent against B.")
 @click.option(
     "--result",
     type=click.Choice(RESULTS),
@@ -76,20 +76,20 @@ def _write_csv(shown: Sequence[ListedMatch], out: IO[str]) -> None:
 def _text(shown: Sequence[ListedMatch], more: int, choice: MatchChoice, store: str, style: str, width: int | None) -> str:
     """Return the table, the number of matches, and a command to try next."""
     if not shown:
-        return f"No match of {store} has these properties."
+        return f"No match in {store} fits these options."
     columns = dict(_COLUMNS)
     if len({match.board for match in shown}) == 1:
         del columns["Board"]
     if all(match.termination == "normal" for match in shown):
         del columns["Ending"]
     left_out = _fit(columns, shown, choice.by, width)
-    lines = [f"Columns left out because there is no room: {', '.join(left_out)}."] if left_out else []
+    lines = [f"Columns that do not fit here: {', '.join(left_out)}."] if left_out else []
     count = len(shown) + more
     lines.append(
-        f"{len(shown):,} of {count:,} matches; --limit N shows more." if more else f"{count:,} match{'es' * (count > 1)}."
+        f"{len(shown):,} of {count:,} matches; use --limit N to show more." if more else f"{count:,} match{'es' * (count > 1)}."
     )
     if any(match.result in ("win", "draw", "loss") for match in shown):
-        lines.append(f"Results are those of {choice.agent or 'the first seat'}.")
+        lines.append(f"Results are from the point of view of {choice.agent or 'the first seat'}.")
     lines.append(f"  {Leaderboard.replay_command(store, shown[0].id[:ID_DIGITS])}")
     return "\n".join([TextTable([*columns], _cells(columns, shown)).text(style, width), "", *lines])
 

@@ -59,7 +59,7 @@ def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool 
     _check_options(sources)
     there = target.exists()
     if there and not any(one.exists() and target.samefile(one) for one in sources):
-        raise StoreError(f"{target} exists; list it among the stores to merge, or name another file")
+        raise StoreError(f"{target} already exists; list it among the stores to merge, or choose another file")
     part = target.with_name(f"{target.name}.part")
     with Store.lock(target):
         with suppress(OSError):
@@ -138,8 +138,8 @@ def _check_boards(boards: Mapping[Path, Run], newest: Run) -> None:
         first, second = (one.seed if one.secret is None else None for one in (run, newest))  # secrets have been compared
         if missing or first != second:
             raise StoreConflict(
-                f"{source} and {holder} are of different tournaments: {differs}, so one board cannot show both; "
-                "merge stores of one spec; `arena serve FOLDER` shows several stores side by side"
+                f"{source} and {holder} belong to different tournaments: {differs}, so one board cannot show both; "
+                "merge only stores of the same spec; `arena serve FOLDER` shows several stores side by side"
             )
 
 
@@ -231,5 +231,5 @@ def _describe_conflict(kept: Record, record: Record, source: Path, before: Seque
                 holder = path
     return StoreConflict(
         f"match {record.id} differs: {key} is {one[key]!r} in {holder} and {other[key]!r} in {source}; "
-        "one of the two was changed, or played with other code: leave that store out"
+        "one of them was changed, or played with different code: leave that store out"
     )

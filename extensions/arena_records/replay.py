@@ -73,19 +73,19 @@ def replay(
         game = run.boards[number].make_game(registry, run.document.folder) if spec is None else spec.boards[number].game
         differences, verdict = _show(game, record, spec, place, out)
         if transcript:
-            print("\n".join(["", "transcript", *(exchanges or ["no transcript of this match is kept"])]), file=out)
+            print("\n".join(["", "transcript", *(exchanges or ["no transcript of this match was kept"])]), file=out)
         elif exchanges:
-            print("a transcript is kept; --transcript shows it", file=out)
+            print("use --transcript to show the transcript", file=out)
         differences += [f"hash: {what} has changed since it was written" for what in suspects]
         for line in differences:
             print(f"differs: {escape_line(line)}", file=out)
-        print("not what was recorded" if differences else verdict, file=out)
+        print("different from the record" if differences else verdict, file=out)
         if missing is not None:
             print(missing, file=out)
         changed = [] if spec is None else Run.list_mixed_plugins([*runs, Run.of(spec)])
         if changed:
             print(
-                f"{', '.join(changed)}: changed since the match, or between runs of this store; this may explain the difference",
+                f"{', '.join(changed)}changed since the match, or between runs of this store, which may explain the difference",
                 file=out,
             )
         if damage is not None:
@@ -111,7 +111,7 @@ def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled
     """Show a match. Return the differences from the rules and from what the agents choose now, and the result in words."""
     if game is None:
         _print_as_text(record, out)
-        return [], f"{escape_line(record.game)} is not known here, so the match was not compared with its rules or played again"
+        return [], f"{escape_line(record.game)} is unknown, so the match was not compared with its rules or replayed"
     differences: list[str] = []
     first, last = None, None
     chance, moves, adjudication = None, None, None  # unknown without the spec, or if the match is not in its schedule
@@ -175,13 +175,13 @@ def _describe_ending(record: Record) -> str:
 def _play_again(spec: Spec | None, place: Scheduled | None, record: Record, differences: list[str]) -> str:
     """Let deterministic agents play the match again and add deviations to `differences`. Return the result in words."""
     if spec is None:
-        return "the rules agree; the agents did not play the match again"
+        return "the record follows the rules; the agents did not replay the match"
     if place is None:
-        return "the rules agree; the match is not in the schedule of the last run, so the agents did not play it again"
+        return "the record follows the rules; the match is not in the schedule of the last run, so the agents did not replay it"
     if place.is_timed(spec):
-        return "the rules agree; with a time limit, agents may play differently, so they did not play it again"
+        return "the record follows the rules; agents with a time limit may play differently, so they did not replay it"
     if place.asks_outside(spec):
-        return "the rules agree; an agent waits for an external service, so the agents did not play it again"
+        return "the record follows the rules; an agent waits for an external service, so the agents did not replay it"
     with closing(MatchRunner(spec)) as runner:
         played = runner.play(place)
     if record.seed is not None:  # the run has revealed its seed, but a match played here has none
@@ -192,4 +192,4 @@ def _play_again(spec: Spec | None, place: Scheduled | None, record: Record, diff
         for key in before
         if before[key] != again.get(key)
     ]
-    return "the rules agree, and the agents have played the same again"
+    return "the record follows the rules, and the agents made the same decisions again"

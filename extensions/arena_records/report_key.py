@@ -67,7 +67,7 @@ def read_report(reading: SpecReader, rules: Sequence[Rules]) -> None:
         path = ("report", "columns", name)
         _check_formula(reading, path, text, numbers | OWN.keys(), texts)
         if not COLUMN_NAME.fullmatch(name) or name.endswith(("_low", "_high")):
-            message = "expected a name of at most 30 small letters, digits and _, which does not end in _low or _high"
+            message = "expected a name of at most 30 lowercase letters, digits and _, which does not end in _low or _high"
             reading.faults.add(path, f"{message}, got {name!r}", key=True)
         elif name in taken:
             reading.faults.add(path, "boards or data frames already have a column with this name; choose another one", key=True)
@@ -87,7 +87,11 @@ def _check_formula(
         Formula(text, numbers, texts)
     except FormulaFault as fault:
         own = path[-1] == "where" and any(name in str(fault) for name in OWN)
-        hint = "; names with own_ are for columns, because a game is kept for all its agents or for none" if own else ""
+        hint = (
+            "; names with own_ work only in columns, because a game is kept either for all of its agents or for none"
+            if own
+            else ""
+        )
         reading.faults.add(path, f"{fault}{hint}")
 
 
@@ -97,7 +101,7 @@ def _check_format(reading: SpecReader) -> None:
     name = given.get("name") if isinstance(given, dict) else given
     kind = reading.registry.formats.get(str(name))
     if kind is not None and (kind.follows_results or ranks(kind)):
-        message = f"the format {name} needs all its matches, so none can be left out; leave out report.where"
+        message = f"the format {name} needs all its matches, so none can be left out; remove report.where"
         reading.faults.add(("report", "where"), message, key=True)
 
 
@@ -281,15 +285,17 @@ def _describe(board: BoardInfo, where: str, rounds: Sequence[Rounds], left_out: 
     if not left_out:
         return f"report.where ({where}) keeps all {matches}."
     if board.kind == "versus":
-        why = "The course of a game decides whether it counts, so ratings and scores cannot be compared with those of all games."
+        why = (
+            "Whether a game counts depends on its course, so ratings and scores cannot be compared with ratings and scores "
+            "from all games."
+        )
     elif len({frozenset([number for number, (kept, _) in of.items() if kept]) for of in rounds if of}) > 1:
         why = (
-            "The agents keep different positions, so their rows can be compared neither with each other nor with those of all "
-            "attempts."
+            "The agents keep different positions, so their rows cannot be compared with each other or with rows for all attempts."
         )
     else:
         why = (
-            "All agents keep the same positions, so their rows can be compared with each other, but not with those of all "
+            "All agents keep the same positions, so their rows can be compared with each other, but not with rows for all "
             "attempts."
         )
     return f"report.where ({where}) leaves out {left_out:,} of {played:,} {matches}. {why}"

@@ -23,12 +23,12 @@ def compare_with_rules(
     if record.termination == "move-limit" and moves is not None and last.moves != moves:
         found.append(f"termination: recorded move-limit after {last.moves} of {moves} moves")
     if gives(game, "chance_outcomes") and record.moves != last.moves:
-        found.append(f"moves: recorded {record.moves}, by the rules {last.moves}")
+        found.append(f"moves: recorded {record.moves}, but the rules give {last.moves}")
     expected = (
         _check_attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _check_game(game, record, last, found)
     )
     if expected is not None and expected != record.returns:
-        found.append(f"returns: recorded {record.returns}, by the rules {expected}")
+        found.append(f"returns: recorded {record.returns}, but the rules give {expected}")
     return found
 
 
@@ -42,7 +42,12 @@ def _compare_with_values(record: Record, actions: int, adjudication: Adjudicatio
     due = after is not None and (after < actions or (after == actions and continues))
     if record.termination != "adjudicated":
         return (
-            [f"termination: recorded {record.termination}, but by the reported values adjudicated after {after} moves"]
+            [
+                (
+                    f"termination: recorded {record.termination}, but the reported values end the game after {after} moves "
+                    "(adjudicated)"
+                )
+            ]
             if due
             else []
         )
@@ -50,7 +55,7 @@ def _compare_with_values(record: Record, actions: int, adjudication: Adjudicatio
         when = f"due after {after} moves" if due else "never due"
         return [f"termination: recorded as adjudicated after {actions} moves; by the reported values, this is {when}"]
     if agreed_end.returns != record.returns:
-        return [f"returns: recorded {record.returns}, but by the reported values {agreed_end.returns}"]
+        return [f"returns: recorded {record.returns}, but the reported values give {agreed_end.returns}"]
     return []
 
 
@@ -86,8 +91,8 @@ def _check_attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, foun
         if record.termination == "stuck" and (solved or puzzle.actions(last.state)):
             found.append("the puzzle is not stuck after the last action")
         if record.cost is None or not isclose(last.cost, record.cost, abs_tol=1e-9):
-            found.append(f"cost: recorded {record.cost}, by the rules {last.cost}")
+            found.append(f"cost: recorded {record.cost}, but the rules give {last.cost}")
     solved = solved and record.termination == "normal"
     if solved != record.solved:
-        found.append(f"solved: recorded {record.solved}, by the rules {solved}")
+        found.append(f"solved: recorded {record.solved}, but the rules give {solved}")
     return (1.0,) if solved else (0.0,)

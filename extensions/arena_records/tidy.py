@@ -51,19 +51,21 @@ COLUMNS = (
     TidyColumn("termination", "", "the way in which the match ended", is_number=False),
     TidyColumn("at_fault", "", "the agent that lost by a fault or gave up", is_number=False),
     TidyColumn("message", "", "the message about this fault", is_number=False),
-    TidyColumn("fallbacks", "", "the random actions that arena played because a limit ended a decision without a result"),
-    TidyColumn("nodes", "", "the generated states, in all seats together"),
-    TidyColumn("seconds", "", "the seconds of all decisions, in all seats together"),
-    TidyColumn("compiled", "", "the decisions that ran a compiled search"),
-    TidyColumn("plain", "", "the decisions that asked for a compiled search but ran without it"),
-    TidyColumn("nodes_", "versus", "the generated states of each seat"),
+    TidyColumn(
+        "fallbacks", "", "the number of random actions that arena played because a limit ended a decision without a result"
+    ),
+    TidyColumn("nodes", "", "the number of generated states, summed over all seats"),
+    TidyColumn("seconds", "", "the total seconds of all decisions, summed over all seats"),
+    TidyColumn("compiled", "", "the number of decisions that ran a compiled search"),
+    TidyColumn("plain", "", "the number of decisions that requested a compiled search but ran without it"),
+    TidyColumn("nodes_", "versus", "the number of generated states of each seat"),
     TidyColumn("seconds_", "versus", "the seconds of each seat"),
 )
 """The columns of tidy rows, in order. A row has the columns of its kind of board, and a table has those of all its boards."""
 OWN = {
     "own_returns": "the return of the agent in this row",
-    "own_nodes": "the generated states of the agent of the row",
-    "own_seconds": "the seconds of the agent of the row",
+    "own_nodes": "the number of generated states of the agent in this row",
+    "own_seconds": "the seconds of the agent in this row",
 }
 """Names that only the formulas of columns may use. In a game, their values differ between the agents of a match."""
 ALIASES = {"cost": "path_cost"}

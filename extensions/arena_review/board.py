@@ -85,7 +85,7 @@ class JudgedBoard:
             return None
         name = self.review.setup["name"]
         if "simultaneous" in Traits.of(self.game):
-            return f"{name} has simultaneous moves, and no judge of this release fits such games"
+            return f"{name} has simultaneous moves, and no judge in this release supports such games"
         return f"no judge fits {name}: " + "; ".join([f"{judge}: {reason}" for judge, reason in self.refusals.items()])
 
     def compile(self, note: Callable[[str], object]) -> None:

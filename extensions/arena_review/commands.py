@@ -2,4 +2,4 @@
 
 from arena.api.cli import Command
 
-COMMANDS = [Command("review", "Find the decisions that lost, and better moves.", "arena_review.review:review")]
+COMMANDS = [Command("review", "Find losing decisions and better moves.", "arena_review.review:review")]

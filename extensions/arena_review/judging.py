@@ -148,7 +148,7 @@ class Judging:
             return helper.ask([self._order.index(board), number, question], ANSWER_SECONDS)
         except ChildLost as lost:
             name = self._boards[board].kinds[number].name
-            raise ArenaError(f"the worker of the judge {name} was lost ({lost.why}), at {question!r}") from lost
+            raise ArenaError(f"the worker of the judge {name} ended unexpectedly ({lost.why}), at {question!r}") from lost
 
     def _start(self) -> Helper:
         helper = self._local.helper = Helper("arena_review.board", self._plugins, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS)
@@ -236,7 +236,7 @@ class Judging:
         for number in dict.fromkeys([number for number, _ in decisions]):
             if self._boards[number].kinds[0].name == "equilibrium":
                 name = self._boards[number].review.setup["name"]
-                say(f"{name}: computing an equilibrium of the whole game first, which takes some minutes if the game is large")
+                say(f"{name}: computing an equilibrium of the whole game first, which takes a few minutes if the game is large")
         for board_number, played in decisions[:1]:  # the first decision also loads the agent
             self.verdict(board_number, played, lambda key: self.ask(key, self.find_here))
         began, before, step = perf_counter(), self.found, max(1, len(decisions) // SAMPLED_DECISIONS)

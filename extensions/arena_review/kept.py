@@ -114,7 +114,7 @@ class Kept:
                 self._open.execute(f"PRAGMA user_version = {FORMAT}")
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise StoreError(
-                f"{place} cannot be opened: {error}; you may delete it, because a review computes its contents again"
+                f"{place} cannot be opened: {error}; you can delete it, because its contents will be computed again"
             ) from error
 
     def __enter__(self) -> Self:

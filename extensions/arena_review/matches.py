@@ -95,6 +95,6 @@ def read_matches(
         try:
             yield read_match(game, record, place, shared_start=len(starts[place.board]) == 1, entry=entry)
         except Differs as differs:
-            yield f"match {record.id[:10]} is left out, because the rules do not allow its record: {differs}"
+            yield f"match {record.id[:10]} is left out, because its record contradicts the rules: {differs}"
         except Exception as error:  # the rules of a plugin may raise anything
             yield f"match {record.id[:10]} is left out: {describe(error)}"

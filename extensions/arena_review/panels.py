@@ -50,7 +50,13 @@ def review_match(store: Store, match: str) -> dict[str, Any] | None:
         keys = ("number", "ply", "seat", "action", "best", "loss", "grade")
         choices = [{"action": action, "grade": grade, "loss": loss} for action, grade, loss in options.get(one.number, [])]
         listed.append({**{key: getattr(one, key) for key in keys}, "worth": worth, "options": choices})
-    whose = f"Value to {record.labels[0]}" if pair else "Cost to the goal" if record.solved is not None else "Value to the mover"
+    whose = (
+        f"Value to {record.labels[0]}"
+        if pair
+        else "Cost to the goal"
+        if record.solved is not None
+        else "Value for the player to move"
+    )
     first = first_decisive(decisions).get(match)
     return {
         "decisions": listed,

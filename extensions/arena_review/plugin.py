@@ -23,7 +23,7 @@ def _import_later(module: str, name: str) -> Callable[..., Any]:
 @hookimpl
 def arena_comparisons() -> list[Comparison]:
     """Return the measure `loss`, which adds up the losses by decisions."""
-    description = "The loss of an entry's decisions in a match, in returns, according to the review of the store."
+    description = "The loss of an entry's decisions in a match, in units of the return, according to the review of the store."
     read, explain = _import_later("loss", "read_losses"), _import_later("loss", "explain_losses")
     return [ExplainedComparison("loss", description, read, explain, lower_is_better=True)]
 

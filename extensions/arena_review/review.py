@@ -96,7 +96,7 @@ class ReviewOptions:
     type=click.IntRange(1, 10**6),
     default=10,
     show_default=True,
-    help="The number of nodes of a judge, as a multiple of the nodes that the players had.",
+    help="Search budget of a judge in nodes, as a multiple of the players' budget.",
 )
 @click.option(
     "--minutes",
@@ -110,7 +110,7 @@ class ReviewOptions:
     "-o",
     "--output",
     metavar="FILE.yaml",
-    help="Write the costliest positions and their good moves to a file: as many as --worst says, or 10.",
+    help="Write the costliest positions and their good moves to a file. --worst sets their number; default: 10.",
 )
 @click.option("--tests", metavar="FILE.py", help="Write the same positions as tests for pytest.")
 @format_option
@@ -122,7 +122,7 @@ def review(**asked: Any) -> int:
     """
     options = ReviewOptions(**asked)
     if options.agent is None and (options.output or options.tests):
-        raise click.UsageError("-o and --tests write the positions of one agent; name it with --agent")
+        raise click.UsageError("-o and --tests write the positions of one agent; choose it with --agent")
     for option, place, kinds in (("-o", options.output, POSITIONS), ("--tests", options.tests, TESTS)):
         if place is not None:
             check_place(Path(place), *kinds, option=option)
@@ -150,7 +150,8 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
     if (options.output or options.tests) and len(played) > 1:
         titles = ", ".join([run.boards[number].title for number in played])
         raise ArenaError(
-            f"a file of positions is for one game, but {options.agent} played {titles}; name matches of one game only, whose ids "
+            f"a file of positions is for one game, but {options.agent} played {titles}; give the ids of matches of one game, "
+            "which "
             f"`arena matches {place}` lists"
         )
     with Kept(place_of(place)) as kept:
@@ -179,8 +180,8 @@ def _write_worst(
     board = decisions[0].board if decisions else None
     if board is None or not worst:
         judged = sum(one.grade is not None for one in decisions)
-        lost = "lost nothing by the decisions that could be judged" if judged else "has no decision that could be judged"
-        say(f"{agent} {lost} ({judged:,} of {len(decisions):,}), so there is no position to write")
+        lost = "lost nothing with the decisions that could be judged" if judged else "has no decision that could be judged"
+        say(f"{agent} {lost} ({judged:,} of {len(decisions):,}), so there are no positions to write")
         return
     document = describe_positions(
         run.boards[board], agent, [(one, list_good(judging, board, one, judging.find_here)) for one in worst]
@@ -208,7 +209,7 @@ def _open_boards(run: Run, records: Sequence[tuple[Record, Scheduled]], options:
         nodes = find_player_nodes(sheet, here)
         board = open_board(sheet, run.document.folder, options.plugins, nodes, options.effort, options.judge, registry, here)
         if board is None:
-            say(f"{sheet.title} is left out, because its game is not known here; name its plugin with --plugin FILE")
+            say(f"{sheet.title} is left out, because its game is unknown; load its plugin with --plugin FILE")
         elif (why := board.why_none()) is not None:
             say(f"{sheet.title} is left out: {why}")
         else:
@@ -279,7 +280,7 @@ def _judge(
             kept.put_options(judged)
     except (Interrupted, KeyboardInterrupt):
         line.show("")
-        say(f"reviewed {done:,} of {figures.amount(len(matches), 'match')}; the same command continues from there")
+        say(f"reviewed {done:,} of {figures.amount(len(matches), 'match')}; run the same command to continue")
         raise
     finally:
         with suppress(StoreError):

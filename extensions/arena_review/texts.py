@@ -25,8 +25,8 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
         count = sum(review.judges.get(judge.name, 0) for review in reviews)
         if count and judge.name == "estimate":
             yield (
-                f"The judge estimate has only estimates of {count:,} of {total:,} decisions. It {judge.description}. The tables "
-                "count these decisions as ones without a verdict; `arena review STORE MATCH` shows their estimated losses."
+                f"The judge estimate has only estimates for {count:,} of {total:,} decisions. It {judge.description}. The tables "
+                "count these decisions as decisions without a verdict; `arena review STORE MATCH` shows their estimated losses."
             )
         elif count:
             yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."
@@ -78,7 +78,7 @@ def groups_lines(review: AgentReview) -> Iterator[str]:
 
     if review.unbounded:
         which = "a decision" if review.unbounded == 1 else f"{review.unbounded:,} decisions"
-        yield f"{review.label}: {which} made the puzzle unsolvable, which the loss per decision does not contain"
+        yield f"{review.label}: {which} made the puzzle unsolvable, which the loss per decision does not include"
     for name, groups in (("ply", review.by_ply), ("legal actions", review.by_choices), ("opening", review.by_opening)):
         if len(groups) > 1 and review.loss:
             title = f"{review.label}: loss per decision by {name}:"

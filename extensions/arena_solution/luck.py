@@ -271,7 +271,7 @@ def read_exact_returns(spec: Spec, records: RunMatches) -> Iterator[tuple[int, i
         for key in shown:
             name, *others = [spec.boards[board].seats[entry].label for entry in (key[2], *sorted(key[1] - {key[2]}))]
             means = [figures.figure(_mean(found[key])) for found in (exact, sampled)]
-            said = f"the exact mean return by their policies is {means[0]}; in the matches it was {means[1]}"
+            said = f"the exact mean return of their policies is {means[0]}; in the matches it was {means[1]}"
             yield board, f"{name} against {figures.listing(others)}: {said}."
 
 

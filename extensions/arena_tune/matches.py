@@ -94,7 +94,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
             name, held = run.name.split(" "), run.boards[0].format in HELD_OUT
             if name[0] not in (SEARCH, CONFIRM) or name[-1] != self.digest or (name[0] == CONFIRM) != held:
                 raise StoreError(
-                    f"{self.path} holds {run.name!r}, which is another search: its matches may have used positions that are "
+                    f"{self.path} contains {run.name!r}, which is another search: its matches may have used positions that are "
                     "reserved for the confirmation; choose another file with --store"
                 )
 
@@ -123,7 +123,8 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
             plies = f"{positions.plies:,} {'ply' if positions.plies == 1 else 'plies'}"
             raise ArenaError(
                 f"{terms.game} has {figures.amount(len(seen), 'opening')} of {plies}, and the search would use all of them, so "
-                "none would be left to confirm its result; set more plies with --openings, or begin all games at the start with "
+                "none would be left to confirm its result; set more plies with --openings, or start all games from the "
+                "initial position with "
                 "--openings 0"
             )
 

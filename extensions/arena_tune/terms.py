@@ -154,7 +154,7 @@ def read_terms(asked: Asked) -> Terms:
             entry["heuristic"] = next((key[2] for key in heuristics if key[1] == game), heuristics[0][2])
     else:
         if asked.agent not in (None, asked.file):
-            raise ArenaError(f"--agent: {asked.file} is the name of an agent already")
+            raise ArenaError(f"--agent: {asked.file} is already the name of an agent")
         registry.agent(asked.file)
         entry = {"agent": asked.file}
     kind = registry.agent(entry["agent"])
@@ -169,7 +169,7 @@ def _find_game(agent: type[Agent], registry: Registry, asked: Asked, liked: Sequ
         return asked.game
     fitting = sorted(name for name, game in registry.games_for(agent).items() if game.players <= 2)
     if not fitting:
-        raise Refused(f"{asked.file} can play no game with the default parameters of that game; choose a game with --game")
+        raise Refused(f"{asked.file} cannot play any game with its default parameters; choose a game with --game")
     return min(fitting, key=lambda name: (name not in liked, name))
 
 
@@ -194,7 +194,7 @@ def _read_spec(asked: Asked) -> Terms:
     if not isinstance(entries[chosen]["agent"], str):
         raise ArenaError(f"{asked.file}: {labels[chosen]} is a program; arena knows no options of programs")
     if asked.game is not None:
-        raise ArenaError(f"--game: {asked.file} names the game already")
+        raise ArenaError(f"--game: {asked.file} already names the game")
     rivals = tuple([one for number, one in enumerate(entries) if number != chosen])
     keys = {key: values[key] for key in KEPT_KEYS if values.get(key) is not None}
     keys["seed"] = spec.seed if asked.seed is None else asked.seed

@@ -37,7 +37,7 @@ evaluation."""
 NOTHING = "nothing better than the default was found"
 BETTER, NOT_BETTER = "better", "nothing better"
 MORE_MATCHES = "; a longer search with another --seed may decide"
-MORE_OPENINGS = "; no other positions are left, but more plies in --openings give more of them"
+MORE_OPENINGS = "; no unused positions are left; set more plies with --openings to get more"
 MAX_STEM = 40
 """The maximum number of letters from the name of an agent in the name of a file."""
 
@@ -77,8 +77,8 @@ class Confirmation:
     "given",
     multiple=True,
     metavar="OPTION=VALUES",
-    help="The values of an option to search, as depth=1..6, weight=0.1..10:log or order=game,heuristic; or a parameter of the "
-    "game, such as rows=4; may be repeated. Default: all options of the agent and its heuristic, within their bounds.",
+    help="The values to search for an option, such as depth=1..6, weight=0.1..10:log or order=game,heuristic; or a parameter of "
+    "the game, such as rows=4; may be repeated. Default: all options of the agent and its heuristic, within their bounds.",
 )
 @click.option(
     "--matches", type=click.IntRange(MIN_MATCHES, 10**7), metavar="N", help=f"The budget; default {DEFAULT_MATCHES:,} matches."
@@ -104,7 +104,7 @@ class Confirmation:
     "plies",
     type=click.IntRange(0, 1000),
     metavar="N",
-    help="Random plies before each game; default: 0 if the games differ anyway, else a quarter of a random game, at most 4.",
+    help="Random plies before each game; default: 0 if the games differ anyway, otherwise a quarter of a random game, at most 4.",
 )
 @click.option(
     "--seed",
@@ -114,7 +114,7 @@ class Confirmation:
 @click.option("--workers", type=click.IntRange(1, 1024), help="Number of worker processes; default: one per core.")
 @click.option("--store", metavar="FILE.db", help="The file for the matches; default: results/tune-AGENT-HASH.db.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--quiet", is_flag=True, help="Print no progress and no notes on stderr.")
+@click.option("--quiet", is_flag=True, help="Do not print progress or notes on stderr.")
 @plugin_option
 def tune(**asked: Any) -> int:
     """Find better options for an agent, and confirm them on positions that the search has not used.
@@ -146,7 +146,7 @@ def tune(**asked: Any) -> int:
                 found, result = tuning.run()
             except Interrupted:
                 played.store.flush()
-                say(f"\n{path} has {figures.amount(len(played.store), 'match')}; the same command continues from there")
+                say(f"\n{path} has {figures.amount(len(played.store), 'match')}; run the same command to continue")
                 raise
         _show(terms, tuning, found, result, path, style, out)
     return 0

@@ -11,7 +11,7 @@ export function draw(element, { best, options, level, unit }) {
     curve(best, level, unit),
     h("h4", { class: "gap gap-small-below" }, "Options"),
     h("div", { class: "row" }, options.map((option) => slice(option, level, unit))),
-    h("p", { class: "dim small" }, "Each circle is a trial; its area shows the number of its matches. Good options have large circles, because bad ones are dropped early."),
+    h("p", { class: "dim small" }, "Each circle is a trial; its area shows the number of its matches. Good options have large circles, because the search drops bad options early."),
   );
 }
 
@@ -46,7 +46,7 @@ function curve(points, level, unit) {
       s("text", { class: "chart-text", x: EDGE.left, y: CURVE.height - 8 }, "0"),
       s("text", { class: "chart-text chart-end", x: CURVE.width - EDGE.right, y: CURVE.height - 8 }, `${amount(last.matches, "match", "matches")}`),
     ),
-    h("figcaption", { class: "gap-small" }, `Now: ${last.options}. The curve shows the mean result of the best trial among those with the most matches; it falls if a trial was only lucky.${level === null ? "" : " The horizontal line shows the default."}`),
+    h("figcaption", { class: "gap-small" }, `Now: ${last.options}. The curve shows the mean result of the best trial among the trials with the most matches; it falls if a trial was merely lucky.${level === null ? "" : " The horizontal line shows the default."}`),
   );
 }
 

@@ -160,7 +160,7 @@ def check_chain(records: list[Record]) -> None:
         seat = record.labels.index("chain")
         depths = [decision.depth for decision in record.decisions if decision.seat == seat]
         assert depths[1:] in ([], [0]), record
-        assert record.termination == "move-limit" or "computed in another's turn" in str(record.message), record
+        assert record.termination == "move-limit" or "computed during another agent's turn" in str(record.message), record
 
 
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))

@@ -98,7 +98,7 @@ def test_validation_builds_no_tables(arena: Arena, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert arena("validate", "s.yaml", "small.yaml", ARENA_CACHE=str(cache)).returncode == 0
     bad = arena("validate", "bad.yaml", ARENA_CACHE=str(cache))
-    assert (bad.returncode, "sizes would add up to 8" in bad.stderr) == (2, True)
+    assert (bad.returncode, "sizes must add up to 8" in bad.stderr) == (2, True)
     assert not cache.exists()
     assert arena("run", "small.yaml", "--no-store", "--quiet", ARENA_CACHE=str(cache)).returncode == 0
     assert len([*cache.glob("*.table")]) == 2  # compiled code may lie beside them

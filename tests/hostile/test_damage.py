@@ -177,7 +177,7 @@ def test_a_sound_store_has_exit_code_0(store: Path, invoke: Arena, tmp_path: Pat
     done = invoke("check", "cup.db", "--replay", "1")
     assert (done.returncode, done.stdout) == (
         0,
-        "cup.db: 10 matches, 0 faults; 100 % of those with known games were replayed by the rules\n",
+        "cup.db: 10 matches, 0 faults; 100 % of the matches with known games were replayed\n",
     )
     (tmp_path / "no.db").write_text("no store")
     assert invoke("check", "no.db").returncode == 2
@@ -241,7 +241,7 @@ def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_
     assert counts[0] < counts[-1] < 200
 
 
-@pytest.mark.parametrize(("length", "words"), [(50, "of which 50 bytes are left"), (9000, "9,000 bytes; its header says")])
+@pytest.mark.parametrize(("length", "words"), [(50, "which has only 50 bytes left"), (9000, "9,000 bytes; its header says")])
 def test_a_truncated_store_is_named(store: Path, invoke: Arena, length: int, words: str) -> None:
     store.write_bytes(store.read_bytes()[:length])
     done = invoke("check", "cup.db")

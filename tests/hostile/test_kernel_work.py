@@ -79,7 +79,7 @@ def test_work_of_the_kernel_in_the_turn_of_another_is_a_fault(
                 assert record.termination == "normal", record
             else:
                 assert (record.termination, record.labels[record.seat or 0]) == ("timeout", "burner"), record
-                assert "computed in another's turn" in str(record.message)
+                assert "computed during another agent's turn" in str(record.message)
 
 
 class BusyProcess(FakeProcess):

@@ -80,7 +80,7 @@ def test_a_file_of_a_spec_must_not_be_too_long(what: str, tmp_path: Path) -> Non
     place = tmp_path / "long.txt"
     place.touch()
     os.truncate(place, 1 << 40)
-    with pytest.raises(SpecError, match=r"long\.txt.*it has more than [\d,]+ bytes; name a smaller file"):
+    with pytest.raises(SpecError, match=r"long\.txt.*it has more than [\d,]+ bytes; choose a smaller file"):
         load_spec(name_file(PLACES[what], place))
 
 

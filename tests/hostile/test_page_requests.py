@@ -63,7 +63,7 @@ def test_a_page_cannot_name_a_file_of_a_game(game: str, parameter: str, secret: 
     for do in ("position", "apply", "move", "solve"):
         asked = {"do": do, "game": {"name": game, "parameters": {parameter: secret}}, "state": "", "action": ""}
         error = refused({**asked, "agent": {"agent": "a-star"}})
-        assert f"{parameter}: a page cannot name a file" in error
+        assert f"{parameter}: a page cannot load a file" in error
         assert "secret" not in error
 
 
@@ -72,7 +72,7 @@ def test_a_page_cannot_name_a_file_of_a_game(game: str, parameter: str, secret: 
 )
 def test_a_page_cannot_name_a_file_of_an_agent(agent: str, option: str, secret: str) -> None:
     error = refused({**START, "agent": {"agent": agent, "options": {option: secret}}})
-    assert f"agent.options.{option}: a page cannot name a file" in error
+    assert f"agent.options.{option}: a page cannot load a file" in error
     assert "secret" not in error
 
 

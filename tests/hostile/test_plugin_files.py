@@ -216,13 +216,14 @@ def test_trusted_agents_are_named(bubblewrap: str, submissions: Path, arena: Are
     cup(submissions, [{"agent": "honest", "isolation": "sandbox"}, "random"], plugins=["submissions/honest.py"])
     note = (
         "honest plays in a sandbox, but arena itself loads its plugin submissions/honest.py, so it is trusted; "
-        "to avoid this, write {agent: honest, plugin: submissions/honest.py, isolation: sandbox} and name it nowhere else"
+        "to avoid this, write {agent: honest, plugin: submissions/honest.py, isolation: sandbox} and do not list it under "
+        "plugins or load it elsewhere"
     )
     assert arena("validate", "cup.yaml").stderr == f"note: {note}\n"
     assert f"note: {note}\n" in arena("run", "cup.yaml", "--no-store", "--workers", "1").stderr
     both = [{"agent": "honest", "plugin": "submissions/honest.py", "isolation": "sandbox"}, "random"]
     (said,) = load_spec(cup(submissions, both, plugins=["submissions/honest.py"], seed=0)).notes
-    assert said.endswith("and trusts it; to avoid this, name the plugin only in the entry of the agent")
+    assert said.endswith("and trusts it; to avoid this, list the plugin only in the entry of the agent")
     assert load_spec(cup(submissions, both, seed=0)).notes == ()
 
 

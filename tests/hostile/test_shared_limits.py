@@ -159,7 +159,7 @@ def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: p
         assert (record.termination, record.labels[record.seat or 0]) == ("crash", "flying"), record
         assert record.message in (
             "had more than 64 descriptors in unread messages",
-            "used up what all agents share (descriptors in unread messages), so that another agent failed",
+            "used up a resource that all agents share (descriptors in unread messages), so another agent failed",
         )
 
 

@@ -97,7 +97,7 @@ def test_nothing_that_a_store_names_is_run(place: Place, words: list[str]) -> No
     done = place.arena(*words)
     assert (done.returncode, place.ran()) == (0, False), done.stderr
     if words[0] == "report":
-        assert re.search(r"^note: pebbles: not known here, .* --plugin \S*mine.py ", done.stderr, re.MULTILINE)
+        assert re.search(r"^note: pebbles: unknown, .* --plugin \S*mine.py ", done.stderr, re.MULTILINE)
 
 
 def test_a_replay_draws_from_the_record(place: Place) -> None:
@@ -105,8 +105,8 @@ def test_a_replay_draws_from_the_record(place: Place) -> None:
     known = place.arena("replay", "cup.db", place.ids["tic-tac-toe"])
     unknown = place.arena("replay", "cup.db", place.ids["pebbles"])
     assert (known.returncode, unknown.returncode, place.ran()) == (0, 0, False)
-    assert "the rules agree; the agents did not play the match again" in known.stdout
-    assert "pebbles is not known here" in unknown.stdout
+    assert "the record follows the rules; the agents did not replay the match" in known.stdout
+    assert "pebbles is unknown" in unknown.stdout
     assert re.search(r"^1\. \w+: [12]$", unknown.stdout, re.MULTILINE)
 
 
@@ -117,10 +117,10 @@ def test_a_missing_plugin_is_named_with_the_command_that_works(place: Place) -> 
     words = shlex.split(told.partition("to load it: arena ")[2])
     done = place.arena(*words)
     assert (done.returncode, place.ran()) == (0, True), done.stderr
-    assert "the agents have played the same again" in done.stdout
+    assert "the agents made the same decisions again" in done.stdout
     shown = place.arena("replay", "cup.db", place.ids["pebbles"], "--plugin", "mine.py")
     assert (shown.returncode, place.ran()) == (0, True)
-    assert "the rules agree; the agents did not play the match again" in shown.stdout  # the program is not named
+    assert "the record follows the rules; the agents did not replay the match" in shown.stdout  # the program is not named
 
 
 def test_a_served_store_is_not_run(place: Place) -> None:
@@ -130,7 +130,7 @@ def test_a_served_store_is_not_run(place: Place) -> None:
             assert server.stdout is not None
             port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
             view = asked(port, f"/api/t/cup/match/{place.ids['pebbles']}")
-            assert "pebbles is not known here" in view["view"]["differences"][0]
+            assert "pebbles is unknown" in view["view"]["differences"][0]
             assert "1" in view["view"]["frames"][0]["rendered"].split("\n\n")[1].split()
             assert len(asked(port, f"/api/t/cup/match/{place.ids['tic-tac-toe']}")["view"]["frames"]) > 5
             assert "only the store names this code" in asked(port, "/api/t/cup/entry/facts?name=first")["error"]

@@ -155,7 +155,7 @@ def test_an_agent_that_thinks_in_the_turn_of_another_loses(
     monkeypatch.setattr(StoppedFamily, "look", lambda family: family._list(family._stops) if family._due else None)
     for record in play(tmp_path, name, sandbox, DEADLINE_SECONDS):
         assert (record.termination, record.seat) == ("timeout", record.labels.index(name)), record
-        assert "computed in another's turn" in str(record.message)
+        assert "computed during another agent's turn" in str(record.message)
 
 
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])

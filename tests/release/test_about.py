@@ -107,7 +107,7 @@ def test_another_service_than_github_gets_no_pages_of_github(about: ModuleType) 
     [
         ("owner", None, "owner is missing; expected one line for each of owner, repository, documentation, contact"),
         ("phone", "1", "unknown key phone"),
-        ("owner", "two\nlines", "owner: expected a text in one line"),
+        ("owner", "two\nlines", "owner: expected a string on one line"),
         ("repository", "git.example.org", "repository: expected an address with https://, got 'git.example.org'"),
         ("repository", "https://github.com/ada", "repository: expected https://github.com/OWNER/NAME"),
         ("contact", "Ada", "contact: expected an e-mail address, got 'Ada'"),

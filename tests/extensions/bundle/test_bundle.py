@@ -82,7 +82,7 @@ def test_a_bundle_without_code_has_the_hashes_of_the_code(
     assert json.loads(read(out)["manifest.json"])["left_out"] == {"tournament/last.py": sha256(PLUGIN.encode()).hexdigest()}
     code, verdict = verdict_on(out, capsys)
     assert code == 3
-    assert "not replayed: the bundle has no code" in verdict["not_shown"]
+    assert "not replayed: the bundle does not contain code" in verdict["not_shown"]
 
 
 def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

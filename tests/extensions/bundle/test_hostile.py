@@ -34,12 +34,12 @@ def link(name: str, target: str) -> zipfile.ZipInfo:
 BAD: dict[str, tuple[list[tuple[str | zipfile.ZipInfo, bytes]], str]] = {
     "absolute": ([("/etc/passwd", b"x")], "is outside the bundle"),
     "above": ([("tournament/../../x.py", b"x")], "not a plain path|is outside"),
-    "windows": ([("tournament\\x.py", b"x"), ("C:/x.py", b"x")], "not a plain path|not a file of a bundle"),
+    "windows": ([("tournament\\x.py", b"x"), ("C:/x.py", b"x")], "not a plain path|does not belong in a bundle"),
     "link": ([(link("tournament/x.py", "/etc/passwd"), b"/etc/passwd")], "a link or a device"),
     "twice": ([("tournament/last.py", b"x")], "twice"),
     "twice in other letters": ([("tournament/LAST.py", b"x")], "twice"),
     "file and folder": ([("tournament/last.py/x.py", b"x")], "as a file and as a folder"),
-    "unknown": ([("setup.py", b"x")], "is not a file of a bundle"),
+    "unknown": ([("setup.py", b"x")], "does not belong in a bundle"),
     "unlisted": ([("tournament/more.py", b"x")], "is not in its manifest.json"),
     "folder": ([("tournament/sub/", b"")], "is a folder, a link"),
     "bomb": ([("tournament/bomb.bin", bytes(8 << 20))], "is not in its manifest.json"),
@@ -240,8 +240,8 @@ def test_a_dropped_match_is_caught_even_if_the_boards_fit(
         ({"labels": ["greedy", "random"]}, "expected ("),
         ({"seed": 1}, "seed: expected the seed of the run"),
         ({"moves": -1}, "moves: "),
-        ({"returns": [float(10**308) * 10, 0.0]}, "is not a number of JSON"),
-        ({"places": [[0, 7, 0, [0, 1]]]}, "its place 0 in the schedule is not possible"),
+        ({"returns": [float(10**308) * 10, 0.0]}, "is not a JSON number"),
+        ({"places": [[0, 7, 0, [0, 1]]]}, "its place 0 in the schedule is impossible"),
         ({"id": "xyz"}, "id: expected 32 hexadecimal digits"),
         ({"more": 1}, "expected the keys"),
         ({"decisions": [[0, 1, 1, 0.0, None, None, {"tokens": "many"}, 0]]}, "decisions[0]"),
@@ -265,7 +265,7 @@ def test_without_a_sandbox_the_rest_is_verified(packed: Path, capsys: pytest.Cap
     assert (code, verdict["verdict"]) == (3, "incomplete")
     assert verdict["not_shown"] == ["not replayed: no sandbox"]
     assert any("board recomputed" in one for one in verdict["shown"])
-    assert any("did not choose this run among several" in one for one in verdict["limits"])
+    assert any("did not select this run from several" in one for one in verdict["limits"])
 
 
 @pytest.mark.process
@@ -308,7 +308,7 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
     files = read(out)
     unsigned = {name: data for name, data in files.items() if name != SIGNATURE}
     code, verdict = verdict_on(write(tmp_path / "unsigned.arena", unsigned), capsys, "--signers", tmp_path / "own.signers")
-    assert (code, "who made it: the bundle has no signature" in verdict["not_shown"]) == (3, True)
+    assert (code, "its author: the bundle has no signature" in verdict["not_shown"]) == (3, True)
     change_cell(files)
     rehash(files)
     code, verdict = verdict_on(write(tmp_path / "x.arena", files), capsys, "--signers", tmp_path / "own.signers")
@@ -446,7 +446,7 @@ def test_bytes_without_a_hash_are_refused(packed: Path, tmp_path: Path, capsys: 
         place.write_bytes(content)
         code, found = verdict_on(place, capsys)
         assert code == 2, found
-        assert "belong to none of its files" in found["message"]
+        assert "do not belong to any of its files" in found["message"]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_other_kinds_of_zip_archives_are_refused(packed: Path, tmp_path: Path) -
     with zipfile.ZipFile(place, "w", zipfile.ZIP_BZIP2) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
-    refuse(place, "another method than deflate")
+    refuse(place, "a method other than deflate")
     data = bytearray(write(place, files).read_bytes())
     data[6] |= 1  # the flags of the first file, here and in the list of files
     data[data.index(b"PK\x01\x02") + 8] |= 1
@@ -96,7 +96,7 @@ def test_other_kinds_of_zip_archives_are_refused(packed: Path, tmp_path: Path) -
         for name, content in files.items():
             archive.writestr(name, content)
     place.write_bytes(stream.getvalue())
-    refuse(place, "belong to none of its files")
+    refuse(place, "do not belong to any of its files")
 
 
 def test_a_truncated_bundle_is_reported(packed: Path, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_private_file_name_is_refused(tmp_path: Path, words: tuple[str, ...], 
     (tmp_path / "data" / EMAIL / "w.txt").write_text("1\n")
     assert call(bundle, store, "-o", tmp_path / "x.arena", "--data", tmp_path / "data", *words) == 2
     shown = capsys.readouterr().out
-    assert "tournament/data/[left out]/w.txt: the name of this file holds an e-mail address" in shown
+    assert "tournament/data/[left out]/w.txt: the name of this file contains an e-mail address" in shown
     assert "ada" not in shown
 
 

@@ -73,7 +73,7 @@ def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], caps
 
     code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
     assert code == 3
-    assert verdict["not_shown"] == ["tournament/last.py does not have the hash of the code that played, 0/last.py"]
+    assert verdict["not_shown"] == ["tournament/last.py does not have the hash of the code that played the matches, 0/last.py"]
 
 
 def test_a_plugin_cannot_fake_replays_and_rules(

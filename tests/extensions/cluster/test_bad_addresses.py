@@ -78,7 +78,7 @@ def test_invalid_addresses_are_refused(given: str, expected: str) -> None:
     [
         (b"", "not JSON"),
         (b"{", "not JSON"),
-        (b"\xff\xfe", "it is not text"),
+        (b"\xff\xfe", "it is not a text file"),
         (b"[1]", "has no address"),
         (b'{"address": 3}', "has no address"),
         (b'{"address": "inproc://1/2/3"}', "unknown protocol 'inproc'"),

@@ -31,7 +31,7 @@ def test_the_store_of_a_cluster_equals_a_local_one(two: Cluster, cup: Known, are
     ]
     assert scores[0] == scores[1]
     again = arena("run", cup.spec, "--store", "there.db", "--cluster", two.file)  # this run uses the scheduler file
-    assert "all 240 matches were in there.db; nothing was left to play" in again.stderr
+    assert "all 240 matches were in there.db; there were no matches left to play" in again.stderr
 
 
 def test_a_schedule_that_depends_on_results_plays_on_a_cluster(two: Cluster, arena: Arena, tmp_path: Path) -> None:

@@ -38,12 +38,12 @@ def test_a_difference_that_random_play_missed_is_found_by_a_search(compiling: No
     assert broken(found) == []
     assert (
         found[SEARCHES].promise
-        == "compiled and uncompiled searches find the same with minimax under limits of 1, 7, 100, 5,000 nodes"
+        == "compiled and uncompiled searches find the same results with minimax under limits of 1, 7, 100, 5,000 nodes"
     )
     rare = HIGH.replace("min(self.most, state[0]) + 1)", "min(self.most if state != (38, 0) else 1, state[0]) + 1)", 1)
     found = checked(tmp_path / "plugin.py", rare, {"minimax": Minimax})
     assert broken(found) == [SEARCHES]
-    assert "minimax finds the same under a limit of 5,000 nodes" in str(found[SEARCHES].violation)
+    assert "minimax finds the same result under a limit of 5,000 nodes" in str(found[SEARCHES].violation)
 
 
 def test_compiled_code_that_differs_from_python_is_found(compiling: None, tmp_path: Path) -> None:

@@ -158,12 +158,12 @@ def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -
         (
             contest("a", a=(True, [], ["c"]), b=(False, ["a", "c"], []), c=(True, [], ["a"])),
             "a and c are within 5 Elo, both better than the rest (at most 5 % risk)",
-            "no difference that matters",
+            "no relevant difference",
         ),
         (
             contest("a", a=(True, [], ["c"]), b=(False, ["c"], []), c=(True, [], ["a"])),
-            "a and c are within 5 Elo, the rest is worse than one of these (at most 5 % risk)",
-            "no difference that matters",
+            "a and c are within 5 Elo, each of the others is worse than one of these (at most 5 % risk)",
+            "no relevant difference",
         ),
         (
             contest("b", a=(True, [], []), b=(True, [], [])),

@@ -264,7 +264,7 @@ def test_a_file_needs_one_agent_or_a_name() -> None:
     empty, two = [Description(agents, frozenset(), frozenset(), frozenset()) for agents in ({}, {"edge": EDGE, "b": EDGE})]
     with pytest.raises(ArenaError, match=r"none\.py has no agent"):
         agent_of(empty, Path("none.py"), None)
-    with pytest.raises(ArenaError, match="has several agents; choose one with --agent: b, edge"):
+    with pytest.raises(ArenaError, match="defines several agents; choose one with --agent: b, edge"):
         agent_of(two, Path("two.py"), None)
     with pytest.raises(ArenaError, match="edgy"):
         agent_of(two, Path("two.py"), "edgy")
@@ -382,7 +382,7 @@ def a_game(seconds: float) -> PlayedMatch:
             (80.0, 60.0),
             (
                 "a game takes about 1 min 10 s, so the decisions of about 100 pairs may take 1 h 56 min; "
-                "--limits nodes=N or --limits seconds=S limits each decision"
+                "use --limits nodes=N or --limits seconds=S to limit each decision"
             ),
         ),
     ],
@@ -406,7 +406,7 @@ def test_a_long_first_pair_suggests_limits() -> None:
     forecast.remind()
     forecast.note(a_game(500.0))
     assert said == [
-        "the first pair of games has taken 60 s so far; --limits nodes=N or --limits seconds=S limits each decision",
+        "the first pair of games has taken 60 s so far; use --limits nodes=N or --limits seconds=S to limit each decision",
         "a game takes about 4 min 35 s",
     ]
 

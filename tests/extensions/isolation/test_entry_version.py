@@ -200,7 +200,7 @@ def test_faults_are_said_in_words(tmp_path: Path, commit: Callable[..., None], m
         ({"version": "no.py"}, ".version: no such file"),
         (
             {"version": "git:HEAD", "agent": "random"},
-            ".version: random comes with arena; versions are for plugins of your own",
+            ".version: random comes with arena; only your own plugins can have versions",
         ),
         ({"version": "other.py"}, "no agent 'edge' in version other.py; did you mean 'hedge'?"),
         ({"version": "broken.py"}, "ModuleNotFoundError"),

@@ -104,7 +104,7 @@ OUTCOMES: dict[tuple[str, str], tuple[str, str]] = {
     ("choosing", "nothing"): ("illegal-action", "expected an action, got None"),
     ("choosing", "long-words"): ("exception", "RuntimeError: xxx"),
     ("choosing", "broken-words"): ("exception", "RuntimeError: \\ud800 is half a letter "),
-    ("choosing", "no-words"): ("exception", "RuntimeError: an exception that cannot be shown "),
+    ("choosing", "no-words"): ("exception", "RuntimeError: an exception whose message cannot be shown "),
     ("in a budget", "used-up"): ("exception", "LookupError: not me "),
     ("in a budget", "twice-counted"): ("normal", ""),
     ("in a budget", "much-counted"): ("normal", ""),

@@ -153,11 +153,13 @@ def test_a_table_ends_with_a_command_to_type_next(store: Path, run_command: Call
     lines = text.splitlines()
     assert lines[0].split() == ["Number", "Id", "Round", "Seats", "Result", "Moves", "Nodes", "ms", "Ending"]
     assert all("raiser" in line and "exception" in line for line in lines[2:4])
-    assert re.search(r"^2 of \d+ matches; --limit N shows more\.\nResults are those of raiser\.$", text, re.MULTILINE)
+    assert re.search(
+        r"^2 of \d+ matches; use --limit N to show more\.\nResults are from the point of view of raiser\.$", text, re.MULTILINE
+    )
     _, command, path, key = lines[-1].split()
     assert (command, path) == ("replay", str(store))
     assert "RuntimeError" in run_command("replay", path, key)
-    assert run_command("matches", store, "--result", "void") == f"No match of {store} has these properties.\n"
+    assert run_command("matches", store, "--result", "void") == f"No match in {store} fits these options.\n"
 
 
 def test_csv_has_a_column_for_each_seat(store: Path, run_command: Callable[..., str]) -> None:
@@ -202,5 +204,5 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_ids(
     assert max(map(len, lines[:3])) <= columns
     assert len(lines[0].split()) <= shown
     assert "ms" in lines[0].split()
-    assert ("Columns left out because there is no room" in text) is (len(lines[0].split()) < 10)
+    assert ("Columns that do not fit here" in text) is (len(lines[0].split()) < 10)
     assert re.match(r"[0-9a-f]{10}$", next(word for word in lines[2].split() if len(word) == 10))

@@ -28,4 +28,4 @@ def test_a_match_with_a_secret_seed_is_replayed_after_the_seed_is_revealed(tmp_p
     for match in last.values():
         again = invoke("replay", "results/cup.db", match)
         assert again.returncode == 0, again.stdout
-        assert again.stdout.splitlines()[-1] == "the rules agree, and the agents have played the same again"
+        assert again.stdout.splitlines()[-1] == "the record follows the rules, and the agents made the same decisions again"

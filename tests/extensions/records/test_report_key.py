@@ -122,7 +122,7 @@ def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
         assert agrees([row["length"], row["length_low"], row["length_high"]], length)
         assert row["wins"] == (frame.winner == row["agent"]).sum()
     left_out = len(whole) - len(frame)
-    remark = f"report.where (moves >= 6) leaves out {left_out} of {len(whole)} games. The course of a game decides"
+    remark = f"report.where (moves >= 6) leaves out {left_out} of {len(whole)} games. Whether a game counts depends on its course"
     assert any(line.startswith(remark) for line in board.remarks)
 
 
@@ -261,7 +261,7 @@ def test_an_optimal_cost_needs_a_claim_without_a_counterexample() -> None:
         ({"columns": {"a": "agent"}}, "report.columns.a: agent is text"),
         ({"columns": {"nodes": "moves"}}, "report.columns.nodes: boards or data frames already have a column with this name"),
         ({"columns": {"solved": "moves"}}, "report.columns.solved: boards or data frames already have"),
-        ({"columns": {"A b": "moves"}}, "report.columns.A b: expected a name of at most 30 small letters, digits and _"),
+        ({"columns": {"A b": "moves"}}, "report.columns.A b: expected a name of at most 30 lowercase letters, digits and _"),
         ({"columns": {"a_low": "moves"}}, "which does not end in _low or _high, got 'a_low'"),
         ({"columns": {f"c{n}": "moves" for n in range(21)}}, "report.columns: expected at most 20 columns, got 21"),
         ({"columns": {"a": 3}}, "report.columns.a: expected text, got 3"),
@@ -315,7 +315,7 @@ def test_columns_can_be_compared(tmp_path: Path) -> None:
     (board,) = json.loads(done.stdout)
     assert board["pairs"][0]["rounds"] == len(wide)
     assert board["pairs"][0]["difference"] == pytest.approx((wide["fast"] - wide["best-first"]).mean(), rel=1e-9)
-    assert "also those that report.where (nodes > 10) leaves out" in done.stderr
+    assert "including those that report.where (nodes > 10) excludes" in done.stderr
     with pytest.raises(arena.ArenaError, match="unknown measure 'effort'"):
         invoke("compare", str(tmp_path / "cup.db"), "--by", "effort")
 

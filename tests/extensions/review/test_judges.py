@@ -572,7 +572,7 @@ def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
     """One line says so."""
     game = load_plugins().game("rock-paper-scissors")()
     board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), None)
-    assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge of this release fits such games"
+    assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge in this release supports such games"
 
 
 EDGES = '''

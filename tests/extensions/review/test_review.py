@@ -232,7 +232,7 @@ def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
     monkeypatch.setattr(Judging, "measure", interrupt)
     with pytest.raises(click.Abort):
         cli.main(["review", str(cup / "cup.db")], standalone_mode=False)
-    assert "reviewed 0 of 12 matches; the same command continues from there" in capfd.readouterr().err
+    assert "reviewed 0 of 12 matches; run the same command to continue" in capfd.readouterr().err
 
 
 def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
@@ -537,7 +537,9 @@ def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
     """A file of positions is for one game. The error names both, and nothing is judged."""
     agents = ["random", {"agent": "random", "label": "other"}]
     arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 1}, store=tmp_path / "cup.db")
-    with pytest.raises(arena.ArenaError, match="for one game, but other played tic-tac-toe, nim; name matches of one game"):
+    with pytest.raises(
+        arena.ArenaError, match="for one game, but other played tic-tac-toe, nim; give the ids of matches of one game"
+    ):
         cli.main(["review", str(tmp_path / "cup.db"), "--agent", "other", "-o", str(tmp_path / "w.yaml")], standalone_mode=False)
     assert not (tmp_path / "cup.review").exists()
 
@@ -545,7 +547,7 @@ def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "judge", "told"),
     [
-        ("minimax", "exact", "minimax lost nothing by the decisions that could be judged (16 of 16)"),
+        ("minimax", "exact", "minimax lost nothing with the decisions that could be judged (16 of 16)"),
         ("random", "estimate", "random has no decision that could be judged (0 of "),
     ],
 )
@@ -618,7 +620,7 @@ def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytes
     said = capfd.readouterr()[0]
     assert "decisions have no verdict, because their positions have no solution." in said
     for label, count in lost.items():
-        assert f"{label}: {count} decisions made the puzzle unsolvable, which the loss per decision does not contain" in said
+        assert f"{label}: {count} decisions made the puzzle unsolvable, which the loss per decision does not include" in said
     cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
     assert f"No verdict: {sum(lost.values())} decisions made the puzzle unsolvable" in capfd.readouterr()[0]
 

@@ -69,4 +69,4 @@ def test_the_table_and_the_lines_below_it_agree_on_estimates(exact: int, estimat
     judged = [line for line in lines if " judged " in line]
     assert len(judged) == bool(exact)
     assert all(line.startswith(f"The judge exact judged {exact} of {len(decisions)} decisions.") for line in judged)
-    assert f"only estimates of {estimated} of {len(decisions)} decisions" in lines[-1]
+    assert f"only estimates for {estimated} of {len(decisions)} decisions" in lines[-1]

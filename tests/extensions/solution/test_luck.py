@@ -173,7 +173,7 @@ def test_an_exact_return_of_one_pairing_is_a_remark(tmp_path: Path) -> None:
     mine = [record for record in results.records if set(record.labels) == {"bettor", "random"}]
     mean = fmean([record.returns[record.labels.index("bettor")] for record in mine])
     [said] = [remark for remark in board.remarks if "exact mean return" in remark]
-    begins = "bettor against random: the exact mean return by their policies is 0.375; in the matches it was "
+    begins = "bettor against random: the exact mean return of their policies is 0.375; in the matches it was "
     assert said.startswith(begins)
     assert float(said.removeprefix(begins).rstrip(".")) == pytest.approx(mean, abs=0.001)
     assert not any("exact_return" in row for row in board.rows)

@@ -369,7 +369,7 @@ def test_a_break_does_not_change_the_answer(tmp_path: Path, capsys: pytest.Captu
             said = started.stderr.read()
         assert started.returncode == (130 if how is signal.SIGINT else -signal.SIGKILL)
         if how is signal.SIGINT:
-            assert "the same command continues from there" in said
+            assert "run the same command again to continue" in said
     assert count_records(broken) >= 40
     resumed = arena_in(tmp_path)("tune", *words, "--store", broken)
     assert resumed.returncode == 0, resumed.stderr

@@ -50,7 +50,7 @@ def test_a_program_is_tried_on_all_games_that_the_command_names(arena: Arena) ->
     done = arena("try", "first.rb", "--game", "tic-tac-toe", "--game", "connect-four")
     assert done.returncode == 0, done.stderr
     tictactoe, four = [line for line in done.stdout.splitlines() if line.startswith("first at ")]
-    assert tictactoe.startswith(("first at tic-tac-toe: place ", "first at tic-tac-toe: no place, because the time was "))
+    assert tictactoe.startswith(("first at tic-tac-toe: place ", "first at tic-tac-toe: no place, because there was not enough "))
     assert four.startswith("first at connect-four: no place, because it failed in ")
     said = done.stderr.splitlines()
     assert said[:2] == ["first: half a line", "first: and another"]

@@ -186,7 +186,7 @@ def test_a_sandbox_that_runs_nothing_does_not_count_as_tight(
 
 REFUSED = {
     "none": "expected bwrap on PATH, found none; install bubblewrap",
-    "leaky": "this sandbox is not closed: the network can be reached",
+    "leaky": "this sandbox is not secure: the network can be reached",
 }
 
 
