@@ -139,6 +139,6 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
         play_tournament(spec, place, settings, shown)
     except Interrupted:
         if (queue := shown.queue) is not None:
-            say(f"\n{place} has {figures.amount(queue.held + queue.played, 'game')}; run the same command to continue")
+            say(f"\n{place} has {figures.amount(queue.held + queue.played, 'game')}; run the same command again to continue")
         raise
     return 0 if shown.queue is None else shown.queue.played

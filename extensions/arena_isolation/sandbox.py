@@ -286,7 +286,7 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         raise SandboxError(f"sandbox: this sandbox is not secure: {'; '.join(broken)} ({where}); {_REPAIR}")
 
 
-_REPAIR = f"check that {BWRAP} on PATH is bubblewrap, and start arena in a separate folder,  {INSTEAD}"
+_REPAIR = f"check that {BWRAP} on PATH is bubblewrap, and start arena in a separate folder, {INSTEAD}"
 _NAMESPACES = (
     f"expected bubblewrap 0.8 or newer, and user namespaces (sysctl user.max_user_namespaces above 0, "
     f"kernel.apparmor_restrict_unprivileged_userns 0 if it exists, a container that allows them), {INSTEAD}"

@@ -85,7 +85,7 @@ def replay(
         changed = [] if spec is None else Run.list_mixed_plugins([*runs, Run.of(spec)])
         if changed:
             print(
-                f"{', '.join(changed)}changed since the match, or between runs of this store, which may explain the difference",
+                f"{', '.join(changed)}: changed since the match, or between runs of this store, which may explain the difference",
                 file=out,
             )
         if damage is not None:

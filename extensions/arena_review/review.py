@@ -280,7 +280,7 @@ def _judge(
             kept.put_options(judged)
     except (Interrupted, KeyboardInterrupt):
         line.show("")
-        say(f"reviewed {done:,} of {figures.amount(len(matches), 'match')}; run the same command to continue")
+        say(f"reviewed {done:,} of {figures.amount(len(matches), 'match')}; run the same command again to continue")
         raise
     finally:
         with suppress(StoreError):

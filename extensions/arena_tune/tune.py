@@ -146,7 +146,7 @@ def tune(**asked: Any) -> int:
                 found, result = tuning.run()
             except Interrupted:
                 played.store.flush()
-                say(f"\n{path} has {figures.amount(len(played.store), 'match')}; run the same command to continue")
+                say(f"\n{path} has {figures.amount(len(played.store), 'match')}; run the same command again to continue")
                 raise
         _show(terms, tuning, found, result, path, style, out)
     return 0

@@ -212,7 +212,7 @@ def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
         started.send_signal(signal.SIGINT)
         said = started.stderr.read()
     assert started.returncode == 130
-    assert "the same command continues" in said
+    assert "run the same command again to continue" in said
     kept = count_answers(tmp_path / "cup.review")
     assert kept >= 10
     done = arena_in(tmp_path)("review", "cup.db", "--minutes", 0.01)
@@ -232,7 +232,7 @@ def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
     monkeypatch.setattr(Judging, "measure", interrupt)
     with pytest.raises(click.Abort):
         cli.main(["review", str(cup / "cup.db")], standalone_mode=False)
-    assert "reviewed 0 of 12 matches; run the same command to continue" in capfd.readouterr().err
+    assert "reviewed 0 of 12 matches; run the same command again to continue" in capfd.readouterr().err
 
 
 def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
