@@ -105,7 +105,7 @@ class Commands(UserDict[str, click.Command]):
                 try:
                     self._add(point)
                 except (Exception, SystemExit) as error:  # a broken extension only costs a line; other commands still work
-                    click.echo(f"extension {point.name} ({point.value}) is left out: {describe(error)}", err=True)
+                    click.echo(f"extension {point.name} ({point.value}) was not loaded: {describe(error)}", err=True)
         return sorted(self._listed.values())
 
     def _add(self, point: EntryPoint) -> None:

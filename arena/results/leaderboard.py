@@ -30,7 +30,7 @@ from arena.store.run import Run
 MIN_ROUNDS_OF_INTERVAL = 3
 REPEATS = "No intervals: fewer than three rounds differ. Agents without randomness repeat their games; "
 MORE_OPENINGS = "try openings: {plies: 4} in the spec."
-OTHER_OPENINGS = "their openings repeat as well; more plies or positions give more openings."
+OTHER_OPENINGS = "their openings repeat as well; use more plies or positions."
 FEW_ROUNDS = "No intervals: they need three rounds; set `rounds` or list more `positions` in the spec."
 FEW_ROUNDS_YET = "No intervals yet: they need three rounds."
 TOO_MANY = f"No ratings: they are computed for at most {Strengths.MAX_ENTRIES} agents."
@@ -334,10 +334,10 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
     distinct = f", {different} different"
     if sheet.has_chance or tally.games < 2:  # with chance, no match counts as a repeat
         distinct = ""
-    repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
+    repeats = " Repeated games give no new information about the agents." if tally.matches.folded else ""
     if tally.lone.find_repeats():
         positions = len({*tally.lone.positions().values()})
-        repeats = " All games start from the same position, and repeated games say nothing new about the agents."
+        repeats = " All games start from the same position, and repeated games give no new information about the agents."
         if positions > 1:
             repeats = f" They start from {positions:,} positions, each of which counts once in intervals and tests."
     yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"

@@ -79,7 +79,9 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
         if other is not one.entry:
             path: Path = (*one.entry.path, "label") if one.entry.label is not None else one.entry.path
             swept = other.path == one.entry.path
-            hint = "leave out the label, because the sweep makes several entries" if swept else "give one of them another label"
+            hint = (
+                "leave out the label, because the sweep makes several entries" if swept else "give one of them a different label"
+            )
             reading.faults.add(path, f"two entries are called {one.label!r}, the first is {format_path(other.path)}; {hint}")
     return found
 

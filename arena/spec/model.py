@@ -136,7 +136,7 @@ class SpecKeys(_Keys):
         "programs, plugins, and limits of seconds, CPU seconds or memory. sandbox: also without network and files.",
     )
     pondering: bool = Field(
-        False, description="True if an agent in its own process may run while others decide; by default it is paused then."
+        False, description="True if an agent in its own process may run while others decide. By default, it is paused."
     )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play; all agents get the same ones.")
     adjudicate: AdjudicateKeys | None = Field(

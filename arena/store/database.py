@@ -121,7 +121,7 @@ def _check(place: Path, connection: Connection) -> None:
         raise StoreError(f"{place} is a database of another program; expected an arena store")
     if version != VERSION:
         newer = version > VERSION
-        writer = "was made by a newer arena" if newer else "is a store from before the first release"
+        writer = "was made by a newer version of arena" if newer else "was made before the first release of arena"
         remedy = "install a newer arena" if newer else "move it away, or choose another store"
         kind = StoreError if fit.words else StoreDamaged  # with the tables of this version, the number itself may be wrong
         raise kind(
@@ -217,7 +217,7 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     """
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
-        return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
+        return StoreFull(f"{path}: the disk is full; the data written so far is safe. Make room and run the same command again")
     if name.startswith("SQLITE_READONLY"):
         return StoreError(f"{path} cannot be written to: {error}; choose another place for the store")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):

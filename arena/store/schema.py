@@ -175,7 +175,7 @@ def fit_schema(objects: Iterable[Object]) -> Fit:
         return Fit(f"it has no {called}", len(missing) == 1)  # a damaged number of rows hides the last one
     changed = is_damage or (kind, name) in {one[:2] for one in known}
     if changed:
-        return Fit(f"its {called} is not as arena makes it", is_damage)
+        return Fit(f"its {called} differs from the one that arena makes", is_damage)
     hint = f" ({hint_at_distribution('ladder')})" if str(name).startswith("ladder_") else ""
     return Fit(f"arena makes no {called}{hint}", is_damage)
 

@@ -199,7 +199,7 @@ class CodeFiles:
                     raise ArenaError(f"{one} is a link to a folder, which a bundle cannot contain; replace it with a copy")
                 if not one.is_dir():
                     if not one.is_file():
-                        raise ArenaError(f"{one} is not a file (a link to nothing, a pipe or a device); remove it")
+                        raise ArenaError(f"{one} is not a regular file (a broken link, a pipe or a device); remove it")
                     yield one
         if hidden:
             shown = ", ".join(hidden[:5]) + (", ..." if len(hidden) > 5 else "")

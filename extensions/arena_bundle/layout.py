@@ -37,7 +37,7 @@ STORE_NAME = "store.db"
 
 
 class NoBundle(ArenaError):
-    """A file is not a bundle, is not safe to unpack, or was made by a newer arena."""
+    """A file is not a bundle, is not safe to unpack, or was made by a newer version of arena."""
 
 
 class Contradiction(ArenaError):

@@ -145,7 +145,7 @@ class Archive:
             raise NoBundle(f"{self.place} is not a bundle: its {MANIFEST} does not name the format {FORMAT}")
         if isinstance(values.get("version"), int) and values["version"] > VERSION:
             raise NoBundle(
-                f"{self.place} was made by a newer arena (bundle version {values['version']}, here {VERSION}); "
+                f"{self.place} was made by a newer version of arena (bundle version {values['version']}, here {VERSION}); "
                 "install a newer arena"
             )
         manifest = read_model(Manifest, values, f"{self.place}: {MANIFEST}")

@@ -99,7 +99,9 @@ class SandboxChecks:
         finally:
             self._line.show("")
         if self._verdict.contradictions and self._files.has_other_versions:
-            self._verdict.notes.append("other versions may explain a difference; verify again with the versions of the bundle")
+            self._verdict.notes.append(
+                "different versions may explain a difference; verify again with the versions that made the bundle"
+            )
 
     def _load(self, host: SandboxedHost) -> list[list[str | None]]:
         """Load the spec in the sandbox, and compare the spec and its code with the rest of the bundle.
@@ -274,7 +276,7 @@ class SandboxChecks:
         before = json.loads(json.dumps(record.timeless()))
         self._verdict.replayed += 1
         found = [
-            f"{key} was {abbreviate(before[key])}, and is {abbreviate(played.get(key))} in the replay"
+            f"{key} was recorded as {abbreviate(before[key])}, but is {abbreviate(played.get(key))} in the replay"
             for key in before
             if key not in UNCOMPARED and before[key] != played.get(key)
         ]

@@ -18,7 +18,7 @@ from arena_check.verdicts import CheckSuite, Verdict
 MAX_ACTIONS = 200
 """Maximum number of actions in one random play."""
 CHECKS = {
-    "shape": "it gives as many numbers as its shape says, flat or nested",
+    "shape": "it returns as many numbers as its shape requires, flat or nested",
     "range": "numbers are finite, and lie between low and high",
     "repeats": "equal observations have equal numbers, regardless of earlier calls, and encoding does not change them",
     "randomness": "no random number is used",
@@ -128,7 +128,7 @@ def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, m
             trial.expect(
                 fits,
                 f"{bound.name} of seat {seat} must have the shape of the encoding",
-                f"{bound.shape}, or as many numbers",
+                f"{bound.shape}, or as many numbers in a flat list",
                 numbers.shape,
             )
             with trial.checking("range"):

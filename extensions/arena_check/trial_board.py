@@ -41,7 +41,7 @@ MIN_PAIRS = 6
 """Minimum number of different game pairs that can distinguish two entries. If one entry wins all of n pairs, the p-value of the
 sign-flip test is 2 / 2 ** n, which is at most 0.05 for 6 pairs, but not for 5.
 """
-NO_ROUND = "no place, because there was not enough time for a round"
+NO_ROUND = "not ranked, because there was not enough time for a round"
 TOO_FEW_PAIRS = "has played too few different games for a verdict against"
 """The text for results that come from too few different pairs."""
 
@@ -226,11 +226,11 @@ def place(board: Leaderboard, label: str) -> str:
     """
     row, played = row_of(board, label), [other for other in board.rows if other.get("games", other.get("attempts"))]
     if row not in played:
-        return "no place, because it has not played"
+        return "not ranked, because it has not played"
     if row.get("failures"):
         matches = row["games"] if board.kind == "versus" else row["attempts"]
         what = "game" if board.kind == "versus" else "attempt"
-        return f"no place, because it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
+        return f"not ranked, because it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
     shared = sum(other["rank"] == row["rank"] for other in played) > 1
     return f"place {row['rank']} of {len(played)}{', shared' if shared else ''}"
 

@@ -208,7 +208,7 @@ def _find_fault(board: Board) -> str | None:
         seats = figures.amount(board.game.players, "seat")
         what = f"{seats}, the format {board.format.name}{tested}, ranked by {ranked}"
         return (
-            f"{board.title}: expected a game for two that is won, drawn or lost, "
+            f"{board.title}: expected a game for two players that is won, drawn or lost, "
             f"with the format {figures.listing(FORMATS, 'or')} and without a sequential test; got {what}"
         )
     return None

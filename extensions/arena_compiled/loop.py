@@ -52,7 +52,7 @@ class Drive:
             status = self._call(*self.fields, *memory.arguments)
             meter.nodes, meter.evaluations = registers[1], registers[2]
             if status == FAULT:
-                raise GoPlain("a number or an index did not fit")
+                raise GoPlain("a number or an index was out of range")
             if status == GROW:
                 grow()
                 continue

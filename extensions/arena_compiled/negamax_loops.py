@@ -115,7 +115,7 @@ class FullWidthLoop(Loop):
     def constants(cls, edition: Edition) -> dict[str, Any]:
         """Return the constants that are filled into the kernel."""
         if isinstance(edition.game, Puzzle) or edition.players != 2:
-            raise NotCompilable("it is not a game for two")
+            raise NotCompilable("it is not a two-player game")
         if cls.quiet and type(edition.game).is_quiet is not Game.is_quiet:
             raise NotCompilable("it defines is_quiet itself")
         return {

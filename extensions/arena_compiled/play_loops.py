@@ -254,6 +254,6 @@ class RandomLoop(Loop):
             registers[3] = SLICE_PLIES
             status = self._drive.once(memory)
             if status == FAULT:
-                raise GoPlain("a number or an index did not fit")
+                raise GoPlain("a number or an index was out of range")
             if status == GROW:
                 self.grow()

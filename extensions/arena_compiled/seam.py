@@ -31,7 +31,7 @@ COMPILE_AFTER_CPU_SECONDS = 1.0
 """The CPU seconds of uncompiled decisions for a game, heuristic and engine after which compiled code is wanted."""
 MAX_REMEMBERED_LOOPS = 64
 """The maximum number of loops that a process keeps."""
-UNFIT = "a number or an index did not fit"
+UNFIT = "a number or an index was out of range"
 NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
 
 
@@ -416,7 +416,7 @@ def is_installed(name: str) -> bool:
 
 def _kind(engine: str | type[Loop]) -> type[Loop]:
     if isinstance(engine, str) and engine not in ENGINES:
-        raise NotCompilable(f"there is no engine {engine}")
+        raise NotCompilable(f"unknown engine {engine}")
     return ENGINES[engine] if isinstance(engine, str) else engine
 
 

@@ -101,7 +101,7 @@ def past_version(folder: VersionFolder, file: Path, code: str, against: str | No
             return PastVersion(known or _keep(folder, file, against))
         except (NoVersion, RevisionError) as error:
             if allow_new and isinstance(error, NotInRevision):
-                return PastVersion(None, f"there is no earlier version to play against ({error})")
+                return PastVersion(None, f"no earlier version exists to play against ({error})")
             names = ", ".join([one.name for one in folder.versions()])
             raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
     duels = past_duels(folder)
@@ -118,7 +118,7 @@ def past_version(folder: VersionFolder, file: Path, code: str, against: str | No
     try:
         return PastVersion(_keep(folder, file, f"{GIT}HEAD"))
     except RevisionError as error:
-        return PastVersion(None, f"there is no earlier version to play against ({error})")
+        return PastVersion(None, f"no earlier version exists to play against ({error})")
 
 
 def _keep(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
@@ -154,7 +154,7 @@ def game_of(
         reason = Abilities(kind).find_refusal(game)
         if reason is not None or game.players != 2:
             seats = figures.amount(game.players, "seat")
-            raise Refused(reason or f"a duel needs a game for two, and {asked} has {seats}; {suggest('', fitting)}")
+            raise Refused(reason or f"a duel needs a game for two players, but {asked} has {seats}; {suggest('', fitting)}")
         return {"name": asked, **parameters}, []
     if not fitting:
         raise Refused(f"{agent} cannot play any two-player game with the default parameters; choose a game with --game and --set")

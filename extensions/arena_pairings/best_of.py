@@ -118,7 +118,7 @@ class BestOf(Format):
 
     def refusal(self, field: Field) -> str | None:
         """Refuse games for more than two players."""
-        return None if field.players == 2 else f"expected a game for two, got one for {field.players}"
+        return None if field.players == 2 else f"expected a game for two players, got one for {field.players}"
 
     def fewest(self, players: int) -> int:
         """Return 2."""

@@ -39,7 +39,7 @@ class Swiss(Format):
     def refusal(self, field: Field) -> str | None:
         """Refuse games for more than two players, and more rounds than an agent has opponents."""
         if field.players != 2:
-            return f"expected a game for two, got one for {field.players}"
+            return f"expected a game for two players, got one for {field.players}"
         if field.rounds > _longest(field.entries):
             most = _longest(field.entries)
             return f"expected at most {most} rounds for {field.entries} agents that meet only once, got {field.rounds}"
@@ -138,7 +138,7 @@ class Knockout(Format):
 
     def refusal(self, field: Field) -> str | None:
         """Refuse games for more than two players."""
-        return None if field.players == 2 else f"expected a game for two, got one for {field.players}"
+        return None if field.players == 2 else f"expected a game for two players, got one for {field.players}"
 
     def fewest(self, players: int) -> int:
         """Return 2."""

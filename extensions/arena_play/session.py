@@ -270,7 +270,7 @@ class Session:
         """Return the heuristic value of the position for every seat."""
         evaluation, name = self.match.seats[seat].evaluation, self.match.seats[seat].heuristic
         if evaluation is None:
-            return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
+            return f"no heuristic is set for {self._game.name}; use --heuristic NAME to set one"
         try:
             state = self._seen(seat)
             if isinstance(self._game, Puzzle):

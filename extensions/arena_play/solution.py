@@ -53,16 +53,16 @@ class Solution:
         """
         record, seat = self.record, self.spec.boards[0].seats[0]
         if not record.solved or record.answer is not None or not self.puzzle.path_matters:
-            return None, "not known: only the final state counts"
+            return None, "unknown: only the final state counts"
         if not record.actions:
             return True, "yes: the position was already solved"
         claim = seat.make().optimal
         if claim not in ("cost", "length", "admissible") or find_exhausted_limit(record, self.limits) is not None:
-            return None, f"not known: {seat.label} does not claim to be optimal"
+            return None, f"unknown: {seat.label} does not claim to be optimal"
         if claim == "cost":
             return True, f"yes, {seat.label} claims this for every solution"
         if claim == "length" and overrides(self.puzzle, "step_cost"):
-            return None, f"not known: steps differ in cost, and {seat.label} only claims to find the fewest steps"
+            return None, f"unknown: steps differ in cost, and {seat.label} only claims to find the fewest steps"
         if claim == "length":
             return True, f"yes, {seat.label} claims this if all steps cost the same"
         if seat.heuristic is None:
@@ -70,7 +70,7 @@ class Solution:
         info = HeuristicInfo.of(self.spec.registry.heuristics.get((record.game, seat.heuristic)))
         if info is not None and info.admissible:
             return True, f"yes, {seat.label} claims this with {seat.heuristic}, which claims to be admissible"
-        return None, f"not known: {seat.heuristic} does not claim to be admissible"
+        return None, f"unknown: {seat.heuristic} does not claim to be admissible"
 
     def solutions(self) -> int | None:
         """Return the number of solutions that the position has: 0, 1, or 2 for several; None if the puzzle cannot count them.

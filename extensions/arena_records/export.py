@@ -49,7 +49,7 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
             lost = len(opened.lost_matches)
             say(
                 f"note: {len(opened):,} of {len(opened) + lost:,} known matches are sound; "
-                f"damaged and left out: {', '.join(opened.lost_matches)}"
+                f"left out because of damage: {', '.join(opened.lost_matches)}"
             )
         if opened.lost_parts:
             say(f"note: damaged: {', '.join(opened.lost_parts)}")

@@ -39,8 +39,8 @@ def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
         [[idle]] = store.query("SELECT count(*) FROM record WHERE number NOT IN (SELECT record FROM place)")
     if idle:
         say(
-            f"note: {figures.amount(idle, 'match')} of an older spec, which the boards do not show; "
-            f"`arena run SPEC --store {quote(out)}` adds those that belong to SPEC"
+            f"note: {figures.amount(idle, 'match')} of an older spec, which are not on the boards; "
+            f"`arena run SPEC --store {quote(out)}` adds the ones that belong to SPEC"
         )
     return 0
 

@@ -68,7 +68,7 @@ class JudgedBoard:
         wanted = [known[only]] if only is not None else list(known.values())
         refusals = {judge.name: judge.refuses(self.game) for judge in wanted}
         if only is not None and refusals[only] is not None:
-            raise ArenaError(f"--judge {only} does not fit {review.setup['name']}: {refusals[only]}")
+            raise ArenaError(f"--judge {only} cannot be used for {review.setup['name']}: {refusals[only]}")
         self.refusals = {name: reason for name, reason in refusals.items() if reason is not None}
         self.kinds = [judge for judge in wanted if refusals[judge.name] is None]
         if any(judge.name == "equilibrium" for judge in self.kinds):  # an estimate of the same decisions would be weaker

@@ -90,7 +90,9 @@ class ReviewOptions:
 @click.argument("store")
 @click.argument("matches", nargs=-1, metavar="[MATCH...]")
 @click.option("--agent", metavar="A", help="Judge only the decisions of this entry.")
-@click.option("--judge", metavar="NAME", help="Use only this judge; default: for each decision, the strongest judge that fits.")
+@click.option(
+    "--judge", metavar="NAME", help="Use only this judge; default: for each decision, the strongest judge that can be used."
+)
 @click.option(
     "--effort",
     type=click.IntRange(1, 10**6),
@@ -104,7 +106,7 @@ class ReviewOptions:
     metavar="M",
     help="Stop after this many minutes; decisive games are judged first.",
 )
-@click.option("--workers", type=click.IntRange(1, 1024), help="Number of processes that judge; default: one per core.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Number of judging processes; default: one per core.")
 @click.option("--worst", type=click.IntRange(1, 10_000), metavar="N", help="How many of the costliest positions to list.")
 @click.option(
     "-o",
@@ -364,7 +366,9 @@ def _show(
             lines += ["", *found] if found else []
         parts.append("\n".join(lines))
     if left:
-        parts.append(f"{left:,} matches were left out, because --minutes was not enough time; decisive games were judged first.")
+        parts.append(
+            f"{left:,} matches were left out, because the time set by --minutes was too short; decisive games were judged first."
+        )
     print(TextTable.fold("\n\n\n".join(parts), width), file=out)
 
 

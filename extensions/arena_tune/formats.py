@@ -43,7 +43,7 @@ class HeldOutGauntlet(HeadToHead):
 
     def refusal(self, field: Field) -> str | None:
         """Refuse games that are not for two players."""
-        return None if field.players == 2 else f"expected a game for two, got one for {field.players}"
+        return None if field.players == 2 else f"expected a game for two players, got one for {field.players}"
 
     def fewest(self, players: int) -> int:
         """Return 3."""

@@ -242,7 +242,7 @@ def _finish(
     if reason is not None:
         raise Refused(reason)
     if made.players > 2:
-        raise Refused(f"{name} has {made.players} seats; expected a game for one or two")
+        raise Refused(f"{name} has {made.players} seats; expected a game for one or two players")
     if isinstance(made, Puzzle) or made.players == 1:
         rivals = ()
     keys["game"] = {"name": name, **parameters} if parameters else name

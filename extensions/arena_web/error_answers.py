@@ -26,7 +26,7 @@ _STATUSES: Sequence[tuple[type[Exception], int]] = (
 )
 """The HTTP status for each type of error; the first matching type decides."""
 _OWN_WORDS = {
-    "Not Found": "there is nothing at this address",
+    "Not Found": "this address does not exist",
     "There was an error parsing the body": "expected JSON",
     "JSON decode error": "expected JSON",
 }

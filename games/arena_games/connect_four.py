@@ -219,7 +219,7 @@ class ConnectFour(Game):
             return (own, filled, DRAWN if filled == self.squares else OPEN)
         tops = (filled + self._feet) >> 1 & last  # the uppermost stones of the columns, as far as they belong to `last`
         if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
-            told = f"{name} had a line before its last stone, whichever stone that was"
+            told = f"{name} must have had a line before its last stone"
             raise ValueError(f"play continued after a win in {abbreviate(text)}: {told}")
         return (own, filled, WON)
 

@@ -143,7 +143,7 @@ class Hex(Game):
         check_turns(x, o, text)
         mover = self.to_move((x, o, 0))
         if self.joins((x, o)[mover], mover):
-            raise ValueError(f"{'xo'[mover]} has already joined its edges in {abbreviate(text)}, so it cannot be to move")
+            raise ValueError(f"{'xo'[mover]} has already joined its edges in {abbreviate(text)}, so it cannot be its turn")
         return (x, o, int(self.joins((x, o)[1 - mover], 1 - mover)))
 
     def format_action(self, state: State, action: int) -> str:

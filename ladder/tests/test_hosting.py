@@ -49,7 +49,7 @@ def _arena(folder: Path, *words: str, **environment: str) -> subprocess.Complete
     return run_module("arena", words, folder=folder, environment={**os.environ, **environment})
 
 
-def test_an_agent_is_handed_in_checked_and_rated(ladder: HostedLadder) -> None:
+def test_an_agent_is_submitted_checked_and_rated(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("ada")
     (ladder.folder / "mine.py").write_bytes(agent())
     done = _arena(ladder.folder, "submit", "mine.py", "--to", ladder.url, "--wait", ARENA_TOKEN=token)
@@ -73,8 +73,8 @@ def test_an_agent_is_handed_in_checked_and_rated(ladder: HostedLadder) -> None:
 
 
 @pytest.mark.parametrize("hard", [True, False], ids=["reset", "closed"])
-def test_a_visitor_who_leaves_early_leaves_no_traceback(ladder: HostedLadder, hard: bool) -> None:
-    """In the middle of a body, of an answer or of a stream of events; the log has at most one line for each."""
+def test_a_closed_connection_leaves_no_traceback(ladder: HostedLadder, hard: bool) -> None:
+    """The connection is closed in a request body, in an answer, or in a stream. The log has at most one line for each case."""
     (token,) = ladder.tokens("leaver")
     before, address = len(ladder.errors.read_text()), urlsplit(ladder.url)
     host = f"Host: {address.netloc}\r\n"
@@ -194,7 +194,7 @@ def test_tokens_are_asked_for_and_kept_as_hashes(ladder: HostedLadder) -> None:
     assert new.encode() not in stored
 
 
-def test_the_command_says_what_to_do_without_a_valid_token(ladder: HostedLadder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_explains_how_to_get_a_valid_token(ladder: HostedLadder, monkeypatch: pytest.MonkeyPatch) -> None:
     (ladder.folder / "mine.py").write_bytes(agent())
     done = _arena(ladder.folder, "submit", "mine.py", "--to", ladder.url, ARENA_TOKEN="wrong")
     told = "not taken (401): this token is unknown; ask the host of the ladder for one\n"
@@ -211,22 +211,22 @@ def test_the_command_says_what_to_do_without_a_valid_token(ladder: HostedLadder,
             submit.callback(Path("mine.py"), url, None, False)  # type: ignore[misc]  # a command has one
 
 
-def test_strange_origins_and_addresses_are_refused(ladder: HostedLadder) -> None:
+def test_foreign_origins_and_addresses_are_refused(ladder: HostedLadder) -> None:
     for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert ladder.ask("/api/standings", headers=headers).status == 403
-    assert ladder.ask("/nothing").body == {"error": "there is nothing at this address", "hint": "see /openapi.json"}
+    assert ladder.ask("/nothing").body == {"error": "this address does not exist", "hint": "see /openapi.json"}
     assert ladder.ask("/api/submissions/0000").status == 401
 
 
 def test_a_ladder_without_a_sandbox_does_not_start_even_if_the_agents_of_the_host_need_none(tmp_path: Path) -> None:
-    """Only a spec that says `process` does without."""
+    """A ladder starts without a sandbox only if the spec says `process`."""
     (tmp_path / "course.yaml").write_text(SPEC.replace("isolation: process\n", ""))
     done = _arena(tmp_path, "ladder", "course.yaml", "--port", "0", PATH=str(tmp_path))
     told = "sandbox: expected bwrap on PATH, found none; install bubblewrap 0.8 or newer, or use isolation: process\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
-def test_anybody_can_register_each_name_once_if_the_ladder_is_open(ladder: HostedLadder) -> None:
+def test_an_open_ladder_accepts_each_name_once(ladder: HostedLadder) -> None:
     json_type = {"Content-Type": "application/json"}
     answer = ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type)
     assert answer.status == 201
@@ -266,7 +266,7 @@ def check_boards_agree(ladder: HostedLadder, below: str) -> None:
     assert ladder.admin("resume").returncode == 0
 
 
-def test_an_author_withdraws_and_an_admin_bans(ladder: HostedLadder) -> None:
+def test_authors_can_withdraw_agents_and_admins_can_ban_authors(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("lea")
     one, two = (ladder.submit(token, agent(f"{GOOD}  # lea {number}"), name=f"n{number}").body["id"] for number in range(2))
     for key in (one, two):
@@ -288,7 +288,7 @@ def test_an_author_withdraws_and_an_admin_bans(ladder: HostedLadder) -> None:
     eventually(lambda: not placed(ladder, "lea/"), lambda: "matches of a banned author move no rating")
 
 
-def test_health_metrics_and_the_description_of_the_api(ladder: HostedLadder) -> None:
+def test_health_metrics_and_the_api_description_are_served(ladder: HostedLadder) -> None:
     health = ladder.ask("/health")
     assert (health.status, health.body["state"] in ("playing", "idle")) == (200, True)
     metrics = ladder.ask("/metrics").body
@@ -311,7 +311,7 @@ def test_a_backup_of_a_running_ladder_can_be_hosted(ladder: HostedLadder, tmp_pa
         assert copy.execute("SELECT count(*) FROM ladder_submission").fetchone()[0] > 0
 
 
-def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp_path: Path) -> None:
+def test_a_ladder_refuses_a_store_in_use_and_a_store_of_another_ladder(ladder: HostedLadder, tmp_path: Path) -> None:
     done = _arena(ladder.folder, "ladder", "course.yaml", "--port", "0")
     assert (done.returncode, "is in use by process" in done.stderr) == (2, True)
     (tmp_path / "course.yaml").write_text(SPEC)
@@ -327,8 +327,8 @@ def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp
     assert (done.returncode, f"other.db is the store of another ladder: {other}" in done.stderr) == (2, True), done.stderr
 
 
-def test_a_signal_lets_the_contest_finish_what_it_asks_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SIGTERM arrives during a query, which goes on until the ladder has closed its pages. The ladder then ends as it should."""
+def test_a_signal_does_not_interrupt_a_query_of_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGTERM arrives during a query, which continues until the ladder has closed its pages. The ladder then exits normally."""
     monkeypatch.setenv(ChildProcess.QUIET_VARIABLE, "")
     (tmp_path / "course.yaml").write_text(SPEC)
     found: list[Any] = []
@@ -350,15 +350,15 @@ def test_a_signal_lets_the_contest_finish_what_it_asks_the_store(tmp_path: Path,
 
 
 @pytest.mark.parametrize("kills", [pytest.param(4), pytest.param(100, marks=pytest.mark.proof)])
-def test_nothing_that_was_acknowledged_is_lost_by_kills(tmp_path: Path, kills: int) -> None:
-    """Killed at any moment and started again, it has every submission and every match that a page has shown."""
+def test_acknowledged_data_survives_kills(tmp_path: Path, kills: int) -> None:
+    """The ladder is killed at random moments and restarted. It keeps every submission and match that a page has shown."""
     counts = check(tmp_path, killed(tmp_path, kills))
     assert counts["acknowledged"] >= kills // CALM_EACH
     assert counts["shown"] > 0
 
 
 def test_a_killed_ladder_makes_the_same_plans_as_an_uninterrupted_one(tmp_path: Path) -> None:
-    """With house agents and a seed, the plans depend only on the results, and the results only on the plans."""
+    """With built-in agents and a seed, plans depend only on results, and results only on plans."""
     whole, pieces = tmp_path / "whole", tmp_path / "pieces"
     whole.mkdir()
     pieces.mkdir()

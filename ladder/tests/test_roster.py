@@ -35,8 +35,8 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path) -> None:
-    """With a mark of the byte order, CR LF, another order of columns, quotes, and empty lines at the end."""
+def test_a_roster_may_have_the_formats_of_spreadsheets(tmp_path: Path) -> None:
+    """The file has a byte order mark, CRLF, another column order, quotes, and empty lines at the end."""
     text = '\ufeffName,Email,ID,remark\r\n"Lovelace, Ada",ada@example.org,4711,\r\n,,,\r\n'
     (tmp_path / "roster.csv").write_bytes(text.encode())
     assert read_roster(tmp_path / "roster.csv") == ([Person("4711", "Lovelace, Ada", "ada@example.org")], [])
@@ -56,8 +56,8 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path) -> None:
         (b"id,name,e-mail\n", ["roster.csv:1:1: submissions.authors: the roster has no authors"]),
     ],
 )
-def test_a_roster_with_a_fault_is_refused_as_a_whole(tmp_path: Path, content: bytes, found: list[str]) -> None:
-    """Every fault has its line."""
+def test_a_roster_with_an_error_is_refused_as_a_whole(tmp_path: Path, content: bytes, found: list[str]) -> None:
+    """Every error has its line."""
     (tmp_path / "roster.csv").write_bytes(content)
     (tmp_path / "course.yaml").write_text(SPEC.replace("NAMES", "ids"))
     with pytest.raises(SpecError) as raised:
@@ -65,10 +65,10 @@ def test_a_roster_with_a_fault_is_refused_as_a_whole(tmp_path: Path, content: by
     assert [text for text in found if text not in str(raised.value)] == []
 
 
-def test_tokens_for_all_come_as_csv_and_only_once(
+def test_tokens_for_all_are_printed_once_as_csv(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A second roster adds an author, changes one, and removes nobody; tokens that are handed out stay valid."""
+    """A second roster adds an author, changes another and removes none. Existing tokens stay valid."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC.replace("NAMES", "ids"))
     Path("roster.csv").write_text(ROSTER)
@@ -91,8 +91,8 @@ def test_tokens_for_all_come_as_csv_and_only_once(
         assert [person.name for person, _ in ledger.people()] == ["Ada Lovelace", "Robert", "Eve", "Cyd"]
 
 
-def test_a_link_gives_a_token_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The codes are not in the store; another link replaces the first, and authors who have a token get none by --all."""
+def test_a_link_shows_a_token_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The store does not contain the codes. A new link replaces the old one, and --all skips authors who have a token."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC.replace("NAMES", "ids"))
     Path("roster.csv").write_text(ROSTER)
@@ -116,12 +116,12 @@ def test_a_link_gives_a_token_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             ledger.claim(again["4711"])
         assert again["4711"].encode() not in ledger.path.read_bytes()
     assert list(make_links("--all")) == ["4712", "C.D_9"]
-    with pytest.raises(ArenaError, match="there is no author 'eve' here"):
+    with pytest.raises(ArenaError, match="unknown author 'eve'"):
         make_links("eve")
 
 
-def test_teams_hand_in_together_and_pseudonyms_stay(ledger: Ledger) -> None:
-    """A name that is drawn has nothing of the author, also after another roster; a ban concerns the whole team."""
+def test_teams_share_submissions_and_keep_their_pseudonym(ledger: Ledger) -> None:
+    """A pseudonym contains no part of a name and does not change with a new roster. A ban applies to the whole team."""
     people = [Person("4711", "Ada", "", "engines"), Person("4712", "Bob", "", "engines"), Person("4713", "Cyd")]
     ledger.enrol(people, pseudonyms=True)
     handles = dict((person.id, handle) for person, handle in ledger.people())  # noqa: C402 - pairs as they come
@@ -137,12 +137,12 @@ def test_teams_hand_in_together_and_pseudonyms_stay(ledger: Ledger) -> None:
         ledger.author_of(token)
     ledger.unban(handles["4711"], "admin")
     assert ledger.author_of(token) == handles["4711"]
-    with pytest.raises(ArenaError, match="there is no author 'eve' here"):
+    with pytest.raises(ArenaError, match="unknown author 'eve'"):
         ledger.unban("eve", "admin")
 
 
-def test_an_author_is_forgotten(ledger: Ledger) -> None:
-    """Neither name, e-mail nor code is in the store; the code of a team stays until its last member is forgotten."""
+def test_a_forgotten_author_leaves_no_data(ledger: Ledger) -> None:
+    """The store contains neither name, e-mail address nor code. The code of a team is kept until its last member is forgotten."""
     ledger.enrol([Person("1", "Ada Lovelace", "ada@example.org", "t"), Person("2", "Bob", "b@example.org", "t")], pseudonyms=True)
     token = ledger.register("1", "admin")
     key = ledger.submit(ledger.author_of(token), "mine", "python", "lovelace.py", b"secret_code = 1", 10).id
@@ -155,10 +155,10 @@ def test_an_author_is_forgotten(ledger: Ledger) -> None:
     assert [(person.name, person.email) for person, _ in ledger.people()] == [("", ""), ("", "")]
 
 
-def test_the_host_sees_all_hand_ins_and_identical_files(
+def test_the_host_sees_all_submissions_and_identical_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the names behind pseudonyms; a copy is reported at both authors, and not within a team."""
+    """The list has the names behind pseudonyms. A copy is reported for both authors, but not within a team."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC.replace("NAMES", "pseudonyms"))
     Path("roster.csv").write_text(ROSTER)
@@ -195,7 +195,7 @@ def test_the_host_sees_all_hand_ins_and_identical_files(
 
 @pytest.mark.process
 def test_the_board_is_final_after_the_deadline_until_it_is_opened_again(tmp_path: Path) -> None:
-    """When nothing is left to play; and when the time of all matches is up, none is played."""
+    """The board becomes final when no matches are left, or when the time for matches is over. Then no match is played."""
 
     def wait_for(ladder: HostedLadder, state: str) -> None:
         eventually(lambda: ladder.ask("/health").body["state"] == state, lambda: ladder.ask("/health").body)
@@ -215,8 +215,8 @@ def test_the_board_is_final_after_the_deadline_until_it_is_opened_again(tmp_path
 
 
 @pytest.mark.process
-def test_a_deadline_and_an_id_that_begins_with_a_digit(tmp_path: Path) -> None:
-    """After the deadline the refusal names it; the host opens again, and the agent plays under the id, dots and all."""
+def test_submissions_after_the_deadline_are_refused_until_it_is_extended(tmp_path: Path) -> None:
+    """The refusal names the deadline. After the host extends it, the agent plays under an id that starts with a digit."""
     (tmp_path / "roster.csv").write_text("id,name,e-mail\n47.1_A,Ada,ada@example.org\n")
     spec = HOSTED.replace("{per_day: 1000}", "{authors: roster.csv, closes: 2020-01-31T18:00+01:00}")
     with HostedLadder(tmp_path, spec) as ladder:

@@ -48,7 +48,7 @@ def changed(store: Path, statement: str) -> None:
 
 
 @pytest.mark.parametrize("statement", CHANGES)
-def test_no_board_is_made_from_changed_records(store: Path, statement: str) -> None:
+def test_no_board_is_computed_from_changed_records(store: Path, statement: str) -> None:
     changed(store, statement)
     with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* has changed since it was written; `arena check .*`"):
         Leaderboard.load(store)
@@ -59,8 +59,8 @@ def test_no_board_is_made_from_changed_records(store: Path, statement: str) -> N
     connection.close()
 
 
-def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, invoke: Arena) -> None:
-    """The actions, which no board uses."""
+def test_a_complete_record_is_checked_against_its_hash(store: Path, invoke: Arena) -> None:
+    """The test changes the actions, which no board uses."""
     changed(store, "UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3")
     with sqlite3.connect(store) as connection:
         key = connection.execute("SELECT lower(hex(id)) FROM record WHERE number = 3").fetchone()[0]
@@ -89,8 +89,8 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x08, 0xFF])
-def test_every_command_names_the_match_whichever_byte_changes(store: Path, invoke: Arena, tmp_path: Path, mask: int) -> None:
-    """One byte of each page, drawn at random."""
+def test_every_command_names_the_match_with_a_changed_byte(store: Path, invoke: Arena, tmp_path: Path, mask: int) -> None:
+    """The test changes one random byte of each page."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     whole, ids = store.read_bytes(), read_ids(invoke("export", "cup.db").stdout)
     rng = random.Random(mask)
@@ -118,8 +118,8 @@ def read_ids(lines: str) -> set[str]:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
-def test_no_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int) -> None:
-    """One byte costs at most one match."""
+def test_no_changed_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int) -> None:
+    """A changed byte costs at most one match."""
     with Store.open(store) as opened:
         whole = read_all(opened)
     copy = tmp_path / "copy.db"
@@ -127,7 +127,7 @@ def test_no_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int
 
 
 def test_a_record_that_contradicts_itself_is_found(store: Path, invoke: Arena) -> None:
-    """Returns that do not add up, fewer actions than moves, more decisions than actions."""
+    """The cases are returns that do not add up, fewer actions than moves, and more decisions than actions."""
     changed(store, "UPDATE record SET returns = '1.0,1.0' WHERE number = 1")
     changed(store, "UPDATE detail SET actions = char(10) || '1' || char(10) || '1' WHERE record = 2")
     changed(store, "UPDATE detail SET actions = '' WHERE record = 3")
@@ -161,7 +161,7 @@ def test_unreadable_matches_are_named_and_left_out(store: Path, invoke: Arena, s
         assert len(rest.stdout.splitlines()) >= 9
 
 
-def test_an_unreadable_run_is_named(store: Path, invoke: Arena) -> None:
+def test_an_unreadable_run_is_reported(store: Path, invoke: Arena) -> None:
     """It hides no match."""
     changed(store, "UPDATE run SET boards = 'garbage'")
     done = invoke("check", "cup.db")
@@ -207,7 +207,7 @@ def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, 
     assert (refused.returncode, refused.stdout) == (1, "")
     assert f"`arena check {name}`" in refused.stderr
     if "version" in what:
-        writer = "was made by a newer arena" if "newer" in what else "is a store from before the first release"
+        writer = "was made by a newer version of arena" if "newer" in what else "was made before the first release of arena"
         assert f"{writer}, or its header is damaged" in refused.stderr
         assert "; install a newer arena. " in refused.stderr or "; move it away, " in refused.stderr
     done = invoke("check", name)
@@ -218,7 +218,7 @@ def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, 
 
 
 def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_path: Path, invoke: Arena) -> None:
-    """The more of the file is left, the more matches are sound. Those of which only the result is left are not."""
+    """The number grows with the length of the file. Matches of which only the result is left are not counted."""
     store = tmp_path / "cup.db"
     play({**SPEC, "rounds": 100}, store=store, workers=1)
     data, counts = store.read_bytes(), []
@@ -230,7 +230,7 @@ def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_
         known, sound = map(int, found.groups())
         rest = invoke("export", "--sound", "cup.db")
         assert (rest.returncode, len(rest.stdout.splitlines())) == (0, sound), rest.stderr
-        note = f"note: {sound} of {known} known matches are sound; damaged and left out: "
+        note = f"note: {sound} of {known} known matches are sound; left out because of damage: "
         assert rest.stderr.startswith(note)
         assert rest.stderr.splitlines()[0].count("match ") == known - sound
         lost = re.search(r"so (\d+) match(?:es have| has) lost", rest.stderr)
@@ -242,7 +242,7 @@ def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_
 
 
 @pytest.mark.parametrize(("length", "words"), [(50, "which has only 50 bytes left"), (9000, "9,000 bytes; its header says")])
-def test_a_truncated_store_is_named(store: Path, invoke: Arena, length: int, words: str) -> None:
+def test_a_truncated_store_is_reported(store: Path, invoke: Arena, length: int, words: str) -> None:
     store.write_bytes(store.read_bytes()[:length])
     done = invoke("check", "cup.db")
     assert (done.returncode, words in done.stdout) == (1, True)
@@ -250,8 +250,8 @@ def test_a_truncated_store_is_named(store: Path, invoke: Arena, length: int, wor
 
 
 @pytest.mark.parametrize("command", ["check", "leaderboard", "export", "replay", "run", "compare"])
-def test_an_empty_store_is_called_empty(store: Path, invoke: Arena, command: str) -> None:
-    """Beside an empty file, SQLite deletes the write-ahead log, which may have all matches."""
+def test_an_empty_store_is_reported_as_empty(store: Path, invoke: Arena, command: str) -> None:
+    """SQLite deletes a write-ahead log beside an empty file, although the log may contain all matches."""
     store.write_bytes(b"")
     words = ["cup.db", "0"] if command == "replay" else ["cup.db"]
     refused = invoke(command, *words)

@@ -71,7 +71,7 @@ CLUSTER_AWAY_SECONDS = 5.0
 """Seconds between two attempts to reach a cluster after the connection was lost."""
 
 START_SECONDS = 1.0
-"""The number of seconds after which a client should ask again if the standings are not known yet."""
+"""The number of seconds after which a client should ask again if the standings are not available yet."""
 TREND_POINTS = 40
 """The number of ratings that a page shows as the trend of an agent."""
 
@@ -109,9 +109,9 @@ class Contest:
 
 
 def check_known(contest: Contest) -> None:
-    """Raise Refusal 503 if the standings are not known yet, which is normal in the first seconds after a start."""
+    """Raise Refusal 503 if the standings are not available yet, which is normal in the first seconds after a start."""
     if not contest.standings:
-        raise Refusal(503, "the standings are not known yet", "ask again in a second", START_SECONDS)
+        raise Refusal(503, "the standings are not available yet", "ask again in a second", START_SECONDS)
 
 
 NO_WORKER = "paused: the cluster has no workers"

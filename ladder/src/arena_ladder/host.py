@@ -122,7 +122,7 @@ def refusal_of(error: Exception) -> Refusal:
         say(f"error: {describe(error)}")
         return Refusal(500, "an internal error of arena", "contact the host of the ladder; its output has the details")
     if found.status == 405:
-        return Refusal(405, "there is nothing at this address", "see /openapi.json")
+        return Refusal(405, "this address does not exist", "see /openapi.json")
     if isinstance(error, HTTPException) and found.status == 400:  # FastAPI raises this for a body that it cannot read
         return Refusal(422, str(found), "see /openapi.json")
     hints = {408: "send it again", 413: "submit a smaller file"}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ANYWHERE = ("--store", "--plugin")
 """The options of `admin`. They may come before SPEC, after it, or after the action."""
 UNCLEAR_TIMES = (
-    "marks compare seconds only between attempts that ran the same way, and a cache decides how searches with compiled code run; "
+    "marks compare seconds only between attempts that ran the same way, but a cache decides how searches with compiled code run; "
     "start the ladder with ARENA_PLAIN=1, or write effort: nodes"
 )
 store_option = click.option(
@@ -245,7 +245,7 @@ class Administered:
         from arena_ladder.ledger import Ledger
 
         if not self.place.is_file():
-            raise ArenaError(f"there is no store {self.place}; start `arena ladder {self._spec}` to create it")
+            raise ArenaError(f"the store {self.place} does not exist; start `arena ladder {self._spec}` to create it")
         found = Ledger(self.place)
         self._context.call_on_close(found.close)
         return found
@@ -340,7 +340,7 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
     people = {person.id: person for person, _ in ledger.people()}
     for author in authors:
         if author not in people:
-            raise ArenaError(f"there is no author {author!r} here; `arena ladder admin SPEC tokens` lists them")
+            raise ArenaError(f"unknown author {author!r}; `arena ladder admin SPEC tokens` lists them")
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["id", "name", "e-mail", "team", "link"])
     for name in ledger.without_token() if everyone else authors:
@@ -530,7 +530,7 @@ def _find_submission(ledger: "Ledger", agent: str) -> "Submission":
     for one in ledger.submissions():
         if agent in (one.id, one.label):
             return one
-    raise ArenaError(f"there is no submission {agent} here; expected its id, or a name such as ada/mine@3")
+    raise ArenaError(f"unknown submission {agent}; expected its id, or a name such as ada/mine@3")
 
 
 @admin.command()

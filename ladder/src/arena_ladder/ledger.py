@@ -368,7 +368,7 @@ class Ledger(Database):
         handle = str(handles[0][0]) if handles else name
         concerned = "name = ? OR name IN (SELECT id FROM ladder_person WHERE handle = ?)"
         if not write.execute(f"UPDATE ladder_author SET banned = ? WHERE {concerned}", (when, handle, handle)).rowcount:
-            raise ArenaError(f"there is no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
+            raise ArenaError(f"unknown author {name!r}; `arena ladder admin SPEC tokens` lists them")
         return handle
 
     def banned(self) -> frozenset[str]:
@@ -420,7 +420,7 @@ class Ledger(Database):
         with self._writing() as write:
             handles = {person.id: handle for person, handle in self.people()}
             if name not in handles:
-                raise ArenaError(f"there is no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
+                raise ArenaError(f"unknown author {name!r}; `arena ladder admin SPEC tokens` lists them")
             handle = handles.pop(name)
             write.execute("UPDATE ladder_author SET token = NULL, banned = ? WHERE name = ?", (time(), name))
             write.execute("DELETE FROM ladder_link WHERE author = ?", (name,))
@@ -792,7 +792,7 @@ class Ledger(Database):
             raise Refusal(422, f"expected a string of 1 to {MAX_MESSAGE_CHARACTERS:,} characters", "write another one")
         handles = {name: handle for person, handle in self.people() for name in (person.id, handle)}
         if author not in handles:
-            raise Refusal(404, f"there is no author {author[:60]!r} here", "`arena ladder admin SPEC tokens` lists them")
+            raise Refusal(404, "unknown author {author[:60]!r}", "`arena ladder admin SPEC tokens` lists them")
         with self._writing() as write:
             clean = text.encode("utf-8", "backslashreplace").decode()
             write.execute("INSERT INTO ladder_message (time, author, text) VALUES (?, ?, ?)", (time(), handles[author], clean))

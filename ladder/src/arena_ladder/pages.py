@@ -105,7 +105,7 @@ class LadderPages:
         wanted = list_wheels().get(name)
         content = None if wanted is None else await anyio.to_thread.run_sync(read_wheel, wanted)
         if content is None:
-            raise Refusal(404, "no such file", "see the page Hand in for the command that installs arena")
+            raise Refusal(404, "no such file", "see the page “Hand in” for the command that installs arena")
         return Response(content, media_type="application/zip", headers={"cache-control": "private, max-age=300"})
 
     # Live standings
@@ -120,7 +120,7 @@ class LadderPages:
         return EventSourceResponse(self._stream(request.state.displaced))
 
     async def _stream(self, displaced: asyncio.Event) -> AsyncIterator[dict[str, Any] | bytes]:
-        yield {"retry": RETRY_MILLISECONDS}  # sent at once, even if the standings are not known yet
+        yield {"retry": RETRY_MILLISECONDS}  # sent at once, even if the standings are not available yet
         seen = -1
         while not self._stopping.is_set() and not displaced.is_set():
             version = self._host.runner.contest.version

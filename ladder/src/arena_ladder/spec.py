@@ -309,7 +309,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     options = _read_marks(document, faults)
     until: Any = own["until"]
     if until is not None and until.marks is not None and MARKS not in document.values:
-        faults.add(("until", "marks"), "there are no marks; add `marks` with the baselines")
+        faults.add(("until", "marks"), "no marks are defined; add `marks` with the baselines")
     if submissions is not None:
         _check_times(submissions, faults)
     if options is not None and options.size is None and authors is None:

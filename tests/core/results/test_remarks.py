@@ -15,8 +15,8 @@ from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 
 
-def test_a_board_says_if_positions_decide_most_pairs() -> None:
-    """Of two equal deterministic agents, the same seat wins both games of each pair."""
+def test_a_remark_reports_that_positions_decide_most_pairs() -> None:
+    """Two agents are equal and deterministic, so the same seat wins both games of each pair."""
     alike = [{"agent": "alpha-beta", "depth": 1, "label": name} for name in ("one", "two")]
     spec = {"game": {"name": "connect-four", "columns": 5, "rows": 4}, "openings": {"plies": 4}, "rounds": 20, "agents": alike}
     results = arena.run(spec)
@@ -50,7 +50,7 @@ def test_a_cycle_is_named_with_its_scores() -> None:
     assert all(65 <= share <= 85 for share in scores)
 
 
-def test_void_matches_name_a_server_only_if_one_did_not_answer() -> None:
+def test_void_matches_mention_a_server_only_if_it_did_not_answer() -> None:
     tally = Tally(BoardInfo("broken", {}, "versus", ("one", "two"), 2, exact=True))
     for seats in ((0, 1), (1, 0)):
         tally.count(Facts(seats, (0.0, 0.0), "void", None, None))
@@ -58,7 +58,7 @@ def test_void_matches_name_a_server_only_if_one_did_not_answer() -> None:
 
 
 @pytest.mark.parametrize(("game", "moves"), [("tic-tac-toe", 7), ("tic-tac-toe", 9), ("2048", 120), ("sliding-tiles", 3)])
-def test_a_board_of_a_game_says_how_many_matches_ended_at_the_move_limit(game: str, moves: int) -> None:
+def test_a_remark_counts_the_matches_that_ended_at_the_move_limit(game: str, moves: int) -> None:
     agents = ["random", {"agent": "random", "label": "other"}]
     results = arena.run({"game": game, "rounds": 8, "agents": agents, "limits": {"moves": moves}})
     [board] = Leaderboard.of_results(results)
@@ -80,7 +80,7 @@ def test_openings_are_advised_only_if_there_are_none() -> None:
     assert any("try openings" in remark for remark in plain.remarks)
     [opened] = Leaderboard.of_results(arena.run({**small, "openings": {"plies": 1}}))
     assert not any("try openings" in remark for remark in opened.remarks)
-    assert any("more plies or positions give more openings" in remark for remark in opened.remarks)
+    assert any("use more plies or positions" in remark for remark in opened.remarks)
 
 
 @pytest.mark.process
@@ -98,7 +98,7 @@ def test_times_across_processes_are_marked() -> None:
 
 
 def test_a_board_reports_the_spread_of_leads_around_the_ratings() -> None:
-    """Of twelve equals, one wins 90 % against half of the others and 10 % against the rest."""
+    """One of twelve equal agents wins 90 % against half of the others and 10 % against the rest."""
     rng = random.Random(1)
     tally = Tally(BoardInfo("equals", {}, "versus", ("odd", *[f"agent {number}" for number in range(1, 12)]), 2640, exact=True))
     for number in range(20):

@@ -37,11 +37,13 @@ def test_deterministic_attempts_at_one_position_are_one_observation() -> None:
     assert found.level() == {0: (1,), 1: (0,)}
     board = Leaderboard.of(tally, finished=True)
     assert [(row["solved"], row["solved_low"], row["solved_high"]) for row in board.rows] == [(1, None, None), (0, None, None)]
-    assert "All games start from the same position, and repeated games say nothing new about the agents." in board.remarks[0]
+    assert (
+        "All games start from the same position, and repeated games give no new information about the agents." in board.remarks[0]
+    )
 
 
 def test_random_attempts_at_one_position_are_observations_of_the_agents() -> None:
-    """30 of 40 against 40 of 40 is McNemar's test of 10 against 0."""
+    """30 of 40 solved against 40 of 40 is McNemar's test of 10 against 0."""
     places, some = [5] * 40, [round_ % 4 > 0 for round_ in range(40)]
     tally = play(places, {0: some, 1: [True] * 40}, drew=True)
     found = contrast(tally).get(0, 1, "solved")
@@ -69,8 +71,8 @@ def test_repeating_all_positions_changes_no_test() -> None:
         assert one == other or one == pytest.approx(other)
 
 
-def test_repeats_of_a_position_have_one_sign() -> None:
-    """Compared with all sign flips."""
+def test_repeats_of_a_position_share_one_sign() -> None:
+    """The p-value is compared with an enumeration of all sign flips."""
     leads = [1.0, 1.0, 1.0, -0.5, 2.0, 2.0, 0.5, -1.0, 1.5]
     clusters = dict(enumerate([0, 0, 0, 3, 4, 4, 6, 7, 8]))
     groups = group_values(dict(enumerate(leads)), clusters, clusters)
@@ -85,8 +87,8 @@ def test_repeats_of_a_position_have_one_sign() -> None:
     assert test_groups([[1.0] * 200]) == (1.0, "")
 
 
-def test_equal_agents_are_distinguished_in_one_of_twenty_cases() -> None:
-    """15 positions, each attempted one to four times."""
+def test_equal_agents_are_distinguished_in_at_most_one_of_twenty_cases() -> None:
+    """There are 15 positions, each attempted one to four times."""
     rng = np.random.default_rng(5)
     for alike in (True, False):
         false, missed, outside = 0, 0, 0
@@ -134,7 +136,7 @@ def test_positions_and_not_moves_are_repeated_if_there_are_several() -> None:
 
 
 def test_values_of_some_rounds_are_tested_despite_repeated_games() -> None:
-    """Every lead has the same sign: p = 2 / 2^8. Rounds without a value do not count."""
+    """Every lead has the same sign, so p = 2 / 2^8. Rounds without a value are ignored."""
     returns = MeanReturns(3)
     for round_ in range(12):
         for seats in ((0, 1), (1, 0)):

@@ -87,7 +87,7 @@ def check_copy(copy: Path, whole: dict[str, Any], place: int) -> int:
 
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_no_changed_byte_hides_a_match(small: Path, tmp_path: Path, mask: int) -> None:
-    """The headers, and a sample of the other bytes. `test_damage.py` tries all."""
+    """The test changes the headers and a sample of the other bytes. `test_damage.py` changes all bytes."""
     with Store.open(small) as store:
         whole = read_all(store)
     rest = random.Random(mask).sample(range(100, small.stat().st_size), 40)
@@ -98,7 +98,7 @@ def test_no_changed_byte_hides_a_match(small: Path, tmp_path: Path, mask: int) -
     }
 
 
-def test_pages_hold_the_rows_that_sqlite_reads(large: Path) -> None:
+def test_recovered_rows_equal_the_rows_that_sqlite_reads(large: Path) -> None:
     found: dict[str, list[Any]] = {}
     for table, number, values in Pages(large.read_bytes(), b"", 4096, 0).rows():
         ordinary = table in ("run", "record", "detail", "place")
@@ -137,7 +137,7 @@ def test_only_the_matches_in_a_lost_page_are_lost(large: Path, tmp_path: Path, s
 
 
 def test_matches_in_the_write_ahead_log_are_recovered(tmp_path: Path) -> None:
-    """The newest pages are in the log after a kill."""
+    """After a kill, the newest pages are in the log."""
     path, copy = tmp_path / "cup.db", tmp_path / "copy.db"
     arena.run(NOUGHTS, store=path)
     with Store.open(path) as store:
@@ -158,7 +158,7 @@ def test_matches_in_the_write_ahead_log_are_recovered(tmp_path: Path) -> None:
         assert [place.number for _, place in store.records() if place is not None] == [3]
 
 
-def test_wrong_counts_are_computed_again(small: Path, tmp_path: Path) -> None:
+def test_wrong_counts_are_recomputed(small: Path, tmp_path: Path) -> None:
     copy = shutil.copy(small, tmp_path / "copy.db")
     with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute("UPDATE record SET nodes_0 = nodes_0 + 1 WHERE number = 2")
@@ -211,7 +211,7 @@ def test_wrong_counts_of_a_seat_are_damage(tmp_path: Path, statement: str) -> No
 
 @pytest.mark.parametrize("column", ["started", "ended"])
 def test_a_wrong_time_of_a_run_hides_no_match(small: Path, tmp_path: Path, column: str) -> None:
-    """The digest of a run does not contain its times."""
+    """The digest of a run does not cover its times."""
     data = small.read_bytes()
     with closing(sqlite3.connect(small)) as connection:
         started, ended = [text.encode() for text in connection.execute("SELECT started, ended FROM run").fetchone()]
@@ -230,25 +230,25 @@ TEXT = "CREATE TABLE place (number INTEGER PRIMARY KEY, record, board, round, se
 SCHEMAS = {
     "arena makes no view z": ("view", "z", "z", "CREATE VIEW z AS SELECT 1"),
     "arena makes no trigger z": ("trigger", "z", "run", "CREATE TRIGGER z AFTER INSERT ON run BEGIN SELECT 1; END"),
-    "its table place is not as arena makes it": ("table", "place", "place", TEXT),
+    "its table place differs from the one that arena makes": ("table", "place", "place", TEXT),
 }
 
 
 @pytest.mark.parametrize("words", SCHEMAS)
 def test_a_changed_schema_is_damage(small: Path, words: str) -> None:
-    """Only a declared command of an extension may have further tables."""
+    """Only declared commands of extensions may add tables."""
     with closing(sqlite3.connect(small)) as connection:
         objects = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     assert fit_schema(objects) == ("", False)
     other = SCHEMAS[words]
     assert fit_schema([*[one for one in objects if one[1] != other[1]], other]) == (words, False)
     changed = [(kind, name, table, sql and sql.replace("board INTEGER", "boarD INTEGER")) for kind, name, table, sql in objects]
-    assert fit_schema(changed) == ("its table place is not as arena makes it", True)
+    assert fit_schema(changed) == ("its table place differs from the one that arena makes", True)
     assert [fit_schema(objects[first:])[1] for first in (1, 2, 6, len(objects))] == [True, False, False, False]
 
 
 def test_a_wrong_header_is_reported(small: Path) -> None:
-    """Offsets in SQLite's file format: size of pages at 16, number of pages at 28, version at 60, application at 68."""
+    """By SQLite's file format, the offsets are: page size 16, number of pages 28, version 60, application 68."""
     data = small.read_bytes()
     header, size = data[:HEADER_BYTES], len(data)
     assert describe_header(header, size) == describe_header(header, None) == []

@@ -49,7 +49,7 @@ def timeless(path: Path) -> dict[str, dict[str, Any]]:
         return {record.id: record.timeless() for record, _ in store.records()}
 
 
-def test_a_void_match_that_is_played_again_leaves_no_rows(tmp_path: Path) -> None:
+def test_a_replayed_void_match_leaves_no_old_rows(tmp_path: Path) -> None:
     """With four seats, a match has rows in all tables."""
     spec = load_spec({"game": "hearts", "rounds": 1, "agents": [{"agent": "random", "label": label} for label in "abcd"]})
     (scheduled, *_) = Schedule(spec).take(1)
@@ -100,8 +100,8 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
     assert place == Scheduled(first.number, first.board, first.pairing)
 
 
-def test_a_decision_without_the_flag_has_no_proven_value() -> None:
-    """Stores of earlier versions do not have the flag `exact`."""
+def test_a_decision_without_the_flag_exact_has_no_proven_value() -> None:
+    """Stores of earlier versions do not have this flag."""
     assert [(one.value, one.exact) for one in decisions_of("0,5,0,1000,3,1.0;1,5,0,1000,,-1.0,1;0,5,0,1000")] == [
         (1.0, False), (-1.0, True), (None, False)
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def _faulty(folder: Path) -> Path:
     return file
 
 
-def test_a_run_without_matches_does_not_date_the_results(tmp_path: Path) -> None:
+def test_a_run_without_matches_does_not_change_the_date_of_the_results(tmp_path: Path) -> None:
     path, then, later = tmp_path / "a.db", "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
     arena.run(SPEC, store=path)
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -214,7 +214,7 @@ def test_a_reader_sees_a_running_writers_records(tmp_path: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    """And are not changed."""
+    """The files are not changed."""
     text = tmp_path / "text.db"
     text.write_text("this is no database, but it is longer than a header would be" * 30)
     other = tmp_path / "other.db"
@@ -298,7 +298,7 @@ def test_a_disk_that_is_full_before_the_run_is_reported(small: Path) -> None:
     assert len(timeless(small / "a.db")) == 18
 
 
-def test_a_store_is_put_aside_under_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_is_renamed_to_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.db"
     assert put_aside(path) is None
     names, kept = [], []
@@ -347,7 +347,7 @@ def test_a_store_on_a_read_only_medium_can_be_read(tmp_path: Path) -> None:
         free()
 
 
-def test_merging_is_a_union(tmp_path: Path) -> None:
+def test_a_merged_store_is_the_union_of_its_inputs(tmp_path: Path) -> None:
     whole = {record.id: record.timeless() for record in arena.run(SHARED).records}
     for number in (1, 2, 3):
         _shard(tmp_path / f"{number}.db", number, 3)
@@ -389,8 +389,8 @@ def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("change", [{"rounds": 3}, {"agents": ["random", "greedy", "minimax"]}])
-def test_stores_of_a_spec_that_grew_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
-    """Matches of the older spec wait for the next run."""
+def test_stores_of_an_extended_spec_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
+    """Matches of the older spec are used by the next run."""
     monkeypatch.chdir(tmp_path)
     spec = {"game": "tic-tac-toe", "rounds": 2, "seed": 7, "agents": ["random", "greedy"]}
     arena.run(spec, store="old.db")
@@ -402,7 +402,7 @@ def test_stores_of_a_spec_that_grew_are_merged(tmp_path: Path, monkeypatch: pyte
     done = CliRunner().invoke(cli, ["merge", "all.db", "old.db", "new.db"], standalone_mode=False)
     assert done.return_value == 0
     assert f"note: {idle} match" in done.stderr
-    assert "`arena run SPEC --store all.db` adds those that belong to SPEC" in done.stderr
+    assert "`arena run SPEC --store all.db` adds the ones that belong to SPEC" in done.stderr
     whole = arena.run({**spec, **change}, store="all.db")
     assert set(timeless(Path("old.db"))) <= {record.id for record in whole.records}
 
@@ -432,7 +432,7 @@ def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) ->
 
 @pytest.mark.process
 def test_a_store_names_the_software_of_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without host, user and folder. A merge keeps all."""
+    """It contains no host, user or folder. A merge keeps all entries."""
     head = _make_repository(tmp_path / "work")
     monkeypatch.chdir(tmp_path / "work")
     for name in ("a.db", "b.db"):
@@ -470,7 +470,7 @@ def _make_repository(folder: Path) -> str:
 
 @pytest.mark.process
 def test_the_commit_equals_the_output_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With loose and packed references, in a folder below, in a worktree, and if no branch is checked out."""
+    """The cases are loose and packed references, a subfolder, a worktree, and a detached HEAD."""
     place, tree = tmp_path / "repository", tmp_path / "tree"
     commit = _make_repository(place)
     (below := place / "a" / "b").mkdir(parents=True)
@@ -539,7 +539,7 @@ def test_an_empty_store_has_no_tallies(tmp_path: Path) -> None:
 
 
 def test_large_counts_of_steps_are_summed(tmp_path: Path) -> None:
-    """10^15 a match, in more matches than a whole number of SQLite can hold."""
+    """Each match has 10^15 steps, and the sum exceeds the integers of SQLite."""
     rounds = 2**63 // 10**15 + 1
     spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
     with closing(MatchRunner(spec)) as stage:
@@ -555,7 +555,7 @@ def test_large_counts_of_steps_are_summed(tmp_path: Path) -> None:
     assert tally.counts[0].moves / rounds == Limits.MAX_COUNT
 
 
-def test_a_store_without_tables_is_made_again(tmp_path: Path) -> None:
+def test_a_store_without_tables_is_created_again(tmp_path: Path) -> None:
     """A killed run leaves an empty database."""
     path = tmp_path / "early.db"
     with sqlite3.connect(path) as connection:

@@ -123,7 +123,7 @@ def test_a_newer_version_is_refused(attacked: Callable[..., Path], capsys: pytes
 
     code, found = verdict_on(attacked(change, fits=False), capsys)
     assert code == 2
-    assert "made by a newer arena (bundle version 2, here 1)" in found["message"]
+    assert "made by a newer version of arena (bundle version 2, here 1)" in found["message"]
 
 
 # Planted changes

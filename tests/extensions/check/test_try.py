@@ -69,7 +69,7 @@ def arena_agents(): return [Rare]
 BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(legal)]")
 
 
-def test_an_agent_is_checked_rated_and_placed(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_an_agent_is_checked_rated_and_ranked(tmp_path: Path, called: Callable[..., Called]) -> None:
     """The agent plays every game that fits against the built-in agents that fit. A strong agent beats the random player."""
     (tmp_path / "strong.py").write_text(STRONG)
     ended = called("arena", "try", "strong.py")
@@ -107,8 +107,8 @@ def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]], 
     return Tried(board, {("a", other): found for other, found in pairs.items()}, games)
 
 
-def test_a_slow_agent_is_named_as_the_reason() -> None:
-    """Three seconds a decision against a millisecond: a game of five moves, of which three were its own."""
+def test_a_slow_agent_is_reported_as_the_reason_for_few_games() -> None:
+    """Its decisions take three seconds instead of a millisecond. It makes three of the five moves of a game."""
     decisions = tuple([Decision(seat, 0, 0, (3.0, 0.001)[seat], None, None) for seat in (0, 1, 0, 1, 0)])
     record = arena.play("tic-tac-toe", ["random", "random"])._replace(labels=("slow", "random"), decisions=decisions)
     played = [PlayedMatch(0, 0, Pairing(0, (0, 1)), record)]
@@ -117,34 +117,36 @@ def test_a_slow_agent_is_named_as_the_reason() -> None:
 
 
 @pytest.mark.process
-def test_too_few_seconds_give_no_place(tmp_path: Path, inside: Inside) -> None:
-    """In a thousandth of a second no round is finished; a place from one game would say nothing."""
+def test_too_little_time_gives_no_rank(tmp_path: Path, inside: Inside) -> None:
+    """No round is finished within a millisecond, and a rank from one game would be meaningless."""
     (tmp_path / "strong.py").write_text(STRONG)
     few = inside("try", "strong.py", "--game", "tic-tac-toe", "--seconds", "0.001").stdout
-    assert "strong at tic-tac-toe: no place, because there was not enough time for a round" in few
+    assert "strong at tic-tac-toe: not ranked, because there was not enough time for a round" in few
     assert "--seconds S gives more time." in few
 
 
-@pytest.mark.parametrize(("failures", "said"), [(3, "no place, because it failed in 3 of 8 games"), (0, "place 1 of 2, shared")])
-def test_an_agent_that_fails_has_no_place(failures: int, said: str) -> None:
-    """Also where it shares the points of another: a place would say that it can play."""
+@pytest.mark.parametrize(
+    ("failures", "said"), [(3, "not ranked, because it failed in 3 of 8 games"), (0, "place 1 of 2, shared")]
+)
+def test_an_agent_that_fails_has_no_rank(failures: int, said: str) -> None:
+    """This holds even if it has as many points as another agent, because a rank would suggest that it can play."""
     rows = ({"agent": "a", "rank": 1, "games": 8, "failures": failures}, {"agent": "b", "rank": 1, "games": 8, "failures": 0})
     board = tried([], 4, {}).board
     assert place(replace(board, rows=rows), "a") == said
     assert place(replace(board, rows=rows), "b") == "place 1 of 2, shared"
 
 
-def test_agents_that_have_not_played_have_no_place_and_do_not_count() -> None:
+def test_agents_that_have_not_played_are_not_ranked_or_counted() -> None:
     rows = tuple(
         [{"agent": name, "rank": rank, "games": games} for name, rank, games in (("a", 1, 8), ("b", 2, 8), ("c", None, 0))]
     )
     board = replace(tried([], 4, {}).board, rows=rows)
     assert place(board, "b") == "place 2 of 2"
-    assert place(board, "c") == "no place, because it has not played"
+    assert place(board, "c") == "not ranked, because it has not played"
 
 
-def test_a_single_game_against_each_gives_no_scores() -> None:
-    """The first round was not finished: one game each."""
+def test_one_game_against_each_opponent_gives_no_scores() -> None:
+    """The first round was not finished."""
     board = tried([None, 0.0, 1.0], 1, {"b": [Pair.of(0, 1)], "c": []})
     assert against_each(board, "a") == "has played too few games for scores"
 
@@ -179,28 +181,28 @@ RATED = ", and ratings from the games of all agents decide"
         ),
     ],
 )
-def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
-    """Of two equal agents, one wins all of n pairs in 2 of 2 ** n cases: less than one in twenty from six pairs on."""
+def test_too_few_pairs_give_no_verdict(pairs: int, said: str) -> None:
+    """One of two equal agents wins all n pairs with probability 2 / 2 ** n, which is below 5 % from six pairs on."""
     assert (binomtest(pairs, pairs).pvalue < 0.05) == (pairs >= 6)
     assert against_each(tried([None, 0.0, 1.0], 2 * pairs, {"b": [LOST] * pairs, "c": [WON] * pairs}), "a") == said
 
 
 def test_games_are_counted_for_each_opponent() -> None:
-    """The time was over before the first game against c. The 16 games against b are 8 pairs."""
+    """The time ended before the first game against c. The 16 games against b are 8 pairs."""
     said = against_each(tried([None, 0.0, None], 8, {"b": [LOST] * 8}), "a")
     assert said == f"is worse than b (0 %); the percentages are its scores in 8 pairs of games against each agent{RATED}"
 
 
 def test_the_sentence_agrees_with_the_leaderboard() -> None:
-    """The board corrects its tests for all pairs of agents, so the sentence must not test again."""
+    """The leaderboard corrects its tests for all pairs of agents, so the sentence uses its results."""
     pairs = {"b": [WON] * 17 + [LOST] * 3, "c": [WON] * 17 + [LOST] * 3}
     said = against_each(tried([None, 0.85, 0.85], 40, pairs, "b"), "a")
     judged = "is better than c (85 %); has played too few different games for a verdict against b (85 %)"
     assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent{RATED}"
 
 
-def test_more_games_are_needed_where_only_the_correction_withholds_a_verdict() -> None:
-    """All of 8 pairs lost have the p-value 2 / 2 ** 8 alone, and 30 times this after Holm's correction for 30 tests."""
+def test_more_games_are_suggested_if_only_the_correction_prevents_a_verdict() -> None:
+    """For 8 lost pairs, the p-value is 2 / 2 ** 8, and 30 times this after Holm's correction for 30 tests."""
     assert binomtest(8, 8).pvalue < 0.05 < 30 * binomtest(8, 8).pvalue
     said = against_each(tried([None, 0.0, 0.5], 16, {"b": [LOST] * 8, "c": [WON, LOST] * 4}, "b", "c"), "a")
     judged = "cannot be distinguished from c (50 %); has played too few different games for a verdict against b (0 %)"
@@ -217,8 +219,8 @@ def test_the_sentence_uses_the_ranking_of_the_board() -> None:
     assert said == f"{judged}; the numbers are mean returns, its own is 38.3, in 40 pairs of games against each agent"
 
 
-def test_games_that_repeat_themselves_tell_nothing() -> None:
-    """Twenty pairs that are all one pair; the others are told all the same."""
+def test_repeated_games_give_no_verdict() -> None:
+    """Twenty pairs are all the same pair. The other opponents are still reported."""
     repeated = Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))
     said = against_each(tried([None, 1.0, 1.0], 40, {"b": [repeated], "c": [WON] * 20}), "a")
     judged = "is better than c (100 %); has played too few different games for a verdict against b (100 %)"
@@ -226,7 +228,7 @@ def test_games_that_repeat_themselves_tell_nothing() -> None:
 
 
 def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:
-    """The author's file and line, exit code 1, and no leaderboard."""
+    """The output has the author's file and line, and no leaderboard. The exit code is 1."""
     (tmp_path / "broken.py").write_text(BROKEN)
     ended = inside("try", "broken.py")
     assert ended.returncode == 1
@@ -238,7 +240,7 @@ def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:
 
 @pytest.mark.process
 def test_a_game_is_shown_with_a_match_and_its_agents(tmp_path: Path, inside: Inside) -> None:
-    """For the game of the template, a leaderboard of built-in agents comes first, and then a match with all positions."""
+    """The game comes from a template. A leaderboard of built-in agents comes first, followed by a match with all positions."""
     inside("new", "game", "heap")
     ended = inside("try", "heap.py")
     assert ended.returncode == 0, ended.stderr
@@ -304,7 +306,7 @@ def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Insid
 
 @pytest.mark.process
 def test_the_result_of_an_agent_fits_on_a_screen(tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without `--details`, 25 lines of 80 columns: where it stands in each game, against which agents, and what to do next."""
+    """Without `--details`, at most 25 lines of 80 columns show the ranks, the opponents and the next steps."""
     (tmp_path / "game.py").write_text(WIDE)
     (tmp_path / "first file.py").write_text(FOR_WIDE)
     ended = inside("try", "first file.py", "--plugin", "game.py")
@@ -321,16 +323,17 @@ def test_the_result_of_an_agent_fits_on_a_screen(tmp_path: Path, inside: Inside,
 
 @pytest.mark.process
 def test_faults_in_matches_are_part_of_the_short_result(tmp_path: Path, inside: Inside) -> None:
-    """The check plays few matches; a fault that they do not show is named with its message."""
+    """A fault that does not occur in the few matches of the check is shown with its message."""
     (tmp_path / "rare.py").write_text(RARE)
     ended = inside("try", "rare.py", "--game", "tic-tac-toe")
-    assert re.search(r"^rare at tic-tac-toe: no place, because it failed in .*no idea", ended.stdout, re.MULTILINE), ended.stdout
+    assert re.search(r"^rare at tic-tac-toe: not ranked, because it failed in .*no idea", ended.stdout, re.MULTILINE), (
+        ended.stdout
+    )
     assert len(ended.stdout.splitlines()) <= 25
 
 
 @pytest.mark.process
-def test_the_list_of_agents_begins_with_agents_without_needs(tmp_path: Path, inside: Inside) -> None:
-    """Agents that need a file or a server have a line of their own."""
+def test_agents_that_need_a_file_or_a_server_are_listed_separately(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
     said = inside("try", "game.py").stdout
     ready, furnished = re.findall(
@@ -342,7 +345,7 @@ def test_the_list_of_agents_begins_with_agents_without_needs(tmp_path: Path, ins
 
 @pytest.mark.process
 def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> None:
-    """A heuristic stands beside the default one and none at all, on the same positions."""
+    """The heuristic is compared with the default one and with none, on the same positions."""
     inside("new", "heuristic", "near", "--game", "sliding-tiles")
     ended = inside("try", "near.py")
     assert ended.returncode == 0, ended.stderr
@@ -351,7 +354,7 @@ def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> N
 
 @pytest.mark.process
 def test_a_game_for_one_seat_is_tried(tmp_path: Path, inside: Inside) -> None:
-    """A game that is not a puzzle has returns instead of solutions. The sentence has the mean of the board's column."""
+    """A game that is not a puzzle has returns instead of solutions. The sentence has the mean from the leaderboard."""
     inside("new", "agent", "mine", "--game", "2048")
     ended = inside("try", "mine.py", "--game", "2048", "--seconds", "5", "--details")
     assert ended.returncode == 0, ended.stderr
@@ -415,7 +418,7 @@ def arena_heuristics(): return [last]
 
 @pytest.mark.process
 def test_a_game_with_too_few_agents_is_skipped(tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the built-in agents, only one that plays at random is left here. The rest of the file is tried all the same."""
+    """Only one built-in agent, which plays at random, can play it. The rest of the file is still tried."""
     monkeypatch.setattr(arena.Registry, "list_references", lambda _, game: ["random"])
     (tmp_path / "three.py").write_text(THREE)
     ended = inside("try", "three.py", "--seconds", "0.3")
@@ -445,8 +448,8 @@ def test_a_game_with_as_many_agents_as_seats_is_played(tmp_path: Path, inside: I
         (("empty.py",), "defines nothing for arena; expected one of the hooks"),
     ],
 )
-def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
-    """A file that is not there, a name instead of a file, a file without hooks."""
+def test_invalid_calls_are_refused(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
+    """The cases are a missing file, a name instead of a file, and a file without hooks."""
     (tmp_path / "empty.py").write_text("")
     ended = inside("try", *words)
     assert ended.returncode == 2

@@ -86,7 +86,9 @@ def solver(cost: int, *, solved: bool = True, **given: Any) -> Attempt:
 
 
 def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
-    """By hand, from the records: an unsolved position counts as twice the limit, whatever the largest attempt used."""
+    """The expected values are computed by hand. An unsolved position counts as twice the limit, whatever the largest attempt
+    used.
+    """
     agents = ["bfs", {"agent": "a-star", "heuristic": "misplaced"}]
     spec = {"game": {"name": "sliding-tiles", "shuffle": 25}, "rounds": 20, "limits": {"nodes": 300}, "agents": agents}
     records = list(arena.run(spec, store=tmp_path / "limited.db").records)
@@ -100,7 +102,9 @@ def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
 
 
 def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None:
-    """By hand: limits of 0.08 s accept answers for a while longer, so 0.1 s solved counts 0.1 s, and unsolved counts 0.16 s."""
+    """Under a limit of 0.08 s, answers are accepted a little longer. A solution after 0.1 s counts as 0.1 s, and an unsolved
+    position as 0.16 s.
+    """
     one = {0: solver(10), 1: solver(4)}
     other = {0: solver(8, solved=False), 1: solver(2)}
     found = compare_attempts((("one", 0), ("other", 1)), (one, other), Contrasts({}, {}), {}, {"seconds": 0.08}, {})
@@ -108,7 +112,7 @@ def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None
 
 
 def test_solutions_that_are_states_have_no_length() -> None:
-    """Their moves are steps of the search, so only what was solved and the effort are compared."""
+    """The moves are steps of the search, so only solved positions and effort are compared."""
     one, other = [{place: solver(place + more) for place in range(8)} for more in (1, 3)]
     found = [
         compare_attempts((("one", 0), ("two", 1)), (one, other), Contrasts({}, {}), {}, {}, {3: 2}, path_matters=path_matters)
@@ -136,8 +140,10 @@ def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, 
     assert found.untimed is None or found.untimed.startswith(f"The times of {named} are left out")
 
 
-def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) -> None:
-    """Solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the shortest."""
+def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list[Record]]) -> None:
+    """The output has solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the
+    optimum.
+    """
     path, records = puzzle
     (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
     (found,) = board["pairs"]
@@ -242,8 +248,8 @@ def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, 
     assert [means["mean_one"], means["mean_other"]] == pytest.approx(board["pairs"][0]["branching"])
 
 
-def test_budgets_of_time_have_a_unit_that_fits(puzzle: tuple[Path, list[Record]]) -> None:
-    """Each row is the budget of the JSON in microseconds, milliseconds or seconds, from 1 to 1,000 of them."""
+def test_time_budgets_have_a_suitable_unit(puzzle: tuple[Path, list[Record]]) -> None:
+    """Each row is a budget from 1 to 1,000 microseconds, milliseconds or seconds, and equals the budget in JSON."""
     names = ("by distance", "by place")
     (board,) = json.loads(called("compare", str(puzzle[0]), *names, "--format", "json").output)
     budgets = [row["budget"] for row in board["pairs"][0]["by_seconds"]]
@@ -271,8 +277,8 @@ def test_no_share_is_shown_for_a_budget_above_the_limit(tmp_path: Path) -> None:
     assert not re.search(r"^ *500 ", text, re.MULTILINE)
 
 
-def test_attempts_that_end_by_themselves_limit_no_table(tmp_path: Path) -> None:
-    """A climb that gives up at once would not have solved more with more nodes, so the search's rows all stand."""
+def test_attempts_that_end_before_the_limit_do_not_shorten_the_table(tmp_path: Path) -> None:
+    """A climb that gives up early would not solve more with more nodes, so all rows of the search are shown."""
     spec = {"game": "n-queens", "rounds": 20, "limits": {"nodes": 20_000}, "agents": [GIVES_UP, "min-conflicts"]}
     records = list(arena.run(spec, store=tmp_path / "queens.db").records)
     first, second = ([record for record in records if record.labels[0] == label] for label in ("climb", "min-conflicts"))
@@ -284,8 +290,8 @@ def test_attempts_that_end_by_themselves_limit_no_table(tmp_path: Path) -> None:
     assert (last["one"], last["other"]) == (fmean(bool(record.solved) for record in first), 1.0)
 
 
-def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None:
-    """The better one comes first, whichever was named first, with the bounds and the chance of the numbers."""
+def test_the_first_sentence_summarises_the_comparison(puzzle: tuple[Path, list[Record]]) -> None:
+    """The better entry comes first, whatever the order of the names, with bounds and the likelihood of superiority."""
     path, _ = puzzle
     (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
     (found,) = board["pairs"]
@@ -308,7 +314,9 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
 
 
 def test_all_tests_of_a_board_are_corrected_together(puzzle: tuple[Path, list[Record]]) -> None:
-    """Every aspect of six pairs of four agents, as statsmodels and R do it: step down, never falling; two named have the same."""
+    """statsmodels and R give the same p-values for all measures of six pairs of four agents. Naming two entries does not change
+    them.
+    """
     path, _ = puzzle
     (board,) = json.loads(called("compare", str(path), "--format", "json").output)
     assert len(board["pairs"]) == 6
@@ -330,8 +338,10 @@ def test_all_tests_of_a_board_are_corrected_together(puzzle: tuple[Path, list[Re
     assert two in board["pairs"]
 
 
-def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) -> None:
-    """Pentanomial counts from the records: one position, seats swapped, and alike pairs once where nobody drew."""
+def test_two_players_are_compared_by_pairs_of_games(game: tuple[Path, list[Record]]) -> None:
+    """Pentanomial counts come from the records. Games of a pair have the same position and swapped seats, and repeated pairs
+    count once.
+    """
     path, records = game
     (board,) = json.loads(called("compare", str(path), "greedy", "random", "--format", "json").output)
     (found,) = board["pairs"]
@@ -358,8 +368,8 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
 
 
-def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
-    """A comparison of half a run names its shard, and that of both halves says nothing; nobody ended the run."""
+def test_two_merged_shards_are_a_finished_run(tmp_path: Path) -> None:
+    """A comparison of one shard mentions the shard. A comparison of the merged store does not mention an unfinished run."""
     (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
     stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
     for half in (0, 1):
@@ -396,8 +406,10 @@ def arena_agents():
 """
 
 
-def test_board_compare_stats_and_python_give_one_number(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
-    """Of a board of two: the Elo of the score with its interval, everywhere. Of a larger board: its difference of ratings."""
+def test_board_compare_stats_and_python_give_the_same_number(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+    """On a board of two entries, it is the Elo of the score with its interval. On a larger board, it is the difference of
+    ratings.
+    """
     spec = {**GAME, "agents": ["random", "greedy"]}
     arena.run(spec, store=tmp_path / "two.db")
     ((told,),) = [board["pairs"] for board in json.loads(called("compare", str(tmp_path / "two.db"), "--format", "json").output)]
@@ -419,7 +431,7 @@ def test_board_compare_stats_and_python_give_one_number(game: tuple[Path, list[R
 
 
 def test_a_page_of_comparisons_is_written_for_boards_with_open_intervals(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
-    """Six agents whose pairings differ, of which some have open intervals, and a board with three."""
+    """One board has six agents, with open intervals for some pairings. The other board has three agents."""
     agents = ["random", "greedy", *[{"agent": "alpha-beta", "depth": depth} for depth in (1, 2, 3, 4)]]
     arena.run({"game": "tic-tac-toe", "openings": {"plies": 1}, "rounds": 12, "agents": agents}, store=tmp_path / "six.db")
     for store in (tmp_path / "six.db", game[0]):
@@ -447,7 +459,7 @@ def test_the_text_names_the_pairs_that_count(agent: Any, counted: str, folded: b
     assert "By the ratings of the whole leaderboard" not in text  # there are only these two
     remarks = render(results, Leaderboard.of_results(results))
     assert "40 games, 2 different." in remarks
-    assert ("Repeated games say nothing new" in remarks) == folded
+    assert ("Repeated games give no new information" in remarks) == folded
 
 
 LOSER = """
@@ -483,8 +495,10 @@ def test_a_tiny_p_value_is_not_shown_as_zero(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "by"), [("game", ()), ("game", ("--by", "seconds")), ("puzzle", ()), ("puzzle", ("--by", "nodes"))]
 )
-def test_several_pairs_are_a_matrix_and_a_sentence_each(kind: str, by: tuple[str, ...], request: pytest.FixtureRequest) -> None:
-    """Each sentence is one of the details of its pair, and each pair has two cells with opposite differences."""
+def test_several_pairs_are_shown_as_a_matrix_and_sentences(
+    kind: str, by: tuple[str, ...], request: pytest.FixtureRequest
+) -> None:
+    """Each sentence also occurs in the details of its pair. Each pair has two cells with opposite differences."""
     store = str(request.getfixturevalue(kind)[0])
     (board,) = json.loads(called("compare", store, *by, "--format", "json").output)
     pairs = [(pair["one"], pair["other"]) for pair in board["pairs"]]
@@ -504,7 +518,7 @@ def test_several_pairs_are_a_matrix_and_a_sentence_each(kind: str, by: tuple[str
 
 
 def test_the_calculator_gives_published_figures() -> None:
-    """A match of a public framework: 11.84 plus or minus 4.83 Elo, a ratio of 2.91; and 120, 80, 200."""
+    """A match of a public framework gives 11.84 +- 4.83 Elo and a ratio of 2.91. The other example is 120, 80 and 200."""
     text = called("stats", "--pentanomial", "24", "609", "1406", "767", "42", "--sprt", "0", "3").output
     assert "Elo difference +11.8 (" in text
     assert "Margin ± 4.83." in text
@@ -515,7 +529,7 @@ def test_the_calculator_gives_published_figures() -> None:
 
 
 def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
-    """Nothing but a bound."""
+    """It has only one bound."""
     text = called("stats", "6", "0", "0").output
     assert "Elo difference unknown, because all points went one way (95 % interval above +" in text
     assert "nan" not in text
@@ -562,13 +576,13 @@ def test_a_forecast_exceeds_the_pairs_played_so_far() -> None:
         (("by place", "by place"), "expected two or more different entries"),
     ],
 )
-def test_bad_calls_of_compare(puzzle: tuple[Path, list[Record]], arguments: tuple[str, ...], words: str) -> None:
-    """What was expected, what came, and what there is."""
+def test_invalid_calls_of_compare_are_refused(puzzle: tuple[Path, list[Record]], arguments: tuple[str, ...], words: str) -> None:
+    """The message has the expected value, the given value and the existing entries."""
     assert words in str(called("compare", str(puzzle[0]), *arguments).exception)
 
 
-def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
-    """A store whose run has begun and no more."""
+def test_entries_that_never_met_cannot_be_compared(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+    """The run of the store has started, but no match was played."""
     assert "no store" in str(called("compare", str(tmp_path / "none.db"), "a", "b").exception)
     path = tmp_path / "gauntlet.db"
     arena.run({**GAME, "rounds": 2, "format": "gauntlet"}, store=path)
@@ -577,8 +591,8 @@ def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path)
 
 
 @pytest.mark.parametrize("arguments", [("6", "0"), ("6", "-1", "0"), ("6", "x", "0"), ("1", "2", "3", "--sprt", "0", "3")])
-def test_bad_calls_of_stats(arguments: tuple[str, ...]) -> None:
-    """Refused as a fault of the call."""
+def test_invalid_calls_of_stats_are_refused(arguments: tuple[str, ...]) -> None:
+    """They are usage errors."""
     assert type(called("stats", *arguments).exception).__module__.startswith("click")
 
 
@@ -618,7 +632,7 @@ def arena_games(): return [Three]
 
 
 def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
-    """The difference of the leaderboard's ratings; no pairs of games, which there are none of, and no columns of two seats."""
+    """The output has the difference of ratings from the leaderboard, but no pairs of games and no columns for two seats."""
     (tmp_path / "three.py").write_text(THREE)
     agents = ["random", "greedy", "mcts", {"agent": "lookahead", "depth": 2}]
     spec = {"game": "three", "rounds": 4, "agents": agents, "limits": {"nodes": 60}, "plugins": [str(tmp_path / "three.py")]}
@@ -633,8 +647,8 @@ def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
     assert "1st seat" not in render(results, [board])
 
 
-def test_a_likelihood_says_that_it_is_not_corrected(tmp_path: Path) -> None:
-    """Beside corrected p-values it is marked, and it is in the CSV; two agents alone have nothing to correct."""
+def test_likelihoods_are_marked_as_not_corrected(tmp_path: Path) -> None:
+    """They are marked beside corrected p-values, and occur in CSV. Two agents alone need no correction."""
     agents = ["random", {"agent": "random", "label": "twin"}, "greedy"]
     for number in (2, 3):
         arena.run({**GAME, "rounds": 4, "agents": agents[:number]}, store=tmp_path / f"{number}.db")
@@ -648,8 +662,8 @@ def test_a_likelihood_says_that_it_is_not_corrected(tmp_path: Path) -> None:
     assert "table.superiority" in rows[0]
 
 
-def test_few_pairs_with_dice_need_more_pairs(tmp_path: Path) -> None:
-    """No game of Pig is repeated, so no openings are advised."""
+def test_few_pairs_with_dice_do_not_get_advice_on_openings(tmp_path: Path) -> None:
+    """No game of Pig is repeated, so more pairs are advised."""
     spec = {"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]}
     arena.run(spec, store=tmp_path / "pig.db")
     text = called("compare", str(tmp_path / "pig.db")).output
@@ -657,8 +671,8 @@ def test_few_pairs_with_dice_need_more_pairs(tmp_path: Path) -> None:
     assert "opening" not in text
 
 
-def test_an_agent_without_nodes_does_not_need_few_of_them(tmp_path: Path) -> None:
-    """Random moves report no nodes; the board and the comparison make no test of nodes, and say why."""
+def test_an_agent_without_nodes_is_not_compared_by_nodes(tmp_path: Path) -> None:
+    """Random play reports no nodes. The board and the comparison do not test nodes, and give the reason."""
     store = tmp_path / "idle.db"
     results = arena.run(
         {"game": {"name": "hanoi", "discs": 1}, "rounds": 12, "agents": ["bfs", "random"], "limits": {"nodes": 50}}, store=store
@@ -681,14 +695,14 @@ def test_an_agent_without_nodes_does_not_need_few_of_them(tmp_path: Path) -> Non
 
 
 def test_a_level_match_has_no_negative_zero() -> None:
-    """-0.0 is no number that a reader expects."""
+    """Readers do not expect -0.0."""
     document = CliRunner().invoke(cli, ["stats", "3", "4", "3", "--format", "json"], standalone_mode=False).output
     assert '"elo": 0.0' in document
     assert "-0.0," not in document
 
 
 def test_equal_p_values_are_rounded_alike() -> None:
-    """The sign test and Wilcoxon's test of five equal leads are both 2 / 2^5, but for an error of rounding."""
+    """The sign test and Wilcoxon's test of five equal leads both give 2 / 2^5, except for rounding errors."""
     both = 2 / 2**5
     texts = {p_value_text(value) for value in (both, both + 1e-15, both - 1e-15)}
     assert texts == {"p = 0.063"}
@@ -701,7 +715,7 @@ TWINS = [{"agent": name, "depth": 2, "label": name} for name in ("alpha-beta", "
 
 def test_repeats_of_one_pairing_do_not_hide_other_differences(tmp_path: Path) -> None:
     """The two searches repeat their two games. `random` has the lower mean return in every round, which the board and the
-    comparison both say.
+    comparison report.
     """
     spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 20, "agents": ["random", *TWINS]}
     results = arena.run(spec, store=tmp_path / "three.db")
@@ -729,7 +743,7 @@ def test_repeats_of_one_pairing_do_not_hide_other_differences(tmp_path: Path) ->
 
 
 def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
-    """Equal ranks have a `~`, and a line says why there is no interval."""
+    """Their ranks have a `~`, and a remark explains why there are no intervals."""
     spec = {"game": "tic-tac-toe", "rank": "returns", "rounds": 5, "agents": TWINS}
     results = arena.run(spec, store=tmp_path / "drawn.db")
     [board] = Leaderboard.of_results(results)
@@ -743,8 +757,8 @@ def test_agents_that_only_repeat_their_games_are_marked(tmp_path: Path) -> None:
     [(8, True, "games of some pairs are missing"), (2, True, "too few rounds differ"), (2, False, "too few rounds differ")],
 )
 @pytest.mark.parametrize("entries", [2, 3])
-def test_the_cause_is_said_if_nothing_is_tested(entries: int, rounds: int, missing: bool, cause: str) -> None:
-    """With all partners, eight pairs are tested and two are not."""
+def test_the_reason_is_given_if_no_test_is_possible(entries: int, rounds: int, missing: bool, cause: str) -> None:
+    """With all partner games, eight pairs can be tested, and two cannot."""
     labels = ("one", "two", "three")[:entries]
     tally = Tally(BoardInfo("half", {}, "versus", labels, 1000, exact=True))
     for round_ in range(rounds):
@@ -758,8 +772,8 @@ def test_the_cause_is_said_if_nothing_is_tested(entries: int, rounds: int, missi
     assert f"no test, because {cause}" in text
 
 
-def test_lone_games_are_counted_as_such(tmp_path: Path) -> None:
-    """Other shards have the other games of some pairs; openings would not bring them."""
+def test_games_without_their_partner_are_counted(tmp_path: Path) -> None:
+    """The other games of some pairs are in other shards, so openings are not advised."""
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 4\nagents: [random, greedy, {agent: random, label: lot}]\n")
     part = ("--shard", "1/3", "--store", str(tmp_path / "part.db"), "--workers", "1")
     assert called("run", str(tmp_path / "cup.yaml"), *part).exit_code == 0

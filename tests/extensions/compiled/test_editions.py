@@ -318,7 +318,7 @@ def test_too_many_actions_make_the_decision_plain(compiling: None) -> None:
     record = arena.play(Narrow(heap=300), [Minimax(depth=2), Minimax(depth=2)], position="(6, 0)", limits={"moves": 1})
     assert record.decisions[0].nodes == 3 + 399 + 3 + 3
     reasons = [pair.reason for pair in seam._pairs.values() if pair.engine == "full-width"]
-    assert "a number or an index did not fit" in reasons
+    assert "a number or an index was out of range" in reasons
 
 
 def test_a_board_that_is_too_large_has_no_compiled_rules() -> None:

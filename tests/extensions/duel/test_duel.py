@@ -193,7 +193,7 @@ def test_the_next_duel_uses_the_game_and_the_plugins_of_the_last(
     assert first.returncode == 0
     assert re.match(
         r"v1 \(.*\) is kept in .*\.\n"
-        r"Nothing was played: there is no earlier version to play against \(edge\.py is not in a git repository",
+        r"Nothing was played: no earlier version exists to play against \(edge\.py is not in a git repository",
         first.stdout,
     ), first.stderr
     assert [one.name for one in VersionFolder(tmp_path / "duel-edge", "edge.py").versions()] == ["v1"]
@@ -216,7 +216,7 @@ def test_the_next_duel_uses_the_game_and_the_plugins_of_the_last(
     stores = sorted(store.name for store in (tmp_path / "duel-edge").glob("*.db"))
     assert stores == ["001-v3-v2.db", "002-v4-v3.db", "003-v4-v3.db"]
     monkeypatch.chdir(tmp_path)
-    assert "a duel needs a game for two, and sudoku has 1 seat;" in refuse("edge.py", "--game", "sudoku")
+    assert "a duel needs a game for two players, but sudoku has 1 seat;" in refuse("edge.py", "--game", "sudoku")
 
 
 @pytest.mark.process

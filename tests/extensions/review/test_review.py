@@ -108,7 +108,7 @@ def test_a_planted_error_is_found_and_named_first(review: Review) -> None:
 
 
 def test_a_second_review_searches_nothing(cup: Path, review: Review) -> None:
-    """The answers are beside the store, each once."""
+    """Each answer is stored once, in a file beside the store."""
     review()
     before = count_answers(cup / "cup.review")
     assert "to search" not in review()[1]
@@ -116,15 +116,15 @@ def test_a_second_review_searches_nothing(cup: Path, review: Review) -> None:
 
 
 @pytest.mark.process
-def test_workers_find_the_same_as_one_process(cup: Path, review: Review) -> None:
-    """Two workers, which load the plugins themselves, give the same review."""
+def test_workers_and_one_process_give_the_same_review(cup: Path, review: Review) -> None:
+    """Two workers load the plugins themselves."""
     alone = json.loads(review("--format", "json")[0])
     (cup / "cup.review").unlink()
     assert json.loads(review("--format", "json", "--workers", 2)[0]) == alone
 
 
 def test_one_match_is_shown_decision_by_decision(review: Review) -> None:
-    """A match alone gets a table with what was played and what was better."""
+    """The table has the action that was played and the better ones."""
     (board,) = json.loads(review("--format", "json")[0])["boards"]
     match, number = next(iter(board["first_decisive"].items()))
     shown = review(match[:10])[0]
@@ -133,8 +133,10 @@ def test_one_match_is_shown_decision_by_decision(review: Review) -> None:
     assert row[1:4] == ["planted", "2", "1"]
 
 
-def test_the_number_of_positions_stands_beside_the_worst(review: Review) -> None:
-    """Also if only one is shown. The other agent errs in several positions, the planted one in a single one."""
+def test_the_number_of_costly_positions_is_shown(review: Review) -> None:
+    """It is shown even if only one position is listed. The other agent errs in several positions, and the planted agent in
+    one.
+    """
     out = json.loads(review("--format", "json", "--agent", "greedy")[0])
     several = len(out["boards"][0]["agents"][0]["worst"])
     assert several > 1
@@ -143,8 +145,8 @@ def test_the_number_of_positions_stands_beside_the_worst(review: Review) -> None
     assert "planted loses most in this position at tic-tac-toe:" in shown
 
 
-def test_an_unknown_agent_and_an_unknown_judge_are_faults(cup: Path) -> None:
-    """All name what there is, or why a judge does not fit."""
+def test_an_unknown_agent_and_an_unknown_judge_are_refused(cup: Path) -> None:
+    """The message lists the known names, or explains why a judge cannot be used."""
     for words, said in [
         (("--agent", "greedi"), "greedy"),
         (("--judge", "oracle"), "regret"),
@@ -155,8 +157,8 @@ def test_an_unknown_agent_and_an_unknown_judge_are_faults(cup: Path) -> None:
 
 
 @pytest.mark.process
-def test_the_positions_of_a_planted_error_hold_its_repair_to_them(cup: Path, review: Review) -> None:
-    """The agent fails the test that is written for it, `arena check` says so, and the repaired agent passes both."""
+def test_the_positions_of_a_planted_error_become_a_test(cup: Path, review: Review) -> None:
+    """The agent fails this test, which `arena check` reports, and the repaired agent passes."""
     review("--agent", "planted", "-o", cup / "worst.yaml", "--tests", cup / "test_worst.py")
     written = yaml.safe_load((cup / "worst.yaml").read_text())
     assert [(one["position"], one["good"]) for one in written["positions"]] == [(".../.x./...", ["1", "3", "7", "9"])]
@@ -175,8 +177,8 @@ def test_the_positions_of_a_planted_error_hold_its_repair_to_them(cup: Path, rev
 
 @pytest.mark.process
 @pytest.mark.parametrize("words", [["check", "random"], ["try", "planted.py"]])
-def test_a_file_of_positions_that_cannot_be_read_is_one_error(cup: Path, words: list[str]) -> None:
-    """It is read before the process that checks the plugin begins."""
+def test_an_unreadable_file_of_positions_is_reported_once(cup: Path, words: list[str]) -> None:
+    """It is read before the process starts that checks the plugin."""
     (cup / "broken.yaml").write_text("game: [")
     (cup / "bytes.yaml").write_bytes(b"\xff")
     for name, reason in {"missing": "cannot be read: No such file", "broken": "not YAML", "bytes": "it is not UTF-8"}.items():
@@ -186,8 +188,8 @@ def test_a_file_of_positions_that_cannot_be_read_is_one_error(cup: Path, words: 
         assert reason in refused.stderr
 
 
-def test_a_run_takes_the_positions_as_openings(cup: Path, review: Review) -> None:
-    """A spec names the file, and every position is met once."""
+def test_a_run_can_use_the_positions_as_openings(cup: Path, review: Review) -> None:
+    """The spec names the file, and every position is played once."""
     review("--agent", "planted", "-o", cup / "openings.yaml")
     (cup / "openings-spec.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\npositions: openings.yaml\n")
     results = arena.run(cup / "openings-spec.yaml")
@@ -201,8 +203,8 @@ def test_a_run_takes_the_positions_as_openings(cup: Path, review: Review) -> Non
 
 
 @pytest.mark.process
-def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
-    """The answers that it has found are kept, and the same command finds the rest. The whole review would take minutes."""
+def test_a_review_continues_after_an_interrupt(tmp_path: Path) -> None:
+    """The answers found so far are kept, and the same command finds the others. The whole review would take minutes."""
     arena.run({"game": "connect-four", "agents": ["greedy", "random"], "rounds": 50}, store=tmp_path / "cup.db")
     words = [sys.executable, "-m", "arena", "review", "cup.db", "--workers", "2"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
@@ -218,7 +220,7 @@ def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     done = arena_in(tmp_path)("review", "cup.db", "--minutes", 0.01)
     assert done.returncode == 0
     assert count_answers(tmp_path / "cup.review") >= kept
-    assert "matches were left out, because --minutes was not enough time" in done.stdout
+    assert "matches were left out, because the time set by --minutes was too short" in done.stdout
 
 
 def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
@@ -238,7 +240,7 @@ def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
 def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
     cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """In a file, the number of reviewed matches is written at intervals."""
+    """If stderr is a file, the number of reviewed matches is written at intervals."""
     monkeypatch.setattr("arena_review.review.SECONDS_FOR_HINT", 0)
     monkeypatch.setattr(LiveLine, "SECONDS_BETWEEN_LINES", 0)
     copy(cup / "cup.db", tmp_path / "cup.db")
@@ -253,7 +255,7 @@ def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
 def test_decisive_games_come_first_if_the_time_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The time is over after the last decisive game; the review says how many of the others it left out."""
+    """The time ends after the last decisive game. The output has the number of other matches that were left out."""
     agents = ["random", {"agent": "random", "label": "other"}]
     results = arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 40, "seed": 3}, store=tmp_path / "cup.db")
     decisive = sum(set(record.returns) != {0.0} for record in results.records)
@@ -271,15 +273,15 @@ def test_decisive_games_come_first_if_the_time_is_limited(
     cli.main(["review", str(tmp_path / "cup.db"), "--minutes", "60", "--workers", "1"], standalone_mode=False)
     assert order[:decisive] == [True] * decisive
     out = capfd.readouterr()[0]
-    left = int(out.partition(" matches were left out, because --minutes was not enough time")[0].split()[-1])
+    left = int(out.partition(" matches were left out, because the time set by --minutes was too short")[0].split()[-1])
     with closing(sqlite3.connect(tmp_path / "cup.review")) as kept:
         (judged,) = kept.execute('SELECT count(DISTINCT "match") FROM decision').fetchone()
     assert left == 80 - judged > 0
 
 
 @pytest.mark.parametrize(("move", "solved"), [(2, False), (3, True)])
-def test_positions_say_which_are_solved_now(tmp_path: Path, move: int, solved: bool) -> None:
-    """An agent is asked about each position of a file, and its action is compared with the good ones."""
+def test_agents_are_tested_on_the_positions_of_a_file(tmp_path: Path, move: int, solved: bool) -> None:
+    """The agent decides in each position, and its action is compared with the good ones."""
     source = PLANTED.replace("return 2", f"return {move}")
     (tmp_path / "planted.py").write_text(source)
     (tmp_path / "worst.yaml").write_text("game: tic-tac-toe\npositions: [{position: '.../.x./...', good: [1, 3, 7, 9]}]\n")
@@ -323,7 +325,9 @@ def arena_agents():
 
 
 def test_a_limited_search_judges_games_that_are_too_large(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """If an action lets the opponent connect four at once in a position that was not lost, it is a decisive mistake."""
+    """An action that lets the opponent complete four in a row at once is a decisive mistake, unless the position was already
+    lost.
+    """
     (tmp_path / "blind.py").write_text(BLIND)
     agents: list[Any] = [{"agent": "mcts", "limits": {"nodes": 100}}, "blind"]
     spec = {"game": "connect-four", "agents": agents, "plugins": [str(tmp_path / "blind.py")], "rounds": 1, "seed": 2}
@@ -350,7 +354,7 @@ def test_a_limited_search_judges_games_that_are_too_large(tmp_path: Path, capfd:
 
 
 def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """`mcts` is the judge of Nim. What both of its budgets call decisive loses by Bouton's theorem, and what is best does not."""
+    """`mcts` judges Nim. Actions that both budgets call decisive lose by Bouton's theorem, and the best actions win."""
     (tmp_path / "nim.py").write_text(NIM.replace("(3, 4, 5)", "(2, 3, 4)"))
     plugins = [str(tmp_path / "nim.py")]
     arena.run(
@@ -372,10 +376,8 @@ def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd:
     assert min(grades["best"], grades["decisive mistake"]) >= 3
 
 
-def test_losses_and_returns_say_the_same_between_two_entries(
-    cup: Path, review: Review, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """A return is the value of the start, plus the opponent's losses, less the own: both differences are the same."""
+def test_differences_by_losses_and_by_returns_are_equal(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
+    """A return is the value of the start, plus the opponent's losses, minus the agent's own losses."""
     review()
     found = {}
     for measure in ("loss", "return"):
@@ -421,9 +423,8 @@ def arena_games():
 
 
 def test_a_match_without_a_decision_counts_as_a_loss_of_0(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Between two entries, the difference by returns is twice that by losses, also if a match ends before seat 1 decides.
-
-    Of an entry that was not reviewed, no loss is known.
+    """The difference by returns is twice the difference by losses, even if a match ends before seat 1 decides. Losses of entries
+    that were not reviewed are unknown.
     """
     (tmp_path / "early.py").write_text(EARLY_END)
     store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "early.py")
@@ -447,7 +448,7 @@ def test_a_match_without_a_decision_counts_as_a_loss_of_0(tmp_path: Path, capfd:
 
 
 def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
-    """The planted agent loses 1 in 6 of 12 matches, so 0.5 per match and 6 divided by its decisions per decision."""
+    """The planted agent loses 1 in 6 of 12 matches: 0.5 per match, and 6 divided by the number of its decisions per decision."""
     shown = review("--agent", "planted")[0]
     assert "Loss per decision" in shown
     decisions, loss = next(line.split()[1:3] for line in shown.splitlines() if line.startswith("planted  "))
@@ -460,8 +461,8 @@ def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: R
     assert "Each loss is per match: the sum over the decisions of an entry." in said
 
 
-def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """If both also play a random opponent, its errors are in the returns alone, which then need more games."""
+def test_losses_vary_less_than_returns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """If both agents also play a random opponent, its errors affect only the returns, so returns need more games."""
     arena.run({"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 8}, store=tmp_path / "cup.db")
     store = str(tmp_path / "cup.db")
     cli.main(["review", store], standalone_mode=False)
@@ -474,7 +475,7 @@ def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: 
 
 @pytest.mark.process
 def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """With this seed, both lead the random player by the same returns in each round, but their losses vary."""
+    """With this seed, both agents beat the random player by the same returns in each round, but their losses vary."""
     spec = {"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 5, "seed": 31}
     results = arena.run(spec, store=tmp_path / "cup.db")
     leads: dict[int, float] = defaultdict(float)
@@ -496,7 +497,7 @@ def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd:
 def test_a_review_of_one_agent_keeps_the_decisions_of_others(
     tmp_path: Path, cup: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Unless they were judged with another effort, because then the two cannot be compared."""
+    """They are dropped only if they were judged with another effort, because they cannot be compared."""
     copy(cup / "cup.db", tmp_path / "cup.db")
     store, plugin = str(tmp_path / "cup.db"), str(cup / "planted.py")
     compare = ["compare", store, "planted", "greedy", "--by", "loss"]
@@ -521,10 +522,9 @@ def test_a_review_of_one_agent_keeps_the_decisions_of_others(
         (("-o", "nowhere/worst.yaml"), "nowhere/worst.yaml: the folder "),
     ],
 )
-def test_files_that_cannot_be_written_are_refused_first(
+def test_output_files_are_checked_before_the_review(
     cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str], message: str
 ) -> None:
-    """Before anything is judged."""
     monkeypatch.chdir(tmp_path)
     copy(cup / "cup.db", "cup.db")
     with pytest.raises(arena.ArenaError) as caught:
@@ -533,8 +533,8 @@ def test_files_that_cannot_be_written_are_refused_first(
     assert not Path("cup.review").exists()
 
 
-def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
-    """A file of positions is for one game. The error names both, and nothing is judged."""
+def test_positions_of_two_games_are_refused_before_the_review(tmp_path: Path) -> None:
+    """A file of positions is for one game. The error names both games."""
     agents = ["random", {"agent": "random", "label": "other"}]
     arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 1}, store=tmp_path / "cup.db")
     with pytest.raises(
@@ -552,10 +552,12 @@ def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.process
-def test_without_a_costly_position_nothing_is_written(
+def test_no_file_is_written_without_a_costly_position(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], agent: str, judge: str, told: str
 ) -> None:
-    """Minimax is perfect at tic-tac-toe, with 4 decisions in each of 4 draws; estimates judge nothing: that is not the same."""
+    """Minimax plays tic-tac-toe perfectly, with 4 decisions in each of 4 draws. If there are only estimates, the message is
+    another one.
+    """
     game = {"exact": "tic-tac-toe", "estimate": "kuhn-poker"}[judge]
     twins = [agent, {"agent": agent, "label": "twin"}]
     arena.run({"game": game, "agents": twins, "rounds": 2, "seed": 1}, store=tmp_path / "cup.db")
@@ -568,7 +570,7 @@ def test_without_a_costly_position_nothing_is_written(
 
 
 def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """No judge fits simultaneous moves, so a comparison still says that there is no review."""
+    """No judge supports simultaneous moves, so a comparison still reports that there is no review."""
     arena.run(
         {"game": "rock-paper-scissors", "agents": ["random", {"agent": "random", "label": "other"}], "rounds": 1},
         store=tmp_path / "cup.db",
@@ -579,7 +581,7 @@ def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.Capt
 
 
 def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Before it is computed, so before the forecast; a second review computes none."""
+    """The note comes before the computation, which the forecast needs. A second review does not compute an equilibrium."""
     arena.run({"game": "kuhn-poker", "agents": ["random", "mccfr"], "rounds": 2}, store=tmp_path / "cup.db")
     capfd.readouterr()
     cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)
@@ -593,7 +595,7 @@ def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.
 def test_workers_do_not_solve_a_game_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The process of the command solves it for the forecast, and no worker is started. The verdicts are those of one process."""
+    """The command itself solves the game for the forecast and starts no worker. The verdicts are the same."""
     store = tmp_path / "cup.db"
     arena.run({"game": "kuhn-poker", "agents": ["random", "mccfr"], "rounds": 6}, store=store)
     words = ["review", str(store), "--format", "json", "--workers"]
@@ -626,7 +628,7 @@ def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytes
 
 
 def test_positions_that_look_the_same_to_the_mover_are_listed_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """In Kuhn poker, a player sees the own card and the bets. The terminal and the pages list the same positions."""
+    """In Kuhn poker, a player sees only one card and the bets. The terminal and the pages list the same positions."""
     store = tmp_path / "cup.db"
     agents = ["random", {"agent": "random", "label": "other"}]
     arena.run({"game": "kuhn-poker", "agents": agents, "rounds": 40, "seed": 1}, store=store)
@@ -680,8 +682,8 @@ def arena_games():
 '''
 
 
-def test_positions_without_a_solution_are_counted_apart(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """All decisions in the pit, also of an attempt that starts there: the search is exhausted after two states."""
+def test_positions_without_a_solution_are_counted_separately(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """These are all decisions in the pit, including an attempt that starts there. The search is exhausted after two states."""
     (tmp_path / "pit.py").write_text(PIT)
     store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "pit.py")
     results = arena.run({"game": "pit", "agents": ["random"], "plugins": [plugin], "rounds": 12, "seed": 1}, store=store)
@@ -696,8 +698,8 @@ def test_positions_without_a_solution_are_counted_apart(tmp_path: Path, capfd: p
     assert "far enough" not in said
 
 
-def test_a_search_that_ran_out_of_budget_is_another_reason() -> None:
-    """The two kinds of decisions without a verdict have a line each."""
+def test_an_exhausted_budget_is_reported_separately() -> None:
+    """Each reason for a missing verdict has its own line."""
     review = AgentReview(0, "walker", decisions=9, judges={"regret": 4, "none": 2}, ungraded={"regret": 3})
     assert list(how_sure([JUDGES["regret"]], [review]))[1:] == [
         "3 decisions have no verdict, because their positions have no solution.",
@@ -705,8 +707,8 @@ def test_a_search_that_ran_out_of_budget_is_another_reason() -> None:
     ]
 
 
-def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """An exact judge with a small budget cannot judge the openings of connect four."""
+def test_too_many_decisions_without_a_verdict_prevent_a_comparison(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """An exact judge with a small budget cannot judge the openings of Connect Four."""
     game = {"name": "connect-four", "rows": 4, "columns": 6}
     arena.run({"game": game, "agents": ["greedy", "random"], "rounds": 1}, store=tmp_path / "cup.db")
     store = str(tmp_path / "cup.db")
@@ -719,7 +721,7 @@ def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd:
 
 
 def test_panels_have_the_review_of_a_match_and_of_an_entry(cup: Path, review: Review) -> None:
-    """The value of the first seat before each decision, the first decisive mistake, and the costliest position."""
+    """They show the value for the first seat before each decision, the first decisive mistake, and the costliest position."""
     review()
     with Store.open(cup / "cup.db") as store:
         registry = arena.load_plugins()
@@ -739,7 +741,7 @@ def test_panels_have_the_review_of_a_match_and_of_an_entry(cup: Path, review: Re
 
 
 def test_a_page_shows_the_review_and_a_click_shows_the_position(cup: Path, review: Review, browser: Any) -> None:
-    """The page of an entry leads to the position in its match, where a person looks for a better move, and can play on."""
+    """The page of an entry links to the position in its match, where a user can look for a better move and continue to play."""
     review()
     with served(cup, "cup.db", "--plugin", "planted.py") as server:
         page = browser.new_page()
@@ -765,7 +767,7 @@ def test_a_page_shows_the_review_and_a_click_shows_the_position(cup: Path, revie
 
 
 def test_a_report_shows_the_review_below_a_replay(cup: Path, review: Review, browser: Any, tmp_path: Path) -> None:
-    """The curve of the value and the mistakes, in a page without a server; a click on a mistake shows its position."""
+    """The page needs no server. It has the value curve and the mistakes, and a click on a mistake shows its position."""
     (board,) = json.loads(review("--format", "json")[0])["boards"]
     match, number = next(iter(board["first_decisive"].items()))
     cli.main(["report", str(cup / "cup.db"), "-o", str(tmp_path / "report.html")], standalone_mode=False)
@@ -823,7 +825,7 @@ def arena_heuristics():
 def test_a_claim_that_a_stored_solution_refutes_is_not_trusted(
     claim: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Uniform-cost search is optimal, so it loses nothing. From mark 1, a step costs 1; the heuristic says 19."""
+    """Uniform-cost search is optimal, so it loses nothing. A step from mark 1 costs 1, but the heuristic says 19."""
     code = {"refuted": LIAR, "unproven": LIAR.replace("20 - state if state % 2 else 1", "0"), "none": LIAR}[claim]
     code = code.replace("admissible=True, consistent=True", "admissible=False") if claim == "none" else code
     (tmp_path / "steps.py").write_text(code)

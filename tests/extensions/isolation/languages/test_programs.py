@@ -45,13 +45,15 @@ def arena(folder: Path) -> Arena:
     return arena_in(folder)
 
 
-def test_a_program_is_tried_on_all_games_that_the_command_names(arena: Arena) -> None:
-    """What the program writes to stderr is shown, and a sentence for each game stands at the end."""
+def test_a_program_is_tried_on_all_requested_games(arena: Arena) -> None:
+    """The program's output on stderr is shown, and the output ends with a sentence for each game."""
     done = arena("try", "first.rb", "--game", "tic-tac-toe", "--game", "connect-four")
     assert done.returncode == 0, done.stderr
     tictactoe, four = [line for line in done.stdout.splitlines() if line.startswith("first at ")]
-    assert tictactoe.startswith(("first at tic-tac-toe: place ", "first at tic-tac-toe: no place, because there was not enough "))
-    assert four.startswith("first at connect-four: no place, because it failed in ")
+    assert tictactoe.startswith(
+        ("first at tic-tac-toe: place ", "first at tic-tac-toe: not ranked, because there was not enough ")
+    )
+    assert four.startswith("first at connect-four: not ranked, because it failed in ")
     said = done.stderr.splitlines()
     assert said[:2] == ["first: half a line", "first: and another"]
     assert all(line.startswith("first: ") for line in said)
@@ -62,7 +64,7 @@ def test_a_trial_of_a_program_ends_after_three_crashes(arena: Arena) -> None:
     done = arena("try", "first.rb", "--game", "connect-four", "--seconds", "600")
     assert done.returncode == 0, done.stderr
     assert "first crashed 3 times, so no more games were played." in done.stdout
-    assert "first at connect-four: no place, because it failed in 3 of 3 games" in done.stdout
+    assert "first at connect-four: not ranked, because it failed in 3 of 3 games" in done.stdout
     assert "It lost 3 of them by crash: its process ended with code 1." in done.stdout
     assert done.stderr.splitlines().count("first: I know tic-tac-toe alone") == 3
 
@@ -76,7 +78,7 @@ def test_a_command_with_arguments_is_a_program_too(arena: Arena, folder: Path) -
     assert "1. first: 1 (" in done.stdout
 
 
-def test_a_file_plays_as_it_is(arena: Arena) -> None:
+def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
     for word in ("first.rb", "./first.rb"):
         done = arena("play", "tic-tac-toe", word, "random")
         assert done.returncode == 0, done.stderr
@@ -122,8 +124,8 @@ def arena_heuristics():
 """
 
 
-def test_a_flood_without_an_end_of_line_has_one_name(capfd: pytest.CaptureFixture[str]) -> None:
-    """Pieces of one line are not taken for lines, and the last line is ended."""
+def test_a_flood_without_line_breaks_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """Pieces of a line are not treated as lines, and the last line gets a line break."""
     from arena_isolation.stderr import StderrRelay
 
     reading, writing = os.pipe()
