@@ -27,8 +27,8 @@ def make_term(folder: Path) -> None:
     (term / "four.yaml").write_text(spec.replace("tic-tac-toe", "connect-four"))
 
 
-def test_the_names_of_specs_are_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without specs, and names that cannot be addresses, are refused."""
+def test_names_of_specs_become_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without specs, and names that cannot be part of an address, are refused."""
     with pytest.raises(ArenaError, match="expected specs of ladders"):
         list_assignments(tmp_path)
     make_term(tmp_path)
@@ -43,8 +43,8 @@ def test_the_names_of_specs_are_addresses(tmp_path: Path, monkeypatch: pytest.Mo
         cli(["ladder", "term", "--store", "a.db"], standalone_mode=False)
 
 
-def test_a_term_of_two_assignments(browser: Any, tmp_path: Path) -> None:
-    """A token of one is valid in both; each has its own submissions, logs and matches; the pages lead from one to the other."""
+def test_two_assignments_of_a_term_share_tokens(browser: Any, tmp_path: Path) -> None:
+    """Tokens are valid in both assignments. Each has its own submissions, logs and matches, and the pages link to each other."""
     make_term(tmp_path)
     with HostedLadder(tmp_path, target="term") as ladder:
         made = ladder.admin("tokens", "--all", spec="term/four.yaml")

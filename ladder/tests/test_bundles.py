@@ -38,8 +38,8 @@ def make_ladder(folder: Path, spec: str = "ladder", house: str = "random") -> Pa
     return store
 
 
-def test_a_ladder_shows_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A pseudonym stays, and a name is replaced by one. The code is included only on request."""
+def test_a_bundle_of_a_ladder_has_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Existing pseudonyms are kept, and names are replaced by pseudonyms. The code is included only on request."""
     store = make_ladder(tmp_path)
     out = tmp_path / "ladder.arena"
     assert call(bundle, store, "-o", out) == 0
@@ -75,7 +75,9 @@ def test_the_archive_of_a_submission_cannot_leave_its_folder(
 
 
 def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A team with the name of an agent changes nothing, and neither does an address that begins with a word of every bundle."""
+    """A team named like an agent does not affect the bundle, and neither does an e-mail address that starts with a common
+    word.
+    """
     store, out = make_ladder(tmp_path), tmp_path / "x.arena"
     assert call(bundle, store, "-o", out, "--with-code") == 0
     before = {name: content for name, content in read(out).items() if name != "environment.json"}

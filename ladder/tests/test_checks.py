@@ -48,7 +48,7 @@ def _statuses(host: LadderHost) -> list[str]:
 
 @pytest.mark.load
 def test_checks_that_compute_delay_others_and_checks_that_sleep_do_not(tmp_path: Path) -> None:
-    """While one agent computes, the check of only one other agent runs. After its verdict, more of the others are checked."""
+    """While one agent computes, only one other agent is checked. After its verdict, more checks run at the same time."""
     most, flag = 0, tmp_path / "computed"
 
     def counted() -> bool:
@@ -66,7 +66,7 @@ def test_checks_that_compute_delay_others_and_checks_that_sleep_do_not(tmp_path:
 
 @pytest.mark.process
 def test_checks_end_with_the_ladder_and_are_repeated_after_a_restart(tmp_path: Path) -> None:
-    """The checks end with all of their processes, and without a verdict: a check that waits for its limits would refuse."""
+    """All processes of a check end without a verdict. A check that waited for its limits would refuse the submission."""
     with _checking(tmp_path, SLEEPS, PROGRAM) as host:
         before = {one.pid for one in psutil.Process().children(recursive=True)}
         eventually(lambda: _statuses(host) == ["checking", "checking"])
@@ -90,7 +90,7 @@ def _checks(*cores: float) -> list[SubmissionCheck]:
     return found
 
 
-def test_two_checks_always_run_and_more_run_if_processor_and_memory_are_free() -> None:
+def test_at_least_two_checks_run_and_more_if_cores_and_memory_are_free() -> None:
     assert all(has_room(_checks(*[1.0] * count), 1 << 40) for count in range(ALWAYS_CHECKS))
     assert not has_room(_checks(0.0, 1.0), 1)
     assert [has_room(_checks(*[0.01] * count), 1) for count in range(ALWAYS_CHECKS, 8)] == [True] * 4 + [False] * 2
@@ -100,7 +100,7 @@ def test_two_checks_always_run_and_more_run_if_processor_and_memory_are_free() -
 
 @pytest.mark.process
 def test_a_check_does_not_count_the_start_of_its_own_program(tmp_path: Path) -> None:
-    """On a busy machine, the start takes as long as it likes: an honest agent was refused because `hello` took 0.1 s."""
+    """A start may take long on a busy machine. An honest agent was once refused because `hello` took 0.1 s."""
     bounds = CheckBounds(memory_mb=1024, seconds=0.0, cpu_seconds=0.0)
     bounds.start(Program("random", {}, None, (), str(tmp_path)), None, "process").end()
     assert (bounds.seconds, bounds.cpu_seconds, bounds.over) == (0.0, 0.0, False)

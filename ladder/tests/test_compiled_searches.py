@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def test_searches_of_a_ladder_are_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
-    """Its worker plays match after match."""
+    """A worker of the ladder plays one match after another."""
     pytest.importorskip("fastapi")
     house = "{agent: alpha-beta, depth: 6, isolation: none}, {agent: random, isolation: none}"
     spec = f"game: connect-four\nagents: [{house}]\nisolation: process\nuntil: {{interval: 1}}\nsubmissions: {{per_day: 5}}\n"

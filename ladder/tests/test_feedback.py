@@ -27,8 +27,8 @@ from tests.ladder.hosting import SPEC, HostedLadder
         ("00:00Z", "2028-02-28T12:00:00+00:00", "2028-02-29T00:00:00+00:00"),
     ],
 )
-def test_a_review_begins_when_the_clock_next_shows_the_time_of_the_spec(at: str, after: str, expected: str) -> None:
-    """In the time zone of the spec, and never at the moment at which the last one began."""
+def test_a_review_starts_at_the_next_time_of_day_given_in_the_spec(at: str, after: str, expected: str) -> None:
+    """The time of day is in the time zone of the spec. A review never starts twice at the same moment."""
     keys = FeedbackKeys.model_validate({"at": at})
     assert find_night(keys, datetime.fromisoformat(after).timestamp()) == datetime.fromisoformat(expected).timestamp()
 
@@ -46,16 +46,16 @@ def test_a_review_begins_when_the_clock_next_shows_the_time_of_the_spec(at: str,
         ("feedback: {at: 02:00Z, seconds: 0}", "feedback.seconds"),
     ],
 )
-def test_a_fault_in_the_key_feedback_is_reported(tmp_path: Path, line: str, said: str) -> None:
-    """With what is expected."""
+def test_an_error_in_the_key_feedback_is_reported(tmp_path: Path, line: str, said: str) -> None:
+    """The message gives the expected value."""
     (tmp_path / "course.yaml").write_text(f"{SPEC}{line}\n")
     with pytest.raises(SpecError, match=re.escape(said)):
         load_ladder(tmp_path / "course.yaml")
 
 
 @pytest.mark.process
-def test_only_the_author_gets_the_costliest_decisions_of_an_agent(tmp_path: Path) -> None:
-    """A team reads what its planted mistakes cost, and so does the host. No match is played meanwhile."""
+def test_only_the_author_and_the_host_see_the_costliest_decisions(tmp_path: Path) -> None:
+    """The team and the host read what the planted mistakes cost. No match is played during the review."""
     people = (
         "id,name,e-mail,team\n1,Ada Lovelace,ada@example.org,engines\n2,Bob,bob@example.org,engines\n3,Cyd,cyd@example.org,\n"
     )

@@ -39,7 +39,7 @@ def play(ledger: Ledger, author: str) -> str:
 
 
 def test_a_repeated_check_keeps_the_version_and_the_order_of_submissions(ledger: Ledger) -> None:
-    """The share of the error of a version depends on the order of versions, so a repeated check does not change it."""
+    """The error rate is divided among versions in their order, so a repeated check must not change the order."""
     author = ledger.people()[0][1]
     first, second = play(ledger, author), play(ledger, author)
     before = list_candidates(ledger.submissions(), "best")
@@ -68,7 +68,7 @@ def test_a_repeated_check_keeps_the_version_and_the_order_of_submissions(ledger:
 
 
 def test_messages_reach_a_team_by_any_of_its_names(ledger: Ledger) -> None:
-    """By the id of a member or the pseudonym; they go with the last member."""
+    """A message can be addressed to the id of a member or to the pseudonym. It is deleted with the last member."""
     team = ledger.people()[0][1]
     assert ledger.send("2", " Well done. ", "admin") == ledger.send(team, "Again.", "admin") == team
     assert [one.text for one in ledger.messages(team)] == ["Again.", "Well done."]
@@ -81,7 +81,7 @@ def test_messages_reach_a_team_by_any_of_its_names(ledger: Ledger) -> None:
 
 
 def test_a_new_host_token_replaces_the_old_one(ledger: Ledger) -> None:
-    """And it is not in the store."""
+    """The store does not contain the token."""
     assert not ledger.is_host("")
     first = ledger.make_host_token()
     second = ledger.make_host_token()
@@ -89,8 +89,8 @@ def test_a_new_host_token_replaces_the_old_one(ledger: Ledger) -> None:
     assert second.encode() not in ledger.path.read_bytes()
 
 
-def test_the_files_of_a_zip_are_shown_by_their_names(ledger: Ledger) -> None:
-    """Text as text; data and an archive that cannot be read as nothing."""
+def test_the_files_of_a_zip_are_shown(ledger: Ledger) -> None:
+    """Text files are shown as text. Data files and unreadable archives are shown without content."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("a/agent.py", "x = 'é'\n")
@@ -103,8 +103,8 @@ def test_the_files_of_a_zip_are_shown_by_their_names(ledger: Ledger) -> None:
 
 
 @pytest.mark.process
-def test_the_host_answers_a_complaint_by_the_api(tmp_path: Path) -> None:
-    """A file is refused because something is missing on the machine; the host mends this, and the same file plays."""
+def test_the_host_repeats_a_check_through_the_api(tmp_path: Path) -> None:
+    """A file is refused because a library is missing. After the host installs it and repeats the check, the same file plays."""
     (tmp_path / "roster.csv").write_text("id,name,e-mail\n4711,Ada Lovelace,ada@example.org\n4712,Bob,bob@example.org\n")
     spec = SPEC.replace("{per_day: 1000}", "{authors: roster.csv, names: pseudonyms}")
     missing = tmp_path / "library"

@@ -14,8 +14,10 @@ from arena_ladder.spec import load_ladder
 from tests.ladder.hosting import GOOD, SPEC, agent
 
 
-def test_imports_are_found_wherever_they_are() -> None:
-    """At the top, in functions and below conditions; its own modules, the library and relative imports are fine."""
+def test_all_imports_of_a_submission_are_found() -> None:
+    """Imports are found at the top, in functions and in conditions. Own modules, the standard library and relative imports
+    pass.
+    """
     files = {
         "agent.py": "import os.path, torch.nn\nfrom helper import f\nfrom . import helper\nfrom arena import Agent\n"
         "def g():\n    if 1:\n        from scipy.stats import norm\n",
@@ -27,8 +29,8 @@ def test_imports_are_found_wherever_they_are() -> None:
 
 
 @pytest.mark.process
-def test_a_submission_with_another_package_does_not_pass(tmp_path: Path) -> None:
-    """The reason has the file as its author named it, the line and the packages that are allowed."""
+def test_a_submission_that_imports_another_package_is_refused(tmp_path: Path) -> None:
+    """The reason has the name of the author's file, the line, and the allowed packages."""
     spec = SPEC.replace("{per_day: 1000}", "{packages: [numpy]}")
     (tmp_path / "course.yaml").write_text(spec)
     ladder = load_ladder(tmp_path / "course.yaml")

@@ -27,7 +27,7 @@ SPEC = "game: tic-tac-toe\nagents: [random, greedy]\n"
 def test_the_option_store_may_stand_anywhere_in_an_admin_command(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The author who got a token in one order of words is listed in each; the action's own words stay its own."""
+    """Each order of the words uses the same store, and words after the action are passed to the action."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC)
     Store.open("own.db", write=True).close()
@@ -43,7 +43,7 @@ def test_the_option_store_may_stand_anywhere_in_an_admin_command(
 def test_tokens_are_made_before_the_first_start_and_help_needs_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first hands out tokens, and the store that it creates is the store of this ladder."""
+    """`tokens` creates the store, which the ladder then uses."""
     monkeypatch.chdir(tmp_path)
     for action in ("tokens", "ban"):
         assert cli(["ladder", "admin", "course.yaml", action, "--help"], standalone_mode=False) == 0
@@ -56,10 +56,10 @@ def test_tokens_are_made_before_the_first_start_and_help_needs_no_store(
         assert str(ledger.setting("games")).startswith('[["tic-tac-toe",')
 
 
-def test_validate_reads_the_spec_of_a_ladder(
+def test_validate_accepts_the_spec_of_a_ladder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is the spec of the manual, with all keys that a tournament does not have."""
+    """The spec comes from the manual and has all keys that a tournament does not have."""
     monkeypatch.chdir(tmp_path)
     Path("authors.txt").write_text("ada\nbob\n")
     manual = (PAGES / "ladder.md").read_text().partition("<!-- file: course.yaml -->\n```yaml\n")[2].partition("```")[0]
@@ -76,7 +76,7 @@ def test_validate_reads_the_spec_of_a_ladder(
 
 
 def test_an_option_without_its_value_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the store that is looked for is not silently another one."""
+    """Otherwise the command would silently use the default store."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC)
     with pytest.raises(click.BadOptionUsage, match=r"'--store' requires an argument"):

@@ -10,7 +10,7 @@ from tests.test_commands import AGENT, Call, call as call, read, start as start
 pytestmark = pytest.mark.process
 
 
-def test_a_ladder_takes_a_submission(
+def test_a_ladder_accepts_a_submission(
     call: Call, start: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("fastapi")

@@ -67,8 +67,8 @@ def _run(ladder: HostedLadder, command: str, token: str = "") -> str:
     return done.stdout
 
 
-def test_the_two_pages_from_the_tokens_to_the_end_of_the_term(ladder: HostedLadder) -> None:
-    """Every command of both pages in order, the student's after the tokens: each ends with 0 and does what the page says."""
+def test_the_commands_of_both_guides_work_from_start_to_end(ladder: HostedLadder) -> None:
+    """The teacher's and the student's commands run in order, with exit code 0, and have the effects that the pages describe."""
     teacher = [line for line in _commands(TEACHER) if not line.startswith(ELSEWHERE)]
     student = [line for line in _commands(STUDENT) if not line.startswith(ELSEWHERE)]
     assert teacher[0].endswith("> tokens.txt")
@@ -99,7 +99,7 @@ def test_the_two_pages_from_the_tokens_to_the_end_of_the_term(ladder: HostedLadd
 
 
 def test_the_pages_list_every_metric_and_every_status_of_a_submission(ladder: HostedLadder) -> None:
-    """Each metric is on the teacher's page, each status and no other in the student's table."""
+    """The teacher's page lists each metric. The student's table lists exactly the existing statuses."""
     metrics = set(re.findall(r"^# TYPE (\w+)", ladder.ask("/metrics").body, re.MULTILINE))
     assert metrics == set(re.findall(r"`(arena_ladder_\w+)", TEACHER))
     described = ladder.ask("/openapi.json").body
@@ -108,8 +108,7 @@ def test_the_pages_list_every_metric_and_every_status_of_a_submission(ladder: Ho
     assert re.findall(r"^\| `(\w+)` \|", STUDENT, re.MULTILINE) == answer["properties"]["status"]["enum"]
 
 
-def test_the_page_has_the_limits_of_the_check() -> None:
-    """The student plans by these figures."""
+def test_the_student_page_lists_the_limits_of_the_check() -> None:
     from arena_isolation.agent_log import KEPT_BYTES
     from arena_isolation.archive import MAX_ZIP_FILES
     from arena_ladder.api import MAX_LOST_MATCHES
@@ -127,7 +126,7 @@ def test_the_page_has_the_limits_of_the_check() -> None:
 
 
 def test_the_spec_page_has_every_key_of_a_ladder_with_its_default() -> None:
-    """As the model of the spec has them."""
+    """The defaults are those of the model of the spec."""
     from arena_ladder.spec import DEFAULT_INTERVAL, LADDER_KEYS, REFUSED_KEYS, SubmissionKeys
 
     page = (PAGES / "ladder-spec.md").read_text("utf-8")

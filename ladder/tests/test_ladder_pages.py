@@ -101,8 +101,8 @@ PAGES = {
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_pages_are_sound_in_light_and_dark(browser: Any, ladder: HostedLadder, ada: str, width: int) -> None:
-    """All five of them: axe has no findings, and nothing is wider than the screen."""
+def test_pages_are_accessible_in_light_and_dark(browser: Any, ladder: HostedLadder, ada: str, width: int) -> None:
+    """On all five pages, axe reports no violations, and no element is wider than the screen."""
     key = ladder.ask("/api/t/ladder/matches?agent=ada%2Fmine%401").body["matches"][0]["id"]
     with Visitor(browser, ladder, width, ada) as visitor:
         for name, (path, shown) in PAGES.items():
@@ -115,7 +115,7 @@ def _feedback(ladder: HostedLadder, token: str) -> Any:
 
 
 def test_feedback_shows_the_boards_of_costly_positions(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """With the move and a better one; the link opens the match at the position."""
+    """Each board has the move that was played and a better one. The link opens the match at this position."""
     assert ladder.admin("feedback").returncode == 0
     eventually(lambda: ladder.ask("/health").body["state"] != "reviewing" and _feedback(ladder, ada) is not None)
     costly = _feedback(ladder, ada)["costly"]
@@ -136,8 +136,8 @@ def test_feedback_shows_the_boards_of_costly_positions(browser: Any, ladder: Hos
         assert visitor.errors == []
 
 
-def test_standings_change_while_a_visitor_looks(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """Somebody hands in an agent; it comes and its games grow without a reload."""
+def test_standings_are_updated_without_a_reload(browser: Any, ladder: HostedLadder, ada: str) -> None:
+    """Another agent is submitted. It appears in the standings, and its number of games grows."""
     (token,) = ladder.tokens("lou")
     with Visitor(browser, ladder) as visitor:
         page = visitor.go("/", "tbody th a")
@@ -153,8 +153,8 @@ def test_standings_change_while_a_visitor_looks(browser: Any, ladder: HostedLadd
         assert visitor.errors == []
 
 
-def test_the_page_of_an_agent_and_its_replay(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """Its course with the band, its score against each, and a match that can be stepped through to the end."""
+def test_the_page_of_an_agent_shows_its_results_and_replays(browser: Any, ladder: HostedLadder, ada: str) -> None:
+    """The page has the rating curve, the score against each opponent, and a match that can be stepped through to its end."""
     with Visitor(browser, ladder) as visitor:
         page = visitor.go("/", "tbody th a")
         page.get_by_role("link", name="ada/mine@1").click()
@@ -175,8 +175,8 @@ def test_the_page_of_an_agent_and_its_replay(browser: Any, ladder: HostedLadder,
         assert visitor.errors == []
 
 
-def test_a_file_is_handed_in_by_choosing_and_by_dropping(browser: Any, ladder: HostedLadder, tmp_path: Path) -> None:
-    """Both are accepted, and the page of their author has the results of their checks."""
+def test_a_file_can_be_submitted_by_choosing_or_dropping_it(browser: Any, ladder: HostedLadder, tmp_path: Path) -> None:
+    """Both files are accepted, and the page of their author shows the results of the checks."""
     (token,) = ladder.tokens("max")
     (tmp_path / "chosen.py").write_bytes(agent())
     with Visitor(browser, ladder) as visitor:
@@ -211,8 +211,8 @@ def test_a_file_is_handed_in_by_choosing_and_by_dropping(browser: Any, ladder: H
         assert visitor.errors == []
 
 
-def test_the_starter_file_plays_here(browser: Any, ladder: HostedLadder, tmp_path: Path) -> None:
-    """A visitor registers, downloads it and hands it in on one page, without a reload. Then the agent is in play."""
+def test_the_starter_file_can_be_submitted_unchanged(browser: Any, ladder: HostedLadder, tmp_path: Path) -> None:
+    """A visitor registers, downloads the file and submits it on one page without a reload. Then the agent plays."""
     with Visitor(browser, ladder) as visitor:
         page = visitor.go("/hand-in", "form[aria-label='register']")
         page.get_by_label("Your name on this ladder").fill("nia")
@@ -233,8 +233,8 @@ def test_the_starter_file_plays_here(browser: Any, ladder: HostedLadder, tmp_pat
     assert ladder.ask(f"/api/submissions/{key}/withdraw", token, b"").status == 200  # so that later seasons do not start it
 
 
-def test_an_agent_is_handed_in_by_keyboard_alone(browser: Any, ladder: HostedLadder, tmp_path: Path) -> None:
-    """From the standings by tabs, Enter and Space."""
+def test_an_agent_can_be_submitted_with_the_keyboard_only(browser: Any, ladder: HostedLadder, tmp_path: Path) -> None:
+    """The test starts at the standings and uses Tab, Enter and Space."""
     (token,) = ladder.tokens("oda")
     (tmp_path / "mine.py").write_text("x = 1")  # the check refuses it soon, so that it plays no matches
     with Visitor(browser, ladder) as visitor:
@@ -255,7 +255,7 @@ def test_an_agent_is_handed_in_by_keyboard_alone(browser: Any, ladder: HostedLad
 
 
 def test_an_author_reads_the_log_of_a_submission(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """The log of a refused agent is open beside its reason. The log of an agent in play is loaded when it is opened."""
+    """The log of a refused agent is open beside the reason. The log of an active agent is loaded when it is opened."""
     with Visitor(browser, ladder, NARROW, ada) as visitor:
         page = visitor.go("/yours", "section[aria-label='ada/mine@1']")
         refused = page.get_by_role("region", name="mine.py", exact=True)
@@ -276,15 +276,15 @@ def test_an_author_reads_the_log_of_a_submission(browser: Any, ladder: HostedLad
 
 
 def test_a_wrong_token_is_refused(browser: Any, ladder: HostedLadder) -> None:
-    """And nobody's submissions are shown."""
+    """No submissions are shown."""
     with Visitor(browser, ladder, token="wrong") as visitor:
         page = visitor.go("/yours", ".fault")
         page.get_by_text("this token is unknown").wait_for()
         assert page.locator("details").count() == 0
 
 
-def test_a_link_from_a_mail_leads_to_a_token_and_to_the_page_for_handing_in(browser: Any, ladder: HostedLadder) -> None:
-    """The page asks for the token only when its button is pressed; the link works once."""
+def test_a_link_in_a_mail_shows_a_token_once(browser: Any, ladder: HostedLadder) -> None:
+    """The page requests the token only when the button is pressed, and then links to the form for submissions."""
     ladder.tokens("zoe")
     _, row = ladder.admin("links", "zoe", "--to", ladder.url).stdout.splitlines()
     path = row.rpartition(",")[2].removeprefix(ladder.url)
@@ -306,8 +306,8 @@ def test_a_link_from_a_mail_leads_to_a_token_and_to_the_page_for_handing_in(brow
         page.get_by_text("has already been used").wait_for()
 
 
-def test_the_host_answers_a_complaint(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """The host finds the refused file, reads its code and log, checks it again, and writes to its author, who reads it."""
+def test_the_host_repeats_a_check_on_the_page(browser: Any, ladder: HostedLadder, ada: str) -> None:
+    """The host finds the refused file, reads its code and log, repeats the check, and sends the author a message."""
     host = ladder.admin("host-token").stdout.strip()
     with Visitor(browser, ladder, NARROW, ada, host) as visitor:
         page = visitor.go("/host", "section[aria-label='submissions'] tbody tr")

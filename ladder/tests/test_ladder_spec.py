@@ -86,7 +86,7 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_faults_name_the_line_and_the_reason(tmp_path: Path, text: str, message: str) -> None:
+def test_errors_name_the_line_and_the_reason(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         load(tmp_path, text)
 

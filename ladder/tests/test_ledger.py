@@ -46,7 +46,7 @@ def test_frequent_queries_read_no_submitted_file(ledger: Ledger) -> None:
 
 
 def test_submissions_of_an_author_are_checked_in_order(ledger: Ledger) -> None:
-    """One after the other, so that a later file is a later version; another author does not wait for it."""
+    """A later file becomes a later version. Submissions of other authors do not wait."""
     keys = [ledger.submit(author, "it", "python", "it.py", b"x", 10).id for author in ("ada", "ada", "bob")]
 
     def taken() -> str | None:
@@ -72,8 +72,8 @@ def test_a_locked_store_is_not_reported_as_a_missing_page(ledger: Ledger, monkey
     assert refusal_of(StoreError("a.db holds no match 0")).status == 404
 
 
-def test_a_new_version_takes_the_place_of_the_oldest(ledger: Ledger) -> None:
-    """The ladder of this test keeps two versions in play. Another agent of the same author keeps its place."""
+def test_a_new_version_replaces_the_oldest_one(ledger: Ledger) -> None:
+    """The ladder keeps two active versions per agent. Another agent of the same author is not affected."""
     ledger.expect("bob")
     keys = [
         ledger.submit("bob", name, "python", "it.py", f"{number}".encode(), 10).id

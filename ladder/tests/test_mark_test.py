@@ -98,7 +98,9 @@ def limit_of_share(wrong: int, classes: int) -> float:
 def test_classes_have_few_wrong_marks_and_few_matches(
     classes: int, authors: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """Wrong in at most 5 %, with a one-sided 99 % limit of at most 6.5 %; at most 40 % of the games of the fixed design."""
+    """At most 5 % of the classes have a wrong mark (the one-sided 99 % limit is 6.5 %), with at most 40 % of the games of a fixed
+    design.
+    """
     strengths = np.random.default_rng(29).normal(0, DEVIATION, (classes, authors))
     found = play(strengths, 1)
     share = found.games / fixed_games(authors)
@@ -114,7 +116,7 @@ def test_classes_have_few_wrong_marks_and_few_matches(
 def test_a_class_at_a_baseline_has_few_wrong_marks(
     classes: int, authors: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """Every author is exactly as strong as the second baseline, so that every test against it is at its limit."""
+    """Every author is exactly as strong as the second baseline, which is the hardest case for each test."""
     found = play(np.zeros((classes, authors)), 2)
     limit = limit_of_share(found.wrong, classes)
     record_property("classes with a wrong mark", f"{found.wrong} of {classes:,} (99 % limit {limit:.1%})")
@@ -122,15 +124,15 @@ def test_a_class_at_a_baseline_has_few_wrong_marks(
     assert classes < 1000 or limit <= 0.065
 
 
-def test_the_limit_of_a_share() -> None:
-    """Without an error in n classes it is 1 - 0.01^(1/n)."""
+def test_the_limit_of_an_error_rate_is_exact() -> None:
+    """Without an error in n classes, the limit is 1 - 0.01^(1/n)."""
     assert limit_of_share(0, 1000) == pytest.approx(1 - 0.01 ** (1 / 1000))
     assert limit_of_share(50, 1000) == pytest.approx(0.0682, abs=0.0005)  # from tables
 
 
 @pytest.mark.parametrize("upward", [True, False])
 def test_the_expected_capital_stays_constant_under_the_null_hypothesis(upward: bool) -> None:
-    """By brute force over all sequences of three pairs, in exact fractions of a distribution with the mean of the hypothesis."""
+    """Brute force computes the mean over all sequences of three pairs with exact fractions."""
     chances = [Fraction(1, 8), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(1, 8)]
     total = 0.0
     for scores in product(range(5), repeat=3):
@@ -140,7 +142,7 @@ def test_the_expected_capital_stays_constant_under_the_null_hypothesis(upward: b
 
 
 def test_the_capital_is_the_mean_of_the_products() -> None:
-    """Pair after pair, for each size of bet."""
+    """The products are computed pair by pair for each bet size."""
     scores = [1.0, 0.75, 0.5, 1.0, 0.0, 0.75]
     counts = np.array([scores.count(score) for score in EloEstimate.PAIR_SCORES], float)
     for mean in (0.5, expected_score(MARGIN)):
@@ -148,8 +150,8 @@ def test_the_capital_is_the_mean_of_the_products() -> None:
         assert math.exp(log_capital(counts, mean, upward=True)) == pytest.approx(sum(products) / len(BETS))
 
 
-def test_versions_share_the_error_of_their_author() -> None:
-    """Any number of versions has at most the error of one."""
+def test_versions_share_the_error_rate_of_their_author() -> None:
+    """Any number of versions has at most the error rate of one version."""
     assert sum(version_share(number) for number in range(1, 10_000)) == pytest.approx(1, abs=1e-4)
     limits = MarkRule(300, 3).limits(np.array([1, 2, 5]))
     assert np.exp(-limits) == pytest.approx([0.05 / 900 * share for share in (0.8, 0.1, 0.01)])
@@ -163,7 +165,7 @@ def decide(*decisions: Sequence[int]) -> MarkTests:
 
 
 def test_baselines_are_searched_by_bisection() -> None:
-    """The middle one first; what a decision implies is not played."""
+    """The middle baseline comes first. Baselines whose outcome is implied by a decision are not played."""
     tests = decide([0, 0, 0], [0, 1, 0], [0, -1, 0], [0, 1, 1], [0, 1, -1], [-1, -1, 0], [1, -1, 0], [-1, 0, 1])
     assert tests.wanted().tolist() == [1, 2, 0, -1, -1, -1, -1, -1]
     reached, missed = tests.bounds()
@@ -172,7 +174,7 @@ def test_baselines_are_searched_by_bisection() -> None:
 
 
 def test_decided_marks_stay_decided() -> None:
-    """A lead of 40 wins decides; 500 losses later the decision is the same."""
+    """A lead of 40 wins decides the mark. It stays decided after 500 losses."""
     tests = MarkTests(MarkRule(1, 1), np.ones(1, int))
     row, wins, losses = np.zeros(1, int), np.array([[0, 0, 0, 0, 40]]), np.array([[500, 0, 0, 0, 0]])
     assert tests.forecast()[0] > 1
@@ -183,8 +185,10 @@ def test_decided_marks_stay_decided() -> None:
     assert (tests.wanted()[0], tests.forecast()[0]) == (-1, 0)
 
 
-def test_intervals_hold_at_every_moment() -> None:
-    """In 200 series of 400 pairs, looked at after every fourth: the interval misses the truth in at most 5 % and two sigma."""
+def test_intervals_hold_at_every_evaluation() -> None:
+    """In 200 series of 400 pairs, evaluated after every fourth pair, at most 5 % (plus two sigma) of the intervals ever miss the
+    true value.
+    """
     rng = np.random.default_rng(3)
     chances = pair_chances(30.0)
     mean, missed = float(chances @ np.array(EloEstimate.PAIR_SCORES)), 0

@@ -41,8 +41,8 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-def test_baselines_are_entries_like_any_other(tmp_path: Path) -> None:
-    """The ones of the house are found by entry or label, others join it."""
+def test_baselines_may_be_entries_or_additional_agents(tmp_path: Path) -> None:
+    """Baselines are found by entry or label. Other agents are added as entries."""
     (tmp_path / "course.yaml").write_text(SPEC)
     read = load_ladder(tmp_path / "course.yaml")
     assert read.marks == Marks(("pass", "good", "top"), ("random", "staff", "minimax"), 30.0, 0.05, "best", 10)
@@ -67,7 +67,7 @@ def test_baselines_are_entries_like_any_other(tmp_path: Path) -> None:
         ("[random]", "marks: expected a baseline for each mark"),
     ],
 )
-def test_faults_in_the_key_marks_are_reported(tmp_path: Path, marks: str, message: str) -> None:
+def test_errors_in_the_key_marks_are_reported(tmp_path: Path, marks: str, message: str) -> None:
     (tmp_path / "course.yaml").write_text(f"game: tic-tac-toe\nagents: [random, greedy]\nmarks: {marks}\n")
     with pytest.raises(SpecError, match=message):
         load_ladder(tmp_path / "course.yaml")
@@ -79,8 +79,8 @@ def hand_in(ledger: Ledger, author: str, version: int, status: str = "playing") 
     return replace(one, version=version, decided=float(one.number), status=status)  # type: ignore[arg-type]
 
 
-def test_versions_in_play_count_and_all_versions_are_numbered(ledger: Ledger) -> None:
-    """The third version has its number, though the first one is withdrawn."""
+def test_withdrawn_versions_keep_their_numbers(ledger: Ledger) -> None:
+    """The third version has number 3, although the first one was withdrawn."""
     found = [hand_in(ledger, "ada", 1, "withdrawn"), *[hand_in(ledger, "ada", number) for number in (2, 3)]]
     two, three = Candidate("ada", "ada/mine@2", 2), Candidate("ada", "ada/mine@3", 3)
     assert list_candidates(found, "best") == [two, three]
@@ -95,8 +95,8 @@ def win(book: MarkBook, label: str, baseline: str, pairs: int, points: float = 1
         book.finished((baseline, label), round_, (1 - points, points), None)
 
 
-def test_matches_go_to_open_marks_and_decisions_are_kept(ledger: Ledger) -> None:
-    """The search goes up after a decision, stops at the top, and another process finds the decisions."""
+def test_matches_are_played_only_for_undecided_marks(ledger: Ledger) -> None:
+    """After a decision, the search continues with a higher mark and stops at the highest. Another process reads the decisions."""
     candidates = [Candidate("ada", "ada/mine@1", 1), Candidate("bob", "bob/mine@1", 1)]
     book = MarkBook(MARKS, candidates, ledger)
     assert set(book.pairs(8)) == {(0, "ada/mine@1", "staff"), (0, "bob/mine@1", "staff")}
@@ -114,7 +114,7 @@ def test_matches_go_to_open_marks_and_decisions_are_kept(ledger: Ledger) -> None
 
 
 def test_another_version_plays_only_if_it_may_raise_the_mark(ledger: Ledger) -> None:
-    """The first version has the second mark; the second version is below it and plays no more."""
+    """The first version has reached the second mark. The second version is below it and stops playing."""
     book = MarkBook(MARKS, [Candidate("ada", f"ada/mine@{number}", number) for number in (1, 2)], ledger)
     win(book, "ada/mine@1", "staff", 40)
     win(book, "ada/mine@1", "minimax", 60, 0.0)
@@ -131,7 +131,9 @@ def test_another_version_plays_only_if_it_may_raise_the_mark(ledger: Ledger) -> 
 def test_a_late_version_counts_if_it_has_more_points(
     ledger: Ledger, penalty: float, agent: int, points: float, plays: bool
 ) -> None:
-    """In time, the first mark is worth 1; late, the second one is worth 2 less the penalty, and the third one 3 less it."""
+    """The first mark in time is worth 1 point. Late, the second mark is worth 2 points and the third 3 points, less the
+    penalty.
+    """
     own = [Candidate("ada", "ada/mine@1", 1), Candidate("ada", "ada/mine@2", 2, is_late=True)]
     book = MarkBook(replace(MARKS, penalty=penalty), own, ledger)
     win(book, "ada/mine@1", "staff", 60, 0.0)
@@ -147,7 +149,7 @@ def test_a_late_version_counts_if_it_has_more_points(
 
 
 def test_mark_sheets_list_the_mark_of_each_author(ledger: Ledger) -> None:
-    """In the order of authors, also without a version; the open one has a forecast and no mark."""
+    """Authors keep their order and are listed even without a version. An undecided mark has a forecast instead of a mark."""
     book = MarkBook(MARKS, [Candidate("ada", "ada/mine@1", 1, is_late=True), Candidate("bob", "bob/mine@1", 1)], ledger)
     win(book, "ada/mine@1", "staff", 40)
     win(book, "ada/mine@1", "minimax", 60, 0.0)
@@ -171,8 +173,10 @@ def test_mark_sheets_list_the_mark_of_each_author(ledger: Ledger) -> None:
     assert describe_open(rows[:1], None, 2.0) == "No marks are undecided."
 
 
-def test_a_plan_before_the_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Half the time for a game saves half of it; an interval of half the width takes four times the games."""
+def test_a_plan_forecasts_the_time_of_a_term(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half the time per game halves the total time. Half the interval width needs four times as many games."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "course.yaml").write_text(SPEC.replace("{marks: decided}", "{interval: 40, marks: decided}"))
     words = ["ladder", "plan", "course.yaml", "--authors", "30", "--seconds", "2", "--cores", "2"]
@@ -199,7 +203,7 @@ def test_a_plan_before_the_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_a_plan_measures_the_speed_of_the_hosts_agents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A game of noughts and crosses has three to seven decisions of at most a second, after two plies of its opening."""
+    """A game of tic-tac-toe has three to seven decisions of at most a second after an opening of two plies."""
     monkeypatch.chdir(tmp_path)
     entries = "{agent: random, isolation: none}, {agent: greedy, isolation: none}"
     (tmp_path / "course.yaml").write_text(f"game: tic-tac-toe\nagents: [{entries}]\nlimits: {{seconds: 1}}\n")
@@ -211,7 +215,9 @@ def test_a_plan_measures_the_speed_of_the_hosts_agents(
 
 @pytest.mark.process
 def test_a_ladder_plays_until_its_marks_are_decided(tmp_path: Path) -> None:
-    """Random moves are not stronger than greedy ones; the ladder rests, and the sheet says so, also after a restart."""
+    """Random play is not stronger than greedy play. After the decision, the ladder stops playing, even after a restart, and the
+    mark sheet reports it.
+    """
     spec = """
 game: tic-tac-toe
 agents: [{agent: random, isolation: none}, {agent: greedy, isolation: none}]

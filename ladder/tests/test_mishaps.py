@@ -36,7 +36,7 @@ def show_faults(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matches(tmp_path: Path) -> None:
+def test_five_consecutive_faults_or_a_high_share_of_faults_suspend_an_agent(tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 60")) as ladder:
         mine, other = ladder.tokens("ada", "bob")
         fails = ladder.submit(mine, agent(HIDES + "raise ValueError('\\x1b[2J')"), name="fails").body["id"]
@@ -83,8 +83,8 @@ def arena_agents():
 
 
 @pytest.mark.process
-def test_an_agent_that_hangs_at_its_start_is_suspended_at_the_second_time(tmp_path: Path) -> None:
-    """It starts in its check, and hangs afterwards. The other agents play on."""
+def test_an_agent_that_hangs_at_its_start_twice_is_suspended(tmp_path: Path) -> None:
+    """The agent starts in its check and hangs afterwards. The other agents continue to play."""
     spec = SPEC.replace("interval: 200", "interval: 10") + "limits: {start_seconds: 3}\n"
     with HostedLadder(tmp_path, spec) as ladder:
         mine, other = ladder.tokens("ada", "bob")
@@ -119,7 +119,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.process
-def test_a_full_disk_pauses_a_ladder_and_says_so_and_with_room_it_goes_on(small: Path, tmp_path: Path) -> None:
+def test_a_full_disk_pauses_a_ladder_until_space_is_free(small: Path, tmp_path: Path) -> None:
     spec = SPEC.replace("interval: 200", "interval: 1")
     with HostedLadder(tmp_path, spec) as ladder:
         (token,) = ladder.tokens("ada")
@@ -142,8 +142,8 @@ def test_a_full_disk_pauses_a_ladder_and_says_so_and_with_room_it_goes_on(small:
     assert done.stdout.endswith("0 faults\n"), done.stdout
 
 
-def test_a_season_that_cannot_begin_leaves_every_match_on_its_board(tmp_path: Path) -> None:
-    """The trigger stands for a kill between the start of a season and the places of its matches."""
+def test_an_interrupted_start_of_a_season_keeps_the_board_of_every_match(tmp_path: Path) -> None:
+    """A trigger simulates a kill between the start of a season and the update of its matches."""
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
     (record, *_) = arena.run({"game": "tic-tac-toe", "seed": 1, "rounds": 1, "agents": ["random", "greedy"]}).records
@@ -164,9 +164,7 @@ def test_a_season_that_cannot_begin_leaves_every_match_on_its_board(tmp_path: Pa
 @pytest.mark.parametrize(
     "files", [{"agent.py": b"", "\N{OLD PERSIAN SIGN AURAMAZDAA}" * 100: b""}, {"agent.py": b"", "a": b"", "a/b": b""}]
 )
-def test_a_zip_that_cannot_be_unpacked_on_the_disk_is_refused_and_the_next_submission_is_checked(
-    tmp_path: Path, files: dict[str, bytes]
-) -> None:
+def test_a_zip_that_cannot_be_unpacked_does_not_block_the_next_submission(tmp_path: Path, files: dict[str, bytes]) -> None:
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
         one = ledger.submit("ada", None, "zip", "it.zip", packed(files), 10)
         with pytest.raises(BadSubmission, match="its files cannot be unpacked"):
@@ -174,8 +172,8 @@ def test_a_zip_that_cannot_be_unpacked_on_the_disk_is_refused_and_the_next_submi
 
 
 @pytest.mark.process
-def test_a_stricter_spec_suspends_agents_that_it_does_not_accept(tmp_path: Path) -> None:
-    """Its author reads why, and all others play."""
+def test_a_stricter_spec_suspends_agents_that_break_it(tmp_path: Path) -> None:
+    """The author of such an agent reads the reason. All other agents continue to play."""
     large = packed({"agent.py": agent(), "weights.txt": bytes(100_000)})
     with HostedLadder(tmp_path) as ladder:
         (token,) = ladder.tokens("ada")
@@ -210,7 +208,7 @@ def test_submissions_that_wait_when_a_ladder_ends_never_play(tmp_path: Path) -> 
 
 @pytest.mark.process
 def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> None:
-    """After that nothing is taken or played, also by the next start."""
+    """After the end, submissions are refused and no matches are played, even after a restart."""
     with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "")) as ladder:
         (token,) = ladder.tokens("ada")
         eventually(lambda: ladder.ask("/health").body["matches"] > 5)

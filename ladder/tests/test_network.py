@@ -17,8 +17,8 @@ from tests.ladder.hosting import SPEC, HostedLadder, agent
 pytestmark = pytest.mark.process
 
 
-def test_a_proxy_is_believed_with_public(tmp_path: Path) -> None:
-    """Its name and its origin are the ladder's own, and who asks is whom it names; as the guide sets up Caddy and nginx."""
+def test_the_option_public_trusts_the_headers_of_a_proxy(tmp_path: Path) -> None:
+    """Host and origin are those of the proxy, and it names the client. The guide configures Caddy and nginx in this way."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org", "--port", str(port)) as own:
@@ -41,7 +41,7 @@ def test_a_proxy_is_believed_with_public(tmp_path: Path) -> None:
 
 
 def test_a_token_is_sent_only_to_the_given_address(tmp_path: Path, arena: Arena) -> None:
-    """A redirect to another server, or to another scheme, is told and not followed."""
+    """A redirect to another server or scheme is reported and not followed."""
     (tmp_path / "mine.py").write_bytes(agent())
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
         there, elsewhere = (f"http://127.0.0.1:{one.getsockname()[1]}" for one in (first, second))
@@ -67,8 +67,8 @@ def test_a_token_is_sent_only_to_the_given_address(tmp_path: Path, arena: Arena)
     )
 
 
-def test_guesses_of_tokens_are_slowed_down_and_files_during_a_shutdown_are_not_kept(tmp_path: Path, arena: Arena) -> None:
-    """The file is on its way when the signal arrives. Its author reads that it was not stored."""
+def test_token_guesses_are_slowed_down_and_uploads_during_a_shutdown_are_dropped(tmp_path: Path, arena: Arena) -> None:
+    """The file arrives after the signal, and its author is told that it was not stored."""
     with HostedLadder(tmp_path) as ladder:
         found = [ladder.ask("/api/submissions", f"guess{number}").status for number in range(15)]
         told = {"X-Forwarded-For": "203.0.113.7"}

@@ -14,10 +14,10 @@ from arena_ladder.spec import list_assignments
 pytestmark = pytest.mark.process
 
 
-def test_the_ladders_of_a_course_and_their_schema_are_valid(
+def test_the_ladder_specs_of_a_course_are_valid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The course may be on another game for two players, too."""
+    """The course may also use another two-player game."""
     monkeypatch.chdir(tmp_path)
     for name, words in (("term", []), ("spring", ["--game", "othello"])):
         assert cli(["new", "course", name, *words], standalone_mode=False) == 0

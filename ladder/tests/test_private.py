@@ -91,7 +91,7 @@ def _read(ladder: HostedLadder, address: str, token: str | None, accept: str) ->
 
 
 def test_the_author_reads_every_part_of_a_submission(private: Private) -> None:
-    """This shows that the texts exist which the next test looks for."""
+    """The next test searches for these texts, so they must exist."""
     assert f"{MARK} in a match" in private.suspended["reason"]
     assert private.suspended["reason"].endswith(f"AssertionError: {MARK} in a match ({MARK}.py:9)")
     assert f"{MARK} in the check" in private.refused["reason"]
@@ -128,7 +128,7 @@ def test_no_address_shows_private_parts_of_a_submission_to_others(private: Priva
 
 
 def test_other_authors_cannot_change_a_submission(private: Private) -> None:
-    """The refused requests do not show them anything, either."""
+    """The refused requests reveal nothing either."""
     for key in (private.suspended["id"], private.refused["id"]):
         for token, status in ((private.other, 403), (None, 401)):
             for answer in (

@@ -154,7 +154,7 @@ def _wait(port: int, process: "subprocess.Popen[bytes]", errors: Path) -> None:
 
 
 def test_no_address_redirects_from_https_to_http(proxied: Proxied) -> None:
-    """Requests by http, with a slash at the end or to an old address are redirected to https or to another path."""
+    """Requests by HTTP, with a trailing slash, or to an old address are redirected to HTTPS or to another path."""
     home = proxied.asked("/")
     assert (home.status, home.getheader("content-type"), home.getheader("set-cookie")) == (200, "text/html; charset=utf-8", None)
     assert proxied.asked("/static/standings.js").status == 200
@@ -167,8 +167,8 @@ def test_no_address_redirects_from_https_to_http(proxied: Proxied) -> None:
     )
 
 
-def test_requests_of_pages_from_other_addresses_are_refused(proxied: Proxied) -> None:
-    """By plain http, or on another port, it is another site."""
+def test_requests_from_pages_of_other_sites_are_refused(proxied: Proxied) -> None:
+    """Plain HTTP and other ports count as another site."""
     eventually(lambda: proxied.asked("/api/standings").status != 503)  # standings are known soon after the start
     port = proxied.ports.tls
     known = {f"https://localhost:{port}": 200, f"http://localhost:{port}": 403, "https://localhost": 403, "null": 403}
@@ -176,7 +176,7 @@ def test_requests_of_pages_from_other_addresses_are_refused(proxied: Proxied) ->
 
 
 def test_limits_count_the_real_address_of_a_client(proxied: Proxied) -> None:
-    """Each request comes from another address, as its client says, and from the same one, as the proxy sees."""
+    """Each request claims a different client address, but the proxy sees the same one."""
 
     def guess(who: str, number: int) -> int:
         said = {"Authorization": "Bearer guess", "X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
@@ -187,8 +187,8 @@ def test_limits_count_the_real_address_of_a_client(proxied: Proxied) -> None:
     assert guess("127.0.0.3", 1) == 401
 
 
-def test_standings_arrive_as_they_change(proxied: Proxied) -> None:
-    """Neither the first event nor a later one waits until a buffer is full."""
+def test_changed_standings_arrive_at_once(proxied: Proxied) -> None:
+    """No event waits until a buffer is full."""
     with urllib.request.urlopen(f"{proxied.ladder.url}/api/events", timeout=DEADLINE_SECONDS) as stream:
         events = (json.loads(line[5:]) for line in stream if line.startswith(b"data:"))
         assert next(events)["state"] != "paused"
@@ -197,7 +197,7 @@ def test_standings_arrive_as_they_change(proxied: Proxied) -> None:
 
 
 def test_authors_behind_a_proxy_read_the_reason_of_a_refusal(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its certificate, its limit, its redirect, and its silence, each by what the proxy itself answers."""
+    """The reasons are the proxy's certificate, size limit, redirect and missing response."""
     ladder = proxied.ladder
     (token,) = ladder.tokens("ada")
     monkeypatch.setenv("ARENA_TOKEN", token)

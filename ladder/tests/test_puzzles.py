@@ -46,8 +46,8 @@ marks: {pass: best-first, top: ida-star, margin: 150, size: 2}
 """
 
 
-def test_the_spec_of_a_puzzle(tmp_path: Path) -> None:
-    """Without ratings; the seed is secret, and there are no openings."""
+def test_the_spec_of_a_puzzle_has_its_own_defaults(tmp_path: Path) -> None:
+    """There are no ratings and no openings, and the seed is secret."""
     (tmp_path / "puzzle.yaml").write_text(GOOD)
     read = load_ladder(tmp_path / "puzzle.yaml")
     assert read.solvers is not None
@@ -83,7 +83,7 @@ def test_the_spec_of_a_puzzle(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_faults_of_a_puzzle(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_errors_in_the_spec_of_a_puzzle_are_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in GOOD
     (tmp_path / "puzzle.yaml").write_text(GOOD.replace(old, new).replace("marks:", "#"))
     with pytest.raises(SpecError, match=message):
@@ -92,7 +92,7 @@ def test_faults_of_a_puzzle(tmp_path: Path, old: str, new: str, message: str) ->
 
 @pytest.mark.process
 def test_hidden_positions_come_from_a_file(tmp_path: Path) -> None:
-    """The k-th attempt is at the k-th position of the file, there are no more than the file has, and a fault names its line."""
+    """Attempt k uses position k of the file. No more positions are used than the file has, and errors name their line."""
     spec = tmp_path / "puzzle.yaml"
     quick = GOOD.replace("seconds: 1}", "seconds: 0.1}").replace("best-first, ida-star", "best-first")
     spec.write_text(quick.replace("positions: {", "positions: {file: hidden.txt, ").partition("marks")[0])
@@ -116,14 +116,14 @@ def test_hidden_positions_come_from_a_file(tmp_path: Path) -> None:
         ("effort: nodes", "effort: only solvers of puzzles are compared by their effort"),
     ],
 )
-def test_the_keys_of_puzzles_are_faults_for_games_with_two_seats(tmp_path: Path, more: str, message: str) -> None:
+def test_keys_for_puzzles_are_refused_for_games_with_two_seats(tmp_path: Path, more: str, message: str) -> None:
     (tmp_path / "course.yaml").write_text(f"game: tic-tac-toe\nagents: [random, greedy]\n{more}\n")
     with pytest.raises(SpecError, match=message):
         load_ladder(tmp_path / "course.yaml")
 
 
-def test_positions_grow_until_the_deadline() -> None:
-    """10, and 5 more after each hour; after the deadline, open marks have all 40."""
+def test_the_number_of_positions_grows_until_the_deadline() -> None:
+    """It starts at 10 and grows by 5 per hour. After the deadline, undecided marks use all 40 positions."""
     schedule = PositionSchedule(PositionKeys(start=10, more=5, every="hour", most=40), 0.0, 3.5 * 3600)
     times = [-3600, 0, 3599, 3600, 3 * 3600, 100 * 3600]
     assert [schedule.count(now) for now in times] == [10, 10, 10, 15, 25, 25]
@@ -133,14 +133,16 @@ def test_positions_grow_until_the_deadline() -> None:
 
 
 def test_agents_with_the_fewest_attempts_come_first() -> None:
-    """The first of equals in the order of the spec; nobody has more than four."""
+    """Ties follow the order of the spec. No agent has more than four attempts."""
     assert "".join(list_attempts("abc", {"a": 3, "c": 2}, 4, 100)) == "bbbcabc"
     assert "".join(list_attempts("abc", {"a": 3, "c": 2}, 4, 3)) == "bbb"
     assert "".join(list_attempts("abc", {"a": 3, "c": 2}, 4, 100, gone={"b"})) == "cac"
 
 
 def test_attempts_are_compared_by_solution_then_cost_then_effort() -> None:
-    """Solved, then cheaper, then the smaller effort; times that differ by less than a factor of two are equal."""
+    """Solved attempts come first, then lower costs, then less effort. Times that differ by less than a factor of two are
+    equal.
+    """
     none, dear, cheap, quick = Attempt(False, None, 1), Attempt(True, 9, 1), Attempt(True, 8, 90), Attempt(True, 8, 30)
     order = [none, dear, cheap, quick]
     for effort in ("nodes", "seconds"):
@@ -181,7 +183,9 @@ def attempt(solved: float, nodes: int = 1) -> Any:
 
 
 def test_seconds_of_compiled_and_plain_attempts_are_not_compared(ledger: Ledger) -> None:
-    """The agent is a hundred times as fast as both baselines. One of them ran compiled, as the agent, and the other plain."""
+    """The agent is a hundred times as fast as both baselines. One baseline ran compiled, like the agent, and the other did
+    not.
+    """
     book = AttemptBook(replace(MARKS, effort="seconds"), [Candidate("ada", "ada/mine@1", 1)], ledger)
     timings = {"ada/mine@1": {"compiled": [1]}, "low": {"compiled": [1]}, "high": {"plain": [1]}}
     for label, timing in timings.items():
@@ -193,7 +197,7 @@ def test_seconds_of_compiled_and_plain_attempts_are_not_compared(ledger: Ledger)
 
 
 def test_a_mark_test_uses_the_positions_in_their_order(ledger: Ledger) -> None:
-    """Attempts that end in any order are compared like those of a twin that reads them in order up to the first gap."""
+    """Attempts may end in any order. The result equals a reference that reads them in order up to the first gap."""
     rng = random.Random(4)
     book = AttemptBook(MARKS, [Candidate("ada", "ada/mine@1", 1), Candidate("bob", "bob/mine@1", 1)], ledger)
     shares = {"ada/mine@1": 0.9, "bob/mine@1": 0.3, "low": 0.2, "high": 0.8}
@@ -220,8 +224,8 @@ def test_a_mark_test_uses_the_positions_in_their_order(ledger: Ledger) -> None:
     assert {row.author: row.mark for row in book.rows(["ada", "bob"])}["ada"] == "pass"
 
 
-def test_attempts_go_to_open_marks(ledger: Ledger) -> None:
-    """The agent and the baseline attempt what they lack, the baseline once for all; nothing is left at the last position."""
+def test_attempts_are_made_only_for_undecided_marks(ledger: Ledger) -> None:
+    """The agent and the baseline make their missing attempts, the baseline only once. Nothing is left at the last position."""
     book = AttemptBook(MARKS, [Candidate("ada", "ada/mine@1", 1), Candidate("bob", "bob/mine@1", 1)], ledger)
     assert book.pairs(100) == [], "there are no positions yet"
     book.positions = 2
@@ -284,8 +288,10 @@ def solver(body: str = "pass") -> bytes:
 
 
 @pytest.mark.process
-def test_solvers_on_a_ladder(tmp_path: Path) -> None:
-    """A cheapest solution beats a greedy one; a silent solver costs its time limit, a hostile one is suspended without a word."""
+def test_solvers_are_ranked_on_a_ladder(tmp_path: Path) -> None:
+    """A cheapest solution beats a greedy one. A solver that does not respond costs its time limit, and a hostile one is
+    suspended.
+    """
     flag = tmp_path / "matches"
     spec = SPEC.replace("START", "6").replace("{per_day", "{closes: 2100-01-01T00:00Z, per_day")
     with HostedLadder(tmp_path, spec) as ladder:
@@ -352,8 +358,10 @@ def test_solvers_on_a_ladder(tmp_path: Path) -> None:
         assert (shown["hidden"], shown["lost"][0]["message"][:16]) == (False, "AssertionError: ")
 
 
-def test_a_plan_of_a_puzzle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every author attempts at most all positions, and so do the baselines; half of the positions are half of the attempts."""
+def test_a_plan_forecasts_the_attempts_at_a_puzzle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every author and baseline attempts each position at most once. Half the positions need half the attempts."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "puzzle.yaml").write_text(GOOD)
     words = ["ladder", "plan", "puzzle.yaml", "--authors", "30", "--seconds", "2", "--cores", "2"]
@@ -373,8 +381,8 @@ def test_a_plan_of_a_puzzle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
 
 
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
-def test_the_pages_of_a_puzzle_beside_a_game(browser: Any, tmp_path: Path) -> None:
-    """Two assignments with one token; a page shows shares, no position, and the name of an author only to this author."""
+def test_a_puzzle_and_a_game_share_a_ladder_site(browser: Any, tmp_path: Path) -> None:
+    """Two assignments share a token. Pages show solved shares but no positions, and the name of an author only to this author."""
     term = tmp_path / "term"
     term.mkdir()
     (term / "roster.csv").write_text("id,name,e-mail,team\n4711,Ada Lovelace,a@example.org,engines\n4712,Bob,b@example.org,\n")
@@ -425,8 +433,8 @@ def test_the_pages_of_a_puzzle_beside_a_game(browser: Any, tmp_path: Path) -> No
     ],
     ids=["steps", "wrong", "slow"],
 )
-def test_the_check_of_a_solver(ledger: Ledger, tmp_path: Path, content: bytes, reason: str | None) -> None:
-    """An agent that moves step by step is refused, and so is a wrong solution; a slow one may solve other positions."""
+def test_the_check_refuses_wrong_solvers(ledger: Ledger, tmp_path: Path, content: bytes, reason: str | None) -> None:
+    """An agent that moves step by step is refused, and so is a wrong solution. A slow solver may solve other positions."""
     (tmp_path / "puzzle.yaml").write_text(SPEC.replace("START", "3"))
     one = ledger.submit("ada", None, "python", "mine.py", content, 100)
     if reason is None:
@@ -436,8 +444,8 @@ def test_the_check_of_a_solver(ledger: Ledger, tmp_path: Path, content: bytes, r
         examine(load_ladder(tmp_path / "puzzle.yaml"), CodeFolder(ledger, 1 << 20), one)
 
 
-def test_figures_have_the_names_that_they_have_on_boards() -> None:
-    """The page has columns of its own for the course and for faults."""
+def test_columns_have_the_same_names_as_on_boards() -> None:
+    """The page adds columns for the course and for faults."""
     folder = Path(arena_ladder.__file__).parent / "static"
     for file in ("standings.js", "ladder_agent.js"):
         text = (folder / file).read_text()

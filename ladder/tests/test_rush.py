@@ -19,7 +19,7 @@ pytestmark = pytest.mark.process
 
 
 def test_no_match_is_played_while_many_authors_wait_for_checks(tmp_path: Path) -> None:
-    """One author with as many submissions holds nothing up; one author more than the bound does, until a check is decided."""
+    """Many submissions of one author do not pause matches. One author more than the limit does, until a check is decided."""
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
     with Store.open(tmp_path / "a.db", write=True) as store, closing(Ledger(tmp_path / "a.db")) as ledger:

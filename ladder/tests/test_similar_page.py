@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 def test_the_host_compares_all_pairs_of_authors(browser: Any, tmp_path: Path) -> None:
-    """Two authors have handed in the same code, and the table begins with them."""
+    """Two authors have submitted the same code, so they are at the top of the table."""
     with HostedLadder(tmp_path, SPEC.replace("200", "400")) as ladder:
         keys = {}
         for name, own in (

@@ -15,7 +15,7 @@ OWN = ["simple", "mcts", "tree_search", "dilemma", "star2", "solved_game", "popu
 
 
 def test_a_copy_with_other_names_is_found_and_independent_code_is_not() -> None:
-    """The built-in agents are a class in which one author has renamed the variables of another and cut the comments."""
+    """The class consists of the built-in agents, and of a copy with renamed variables and without comments."""
     texts = [(AGENTS / f"{name}.py").read_text() for name in OWN if (AGENTS / f"{name}.py").exists()]
     copied = re.sub(r"\b(state|search|game|value|node)\b", r"my_\1", re.sub(r"#.*", "", texts[1]))
     shares = compare_code([*texts, copied])
@@ -24,7 +24,7 @@ def test_a_copy_with_other_names_is_found_and_independent_code_is_not() -> None:
 
 
 def test_code_that_every_author_received_does_not_count() -> None:
-    """Two authors who both begin with the same file have no more in common than the parts that they wrote themselves."""
+    """Two authors start with the same file. Only the parts that they wrote are compared."""
     given = (AGENTS / "mcts.py").read_text()
     one, other = ((AGENTS / f"{name}.py").read_text() for name in ("simple", "dilemma"))
     # The fingerprints depend on the hashes of strings, which differ from process to process: 0.86 to 0.88, and 0.31 to 0.42.
@@ -54,8 +54,8 @@ def count_by_hand(moves: Any, strengths: Sequence[float], one: int, other: int) 
     return shared, equal, expected
 
 
-def test_expected_agreement_is_the_one_counted_by_hand() -> None:
-    """Over all pairs of a small class, with gaps."""
+def test_expected_agreement_equals_a_count_by_hand() -> None:
+    """The count covers all pairs of a small class with missing data."""
     rng = np.random.default_rng(7)
     moves, strengths = rng.integers(-1, 3, (13, 20)), rng.normal(size=13)
     shared, equal, expected, _ = compare_moves(moves, [*strengths])
@@ -67,8 +67,8 @@ def test_expected_agreement_is_the_one_counted_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_strong_authors_agree_and_are_not_marked_but_a_copy_is(seed: int) -> None:
-    """The stronger an author, the more often the best move is played; a weak copy agrees beyond its strength."""
+def test_a_copy_is_marked_but_agreement_of_strong_authors_is_not(seed: int) -> None:
+    """Stronger authors play the best move more often. A weak copy agrees more than its strength explains."""
     rng = np.random.default_rng(seed)
     quality = np.linspace(0.3, 0.95, 40)
     best = rng.random((40, 400)) < quality[:, None]

@@ -28,7 +28,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
 
 @pytest.mark.process
 def test_an_upload_of_fifty_megabytes_is_refused_with_a_message(ladder: HostedLadder, tmp_path: Path) -> None:
-    """The command reads the answer and does not end in a connection that breaks."""
+    """The command prints the answer, and no error about a broken connection."""
     (token,) = ladder.tokens("max")
     (tmp_path / "large.py").write_bytes(b"#" * 50_000_000)
     done = arena_in(tmp_path)("submit", "large.py", "--to", ladder.url, ARENA_TOKEN=token)
@@ -55,7 +55,7 @@ def test_malformed_forms_are_refused(ladder: HostedLadder, body: bytes) -> None:
 
 @pytest.mark.process
 def test_requests_from_one_address_do_not_use_up_the_limit_of_another(tmp_path: Path) -> None:
-    """Streams that never end hold connections, but no more than an address may have; a proxy's word counts for who asks."""
+    """Endless streams hold connections up to the limit of one address. Behind a proxy, the client named by the proxy counts."""
     with (
         HostedLadder(tmp_path, SPEC + "requests: {open: 20}\n", "--public", "https://arena.example.org") as ladder,
         ExitStack() as streams,
@@ -116,8 +116,8 @@ def test_all_ipv6_addresses_of_a_network_share_one_limit(address: str, counted: 
         ("", None),
     ],
 )
-def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str | None) -> None:
-    """They leave out the port of the scheme and write names small; all else is told to the host, and not refused to everybody."""
+def test_the_address_of_a_proxy_is_normalised(given: str, meant: str | None) -> None:
+    """Browsers omit the default port and use lowercase names. Any other value is refused with an error for the host."""
     if meant is not None:
         assert public_address(given) == meant
         return
@@ -136,7 +136,7 @@ def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str |
 def test_a_program_that_exceeds_the_time_of_a_check_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, seconds: float, cpu_seconds: float
 ) -> None:
-    """To the processor time that all its answers may take together, and to the time on the clock."""
+    """A program may exceed the limit of CPU time for all answers, or the limit of wall-clock time."""
     monkeypatch.setattr("arena_ladder.judge.CheckBounds", partial(CheckBounds, seconds=seconds, cpu_seconds=cpu_seconds))
     monkeypatch.setattr("arena_ladder.judge.CALL_SECONDS", 600.0)
     (tmp_path / "course.yaml").write_text(SPEC)

@@ -13,8 +13,8 @@ import pytest
 from arena_ladder.wheel import list_wheels, pack_wheel, read_wheel
 
 
-def test_a_wheel_has_the_files_that_its_makers_have_published() -> None:
-    """With the digests that the wheel of the same distribution brought when it was installed."""
+def test_a_rebuilt_wheel_has_the_published_files() -> None:
+    """The digests are those in the metadata of the installed distribution."""
     installed = distribution("pluggy")
     published = [
         row for row in csv.reader(io.StringIO(installed.read_text("RECORD") or "")) if row[1] and "INSTALLER" not in row[0]
@@ -30,7 +30,7 @@ def test_a_wheel_has_the_files_that_its_makers_have_published() -> None:
 
 @pytest.mark.process
 def test_pip_installs_both_wheels_of_this_arena(tmp_path: Path) -> None:
-    """The wheel of the arena has no file of the ladder, and the wheel of the ladder has its pages and its manual."""
+    """The wheel of arena has no files of the ladder. The wheel of the ladder has its pages and its manual."""
     target = tmp_path / "site"
     wheels = list_wheels()
     assert [*wheels.values()] == ["fairarena", "fairarena-ladder"]

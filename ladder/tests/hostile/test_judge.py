@@ -124,8 +124,8 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.parametrize("lie", LIES)
-def test_a_submission_that_answers_for_its_judge_is_refused(lie: str, isolation: str, bench: Callable[..., Bench]) -> None:
-    """It writes to the pipes of its process when it is imported."""
+def test_a_submission_that_writes_its_own_verdict_is_refused(lie: str, isolation: str, bench: Callable[..., Bench]) -> None:
+    """The submission writes to the pipes of its process when it is imported."""
     with pytest.raises(NotPassed):
         bench(isolation).examine(ANSWERS.encode() + LIES[lie].encode())
 
@@ -144,8 +144,8 @@ def test_claims_are_bounded(claim: str, bench: Callable[..., Bench]) -> None:
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-def test_files_of_strangers_are_parsed_only_by_their_judge(bench: Callable[..., Bench]) -> None:
-    """A deep expression would end the process that reads it."""
+def test_submitted_files_are_parsed_only_in_a_separate_process(bench: Callable[..., Bench]) -> None:
+    """A deeply nested expression would end the process that parses it."""
     one = bench()
     passed = one.examine(agent(PLAYS))
     file = next(one.code.path.glob("*/agent_*.py"))
@@ -212,7 +212,7 @@ if not sys.modules["__main__"].__spec__.name.endswith("agent_host"):
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 def test_a_process_that_never_answers_does_not_delay_a_season(tmp_path: Path) -> None:
-    """It describes itself for its check, and hangs later."""
+    """The process answers the questions of its check, and hangs later."""
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1")) as ladder:
         ada, bob = ladder.tokens("ada", "bob")
         slow = HANGS.format(mark=str(tmp_path / "mark")).encode() + agent(PLAYS)
@@ -232,7 +232,7 @@ HANGS_WHEN_MADE = agent(PLAYS).replace(b"    def choose", b"    def __init__(sel
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-def test_an_agent_that_hangs_in_its_start_is_refused_while_its_author_waits(tmp_path: Path) -> None:
+def test_an_agent_that_hangs_at_its_start_is_refused_while_its_author_waits(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_bytes(HANGS_WHEN_MADE)
     (tmp_path / "mine").write_text(HANGS_IN_START)
     with HostedLadder(tmp_path, f"{SPEC}limits: {{start_seconds: 1}}\n") as ladder:
@@ -303,7 +303,7 @@ def test_a_damaged_submission_is_suspended(tmp_path: Path) -> None:
 
 
 @pytest.mark.unit
-def test_a_withdrawn_agent_begins_no_match(bench: Callable[..., Bench]) -> None:
+def test_a_withdrawn_agent_starts_no_match(bench: Callable[..., Bench]) -> None:
     one = bench()
     key = one.accept(agent(PLAYS))
     season = begin_season(one.ladder, one.store, [Entrant({"agent": "random", "label": "ada/mine@1", "isolation": "none"})])
@@ -322,7 +322,7 @@ def test_a_withdrawn_agent_begins_no_match(bench: Callable[..., Bench]) -> None:
 
 @pytest.mark.load
 def test_a_check_does_not_count_time_without_a_processor(tmp_path: Path, load: None) -> None:
-    """With a quarter of a core, a program takes seconds to start. Only the part in which it ran or slept counts."""
+    """With a quarter of a core, a program takes seconds to start. Only the time in which it ran or slept counts."""
     hello = json.dumps({"type": "hello", "protocol": VERSION, "can": ["choose"]})
     script = f"for _ in range(4 * 10**7): pass\ninput()\nprint({hello!r}, flush=True)\ninput()"
     bounds = CheckBounds(memory_mb=1024)

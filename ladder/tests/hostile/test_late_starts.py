@@ -104,7 +104,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_no_other_worker_gets_an_agent_whose_start_is_late(bench: Bench, clock: list[float]) -> None:
+def test_an_agent_with_a_late_start_is_given_to_no_other_worker(bench: Bench, clock: list[float]) -> None:
     planned = bench.take_all()
     twice = [match for match in planned if ADA in bench.labels(match)][:2]
     assert len(twice) == 2, "otherwise nothing could be held back"
@@ -153,7 +153,7 @@ def test_a_season_does_not_end_while_an_agent_starts(bench: Bench, clock: list[f
     assert bench.plans.take(1) is Batch.OVER
 
 
-def test_agents_that_may_not_answer_play_one_match_at_a_time(bench: Bench) -> None:
+def test_agents_that_may_not_respond_play_one_match_at_a_time(bench: Bench) -> None:
     for groups, most in (({ADA: SILENT, BOB: SILENT}, 1), ({ADA: ADA, BOB: BOB}, 2)):
         counts = []
         bench.plans.groups = partial(dict, groups)
@@ -178,8 +178,8 @@ def test_starts_are_kept_until_the_submission_is_checked_again(bench: Bench) -> 
     assert bench.ledger.starts() == {BOB: Starts(0, 0.25)}
 
 
-def test_starts_are_counted_from_the_records(bench: Bench) -> None:
-    """An answer sets the count back. A match that ended before the start changes nothing."""
+def test_failed_starts_are_counted_from_the_records(bench: Bench) -> None:
+    """An answer resets the count. A match that ended before the agent started does not change it."""
     match = next(match for match in bench.take_all() if bench.labels(match)[1] == ADA)
     well = bench.runner.play(match)
     silent = well._replace(termination="timeout", seat=1, message="its start took longer than its limit of 3 s")
@@ -210,7 +210,7 @@ def test_starts_are_counted_from_the_records(bench: Bench) -> None:
 
 @pytest.mark.promise(hole="late", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_the_contest_goes_on_while_one_worker_waits_and_a_restart_keeps_the_count(tmp_path: Path, isolation: str) -> None:
+def test_the_contest_continues_while_one_worker_waits_and_a_restart_keeps_the_count(tmp_path: Path, isolation: str) -> None:
     """The agent has 60 s for its first start."""
     spec = (
         SPEC.replace("interval: 200", "interval: 10").replace("isolation: process", f"isolation: {isolation}")

@@ -18,8 +18,8 @@ from tests.ladder.hosting import SPEC, agent
 
 @pytest.mark.unit
 @pytest.mark.promise(hole="leftovers", isolation="any")
-def test_a_zip_that_is_refused_leaves_no_files(tmp_path: Path) -> None:
-    """A name is too long for the disk, after another file has been written."""
+def test_a_refused_zip_leaves_no_files(tmp_path: Path) -> None:
+    """One name is too long for the file system, and another file was written before it."""
     with closing(Store.open(tmp_path / "a.db", write=True)), closing(Ledger(tmp_path / "a.db")) as ledger:
         content = packed({"agent.py": b"", "\N{OLD PERSIAN SIGN AURAMAZDAA}" * 100: b""})
         code = CodeFolder(ledger, 1 << 18)
@@ -34,7 +34,7 @@ class Killed(Exception):
 
 @pytest.mark.promise(hole="season", isolation="process")
 def test_a_check_that_is_killed_repeatedly_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the first step, and after two more, the ladder is killed. All steps are made, each of them once."""
+    """The ladder is killed after the first step of a check, and again after two more. Each step is still done exactly once."""
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
     steps: list[str] = []

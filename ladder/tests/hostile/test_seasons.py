@@ -27,7 +27,7 @@ def test_a_submission_is_withdrawn_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.unit
-def test_seasons_begin_a_few_times_in_a_while_and_a_pause_at_once(tmp_path: Path) -> None:
+def test_seasons_start_at_a_limited_rate_and_a_pause_takes_effect_at_once(tmp_path: Path) -> None:
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")
     with Store.open(tmp_path / "a.db", write=True) as store, closing(Ledger(tmp_path / "a.db")) as ledger:

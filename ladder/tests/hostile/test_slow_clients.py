@@ -33,6 +33,6 @@ def hosted(folder: Path, *, by_proxy: bool) -> Iterator[Target]:
     ids=["ladder", "proxy"],
 )
 def test_an_honest_client_is_served_among_slow_ones(by_proxy: bool, manners: Sequence[str], tmp_path: Path) -> None:
-    """The slow clients send heads that never end or bodies byte by byte, or do not read streams and answers."""
+    """The slow clients send endless headers, send bodies byte by byte, or do not read streams and answers."""
     with hosted(tmp_path, by_proxy=by_proxy) as target:
         check_honest_requests(target, manners)

@@ -76,8 +76,8 @@ def zipped(names: Iterable[str], mark: Path, main: bytes = GOOD) -> dict[str, by
 
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
-def test_a_submission_reaches_only_its_own_sandbox(check: Examine, tmp_path: Path) -> None:
-    """Its file stays as it was checked, and what it starts before hello ends with the check."""
+def test_a_submission_affects_only_its_own_sandbox(check: Examine, tmp_path: Path) -> None:
+    """The submitted file does not change after its check, and processes that it starts before `hello` end with the check."""
     word = f"before-hello-{os.getpid()}"
     forks = "import os, sys\nif os.fork() == 0:\n    os.setsid()\n    "
     forks += f"os.execve(sys.executable, [sys.executable, '-ISc', 'import time; time.sleep(600)', {word!r}], {{}})\n"
@@ -89,8 +89,8 @@ def test_a_submission_reaches_only_its_own_sandbox(check: Examine, tmp_path: Pat
 
 
 @pytest.mark.promise(hole="judge", isolation="sandbox")
-def test_files_that_shadow_modules_hit_only_their_author(check: Examine, tmp_path: Path) -> None:
-    """The process that plays has imported modules of Python and of arena before it knows the folder."""
+def test_files_that_shadow_modules_affect_only_their_author(check: Examine, tmp_path: Path) -> None:
+    """The process imports the modules of Python and arena before it adds the folder of the submission."""
     assert check(zipped(SHADOWS, tmp_path / "loaded")).agent == "mine"
     with pytest.raises(NotPassed, match="while it was loaded"):
         check(zipped(["colorsys.py"], tmp_path / "loaded", b"import colorsys\n" + GOOD))
@@ -98,7 +98,7 @@ def test_files_that_shadow_modules_hit_only_their_author(check: Examine, tmp_pat
 
 
 @pytest.mark.promise(hole="text", isolation="sandbox")
-def test_a_name_that_reads_backwards_is_refused_in_plain_letters(check: Examine) -> None:
+def test_a_name_with_characters_that_reverse_text_is_refused_without_printing_them(check: Examine) -> None:
     with pytest.raises(NotPassed) as raised:
         check(GOOD.replace(b'"mine"', '"mi\u202ene"'.encode()))
     assert r"mi\u202ene" in str(raised.value)
