@@ -102,7 +102,7 @@ def test_every_command_has_a_test() -> None:
     assert {*called} >= COMMANDS
 
 
-def test_run_and_leaderboard(played: Path, call: Call) -> None:
+def test_run_plays_and_leaderboard_shows_the_matches(played: Path, call: Call) -> None:
     """Minimax never loses at tic-tac-toe. Four rounds in two seat orders are eight matches, and a second run plays none."""
     rows = {
         row["agent"]: row for row in json.loads(call("leaderboard", played / "cup.db", "--format", "json"))["boards"][0]["rows"]
@@ -114,20 +114,20 @@ def test_run_and_leaderboard(played: Path, call: Call) -> None:
     assert call("export", played / "cup.db") == before  # with the times of the first run
 
 
-def test_matches_export_and_replay(played: Path, call: Call) -> None:
+def test_matches_export_and_replay_show_the_records(played: Path, call: Call) -> None:
     records = [json.loads(line) for line in call("export", played / "cup.db").splitlines()]
     assert len(records) == len(json.loads(call("matches", played / "cup.db", "--format", "json"))) == 8
     assert records[0]["actions"][-1] in call("replay", played / "cup.db", records[0]["id"])
 
 
-def test_merge_and_check(played: Path, call: Call) -> None:
+def test_merge_and_check_accept_a_store(played: Path, call: Call) -> None:
     """A store that is merged with itself has the same matches."""
     call("merge", "both.db", played / "cup.db", played / "cup.db")
     assert len(call("export", "both.db").splitlines()) == 8
     call("check", "both.db")
 
 
-def test_compare_report_and_dataset(played: Path, call: Call, tmp_path: Path) -> None:
+def test_compare_report_and_dataset_write_results(played: Path, call: Call, tmp_path: Path) -> None:
     assert "minimax" in call("compare", played / "cup.db")
     call("report", played / "cup.db", "-o", "page.html")
     assert (tmp_path / "page.html").read_text("utf-8").startswith("<!doctype html>")
@@ -135,7 +135,7 @@ def test_compare_report_and_dataset(played: Path, call: Call, tmp_path: Path) ->
     assert (tmp_path / "data" / "README.md").exists()
 
 
-def test_review(played: Path, call: Call) -> None:
+def test_review_finds_no_mistake_of_minimax(played: Path, call: Call) -> None:
     """Minimax only plays moves that an exact judge calls best."""
     found = json.loads(call("review", played / "cup.db", "--format", "json", "--agent", "minimax"))
     [agent] = found["boards"][0]["agents"]
@@ -143,12 +143,12 @@ def test_review(played: Path, call: Call) -> None:
 
 
 @pytest.mark.usefixtures("bubblewrap")
-def test_bundle_and_verify(played: Path, call: Call) -> None:
+def test_a_bundle_can_be_verified(played: Path, call: Call) -> None:
     call("bundle", played / "cup.db", "-o", "cup.arena")
     assert json.loads(call("verify", "cup.arena", "--format", "json"))["equal"] == 8
 
 
-def test_lists(call: Call) -> None:
+def test_lists_and_descriptions_are_printed(call: Call) -> None:
     assert "connect-four" in call("list", "games")
     assert "minimax" in call("matrix")
     assert "builtin-agents" in call("plugins")
@@ -167,12 +167,12 @@ def test_a_new_agent_is_checked_tried_and_raced(call: Call, tmp_path: Path) -> N
     call("duel", "first.py", "--game", "tic-tac-toe", "--games", "4")
 
 
-def test_tune(call: Call) -> None:
+def test_tune_runs_a_search(call: Call) -> None:
     words = ["alpha-beta", "--game", "tic-tac-toe", "--set", "depth=1..2", "--matches", "40"]
     call("tune", *words)
 
 
-def test_play_and_solve(call: Call) -> None:
+def test_play_and_solve_finish_a_game_and_a_puzzle(call: Call) -> None:
     """The goal of the 8-puzzle with the last tile moved is solved by one move."""
     assert call("play", "tic-tac-toe", "minimax", "minimax")
     assert (
@@ -181,12 +181,12 @@ def test_play_and_solve(call: Call) -> None:
     )
 
 
-def test_plan(call: Call, tmp_path: Path) -> None:
+def test_plan_forecasts_the_number_of_rounds(call: Call, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(SPEC.replace("minimax", "{agent: random, label: twin}"))
     assert "a difference of 100 Elo needs about " in call("plan", "cup.yaml", "--elo", "100", "--pilot", "0.1")
 
 
-def test_exploit_heuristic_and_stats(call: Call) -> None:
+def test_exploit_heuristic_and_stats_print_known_values(call: Call) -> None:
     """Random play at Kuhn poker has the NashConv 11/12 (open_spiel), half of which is 11/24. A level score is 0 Elo."""
     exact = json.loads(call("exploit", "kuhn-poker", "random", "--format", "json"))
     assert exact["exploitability"] == pytest.approx(11 / 24)
@@ -194,14 +194,14 @@ def test_exploit_heuristic_and_stats(call: Call) -> None:
     assert json.loads(call("stats", "10", "0", "10", "--format", "json"))["elo"] == pytest.approx(0)
 
 
-def test_validate(call: Call, tmp_path: Path) -> None:
+def test_validate_accepts_a_valid_spec_and_refuses_an_invalid_one(call: Call, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(SPEC)
     call("validate", "cup.yaml")
     (tmp_path / "bad.yaml").write_text(SPEC.replace("minimax", "minimaxx"))
     call("validate", "bad.yaml", code=2)
 
 
-def test_serve(played: Path, start: Callable[..., str]) -> None:
+def test_serve_answers_requests(played: Path, start: Callable[..., str]) -> None:
     pytest.importorskip("fastapi")
     address = start("serve", played / "cup.db", "--port", "0")
     assert "minimax" in read(f"{address}/api/t/cup")

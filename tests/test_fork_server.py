@@ -27,7 +27,9 @@ sys.exit({"text": "so long", "code": 7, "none": None}[sys.argv[1]])
 
 
 @pytest.mark.parametrize("ending", ["raise", "kill", "text", "code", "none"])
-def test_a_program_sees_and_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+def test_a_forked_program_has_the_same_environment_and_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
     """The arguments, folder, path, environment and input are the same, and so are the output, exit code and traceback."""
     (tmp_path / "program_of_test.py").write_text(PROGRAM)
     environment = {**os.environ, "WORD": "spoken"}
@@ -39,7 +41,7 @@ def test_a_program_sees_and_says_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     assert forked[0] == {"raise": 1, "kill": -signal.SIGTERM, "text": 1, "code": 7, "none": 0}[ending]
 
 
-def test_commands_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forked_commands_have_the_same_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands are a help text, a faulty spec, an unknown command, and a run."""
     (tmp_path / "bad.yaml").write_text("game: nothing\nagents: [random]\n")
     (tmp_path / "good.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")

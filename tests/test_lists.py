@@ -15,7 +15,7 @@ LOCK = ROOT / ".ci/constraints.txt"
 
 
 @pytest.mark.parametrize("test", SMOKE)
-def test_a_smoke_test_exists(test: str) -> None:
+def test_every_listed_smoke_test_exists(test: str) -> None:
     file, _, name = test.partition("::")
     functions = {node.name for node in ast.parse((ROOT / file).read_text("utf-8")).body if isinstance(node, ast.FunctionDef)}
     assert name.partition("[")[0] in functions
@@ -26,8 +26,8 @@ def test_each_smoke_test_is_listed_once() -> None:
 
 
 @pytest.mark.skipif(not LOCK.exists(), reason="the installed wheel is tested without .ci")
-def test_every_library_has_one_version() -> None:
-    """`make lock` writes them. Build backends and the tools of CI are among them."""
+def test_every_library_has_exactly_one_locked_version() -> None:
+    """`make lock` writes these versions. They include build backends and the tools of CI."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     extras = project["project"]["optional-dependencies"]
     asked = [*project["build-system"]["requires"], *project["project"]["dependencies"]]

@@ -81,7 +81,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.mark.process
 @pytest.mark.timeout(1200)
-def test_the_readme_is_one_session(checkout: Path, missing: Missing) -> None:
+def test_the_readme_runs_as_one_session(checkout: Path, missing: Missing) -> None:
     """All commands run from top to bottom in one shell, in a new checkout. Files are written when the README shows them.
 
     `make run` installs the checkout into a new environment, which has the libraries of the tests instead of a network. Of `make
@@ -133,7 +133,7 @@ def test_the_readme_shows_a_first_agent_and_a_first_tournament() -> None:
     assert len(README.splitlines()) <= 150
 
 
-def test_the_spec_of_the_readme_is_sound() -> None:
+def test_the_spec_of_the_readme_is_valid() -> None:
     """The spec with comments can be played. A single round and a limit of nodes keep this test short."""
     import yaml
 
@@ -144,7 +144,7 @@ def test_the_spec_of_the_readme_is_sound() -> None:
     assert labels == {"random", "greedy", "perfect", "lookahead(depth=1)", "lookahead(depth=2)", "lookahead(depth=3)"}
 
 
-def test_links_lead_somewhere() -> None:
+def test_relative_links_have_targets() -> None:
     """Every relative link in the README and the manual leads to a file of the project."""
     for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text("utf-8")):

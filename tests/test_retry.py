@@ -72,7 +72,7 @@ def test_ends(number):
 
 
 def test_a_worker_that_ends_fails_its_test_and_no_other(tmp_path: Path) -> None:
-    """The others run, among them one that fails."""
+    """The other tests run, including one that fails."""
     (tmp_path / "test_a.py").write_text(ENDS)
     code, told = call(tmp_path, "-p", "xdist", "-n", "2", "--dist", "worksteal")
     assert code == 1
@@ -80,19 +80,19 @@ def test_a_worker_that_ends_fails_its_test_and_no_other(tmp_path: Path) -> None:
 
 
 def test_a_test_that_ends_the_only_process_is_an_error(tmp_path: Path) -> None:
-    """Its exit code says that all is well."""
+    """The exit code of the process is 0."""
     (tmp_path / "test_a.py").write_text(ENDS)
     assert call(tmp_path) == (1, [])
 
 
 def test_workers_that_end_before_any_test_are_an_error(tmp_path: Path) -> None:
-    """For pytest, there is no test."""
+    """In this case, pytest reports no test."""
     (tmp_path / "test_a.py").write_text("import os\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    os._exit(0)\n")
     assert call(tmp_path, "-p", "xdist", "-n", "1") == (1, [])
 
 
 def test_errors_of_pytest_are_kept(tmp_path: Path) -> None:
-    """No test, a wrong option, and a file that cannot be imported."""
+    """The cases are no tests, an invalid option, and a file that cannot be imported."""
     assert call(tmp_path)[0] == 5
     assert call(tmp_path, "--no-such-option")[0] == 4
     (tmp_path / "test_a.py").write_text("import nothing_like_this\n")

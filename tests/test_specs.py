@@ -30,7 +30,7 @@ EXTRAS = {"axelrod-1980.yaml": "axelrod"}
 
 
 @pytest.mark.parametrize("file", SPECS, ids=[file.stem for file in SPECS])
-def test_every_spec_is_sound(file: Path, tmp_path: Path, missing: Missing) -> None:
+def test_every_spec_is_valid(file: Path, tmp_path: Path, missing: Missing) -> None:
     """No spec has a fault. Large pattern databases take a minute to build, so the test replaces them by smaller ones."""
     extra = EXTRAS.get(file.name)
     if extra is not None and find_spec(extra) is None:
@@ -56,8 +56,8 @@ def test_every_spec_is_valid_by_the_schema_for_editors(registry: Registry) -> No
         assert [*schema.iter_errors({**sound, **wrong})], wrong
 
 
-def test_there_is_a_spec_for_each_comparison_of_the_texts() -> None:
-    """The specs with which the manual begins are there, too."""
+def test_each_comparison_in_the_manual_has_a_spec() -> None:
+    """This includes the specs at the beginning of the manual."""
     texts = {"tile-game", "eight-puzzle", "fifteen-puzzle", "type-a", "eight-queens", "queens-by-size", "queens-large", "sudoku"}
     assert {file.stem for file in SPECS if file.parent.name == "seeds"} == texts
     assert {file.name for file in SPECS} >= {"quickstart.yaml", "tic-tac-toe.yaml", "type-a.yaml", "tile-game.yaml"}

@@ -34,7 +34,7 @@ def call(folder: Path, text: str, *words: str) -> str:
 
 
 @pytest.mark.parametrize("reason", FORBIDDEN)
-def test_a_unit_test_that_does_more_fails(reason: str, tmp_path: Path) -> None:
+def test_a_unit_test_that_starts_a_process_opens_a_socket_or_sleeps_fails(reason: str, tmp_path: Path) -> None:
     """With the mark of another tier, it passes."""
     body = f"def test_it():\n    {FORBIDDEN[reason]}\n"
     assert f"a unit test {reason}: use the mark `process`" in call(tmp_path, body)
@@ -49,14 +49,14 @@ def test_a_library_may_start_a_process_when_it_is_imported(tmp_path: Path) -> No
 
 
 def test_a_shared_fixture_counts_for_each_of_its_tests(tmp_path: Path) -> None:
-    """And not for a test that does not use it."""
+    """It does not count for tests that do not use it."""
     fixture = "@pytest.fixture(scope='module')\ndef shared():\n    subprocess.run(['true'])\n"
     tests = "def test_a(shared): pass\ndef test_b(shared): pass\ndef test_c(): pass\n"
     assert "3 passed, 2 errors" in call(tmp_path, fixture + tests)
 
 
 def test_tiers_come_from_fixtures_parameters_and_marks(tmp_path: Path) -> None:
-    """The last tier counts."""
+    """The most demanding tier counts."""
     body = """
 def test_plain(): pass
 def test_command(arena): pass

@@ -47,7 +47,7 @@ def spec(tmp_path: Path) -> Path:
     return file
 
 
-def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, invoke: Arena) -> None:
+def test_run_prints_only_the_leaderboard_on_stdout(spec: Path, invoke: Arena) -> None:
     done = invoke("run", spec, "--no-store")
     assert (done.returncode, done.stderr) == (0, "")
     assert "small: tic-tac-toe" in done.stdout
@@ -84,14 +84,14 @@ def test_the_plugins_of_arena_precede_its_bridges(invoke: Arena) -> None:
         [],
     ],
 )
-def test_a_wrong_call_ends_with_2(arguments: list[str], invoke: Arena) -> None:
+def test_an_invalid_call_exits_with_2(arguments: list[str], invoke: Arena) -> None:
     done = invoke(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_void_match_ends_with_1(tmp_path: Path, invoke: Arena) -> None:
+def test_a_void_match_exits_with_1(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "broken.py").write_text(
         "from arena_games.tic_tac_toe import TicTacToe\nfrom arena import hookimpl\n"
         "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
@@ -136,7 +136,9 @@ def test_a_signal_ends_arena_while_it_imports_its_modules(module: str, number: s
 @pytest.mark.process
 @pytest.mark.parametrize("command", [[str(Path(sys.executable).with_name("arena"))], [sys.executable, "-m", "arena"]])
 def test_ctrl_c_prints_no_traceback_of_arena_at_any_time(tmp_path: Path, command: list[str]) -> None:
-    """As a terminal does, send SIGINT to the group of processes, 0 to 0.6 s after the start. Python may complain at first."""
+    """Like a terminal, the test sends SIGINT to the process group, 0 to 0.6 s after the start. Python itself may print an error
+    at first.
+    """
     if not Path(command[0]).exists():
         pytest.skip("arena is not installed beside Python")
     (tmp_path / "long.yaml").write_text("game: tic-tac-toe\nrounds: 100000\nagents: [random, greedy]\n")
@@ -179,10 +181,10 @@ def test_an_interrupted_run_prints_how_to_continue(
 
 @pytest.mark.parametrize("place", ["load_spec", "check_code", "user_interrupts"])
 @pytest.mark.parametrize("option", [["--fresh"], ["--fresh-for", "random"], ["--accept-changed-plugins"]])
-def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
+def test_an_interrupted_run_repeats_options_that_have_not_taken_effect(
     tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, place: str, option: list[str]
 ) -> None:
-    """Without `--fresh`, the printed command would go on with the old matches."""
+    """Without `--fresh`, the printed command would continue with the old matches."""
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
     assert invoke("run", "cup.yaml").returncode == 0
     module = import_module("arena.commands.run" if place == "load_spec" else "arena.tournament.run")
@@ -202,7 +204,7 @@ def test_an_interrupted_run_repeats_an_option_until_it_has_its_effect(
 def test_an_interrupted_run_counts_the_matches_in_the_store(
     tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, looked_up: int
 ) -> None:
-    """300 rounds of two matches each, of which the second run has looked up a few when it is interrupted."""
+    """There are 300 rounds of two matches. The second run is interrupted after it has looked up only a few of them."""
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 300\nagents: [random, greedy]\n")
     assert invoke("run", "cup.yaml").returncode == 0
     seen = 0
@@ -219,10 +221,10 @@ def test_an_interrupted_run_counts_the_matches_in_the_store(
 
 
 @pytest.mark.parametrize(("number", "said"), [(0, "0 of 4 matches were"), (1, "1 of 4 matches was"), (3, "3 of 4 matches were")])
-def test_an_interrupted_run_without_a_store_shows_its_matches(
+def test_an_interrupted_run_without_a_store_shows_its_results(
     tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, number: int, said: str
 ) -> None:
-    """No file has these matches, so the user sees them only here."""
+    """The matches are not stored, so this is the only output about them."""
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
     seen = 0
 
@@ -253,8 +255,8 @@ def test_a_closed_pipe_gives_no_traceback(spec: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_help_lists_every_command_by_a_short_sentence(invoke: Arena) -> None:
-    """The sentences come from tables, so that the help imports no command."""
+def test_the_help_describes_every_command_in_a_short_sentence(invoke: Arena) -> None:
+    """The sentences come from tables, so the help does not import the commands."""
     packages = {"arena.commands", *[command.target.partition(".")[0] for command in cli.commands.listed()]} - {"arena"}
     folders = [Path(str(import_module(name).__file__)).parent for name in packages]
     texts = [file.read_text("utf-8") for folder in folders for file in folder.rglob("*.py")]
@@ -308,7 +310,7 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
         (f'{SOUND}"\\e[31m\\n": 1\n'.encode(), r"^cup\.yaml:4:1: \\x1b\[31m\\n: unknown key"),
     ],
 )
-def test_a_bad_spec_ends_with_2(tmp_path: Path, invoke: Arena, text: bytes, words: str) -> None:
+def test_an_invalid_spec_exits_with_2(tmp_path: Path, invoke: Arena, text: bytes, words: str) -> None:
     (tmp_path / "cup.yaml").write_bytes(text)
     refused(invoke("run", "cup.yaml"), words)
 
@@ -323,7 +325,7 @@ def test_a_bad_spec_ends_with_2(tmp_path: Path, invoke: Arena, text: bytes, word
         ),
     ],
 )
-def test_a_bad_plugin_ends_with_2(tmp_path: Path, invoke: Arena, plugin: str, words: str) -> None:
+def test_an_invalid_plugin_exits_with_2(tmp_path: Path, invoke: Arena, plugin: str, words: str) -> None:
     (tmp_path / "cup.yaml").write_text(SOUND)
     (tmp_path / "mine.py").write_text(plugin)
     refused(invoke("run", "cup.yaml", "--plugin", "mine.py"), rf"^plugin .*{words}")

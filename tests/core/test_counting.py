@@ -118,7 +118,7 @@ def test_every_generated_state_is_counted_once() -> None:
     assert (meter.nodes - before, local.cost, local.state()) == (1, 3, 1 << move)
 
 
-def test_looking_at_a_state_is_not_counted() -> None:
+def test_reading_a_state_is_not_counted() -> None:
     view, meter = view_of(TicTacToe())
     state = view.initial(random.Random(1))
     view.parse_state("xo./.x./..o")
@@ -203,7 +203,9 @@ def test_the_copy_method_of_a_game_is_used() -> None:
 
 @pytest.mark.parametrize(("agent", "expanded"), [(BreadthFirst(), 2**6 - 6), (DepthFirst(), 6)])
 def test_a_state_counts_as_expanded_when_its_actions_are_requested(agent: Any, expanded: int) -> None:
-    """Of 6 bits, breadth first expands all states with at most 4 bits and one with 5; depth first expands one of each number."""
+    """Of the states with 6 bits, breadth-first search expands all with at most 4 bits and one with 5. Depth-first search expands
+    one of each number.
+    """
     view, meter = view_of(Bits(width=6))
     assert agent.solve(view, 0, Search(view, None, Limits(), meter, random.Random(1), SharedStart(view, None))) is not None
     assert meter.expanded == expanded

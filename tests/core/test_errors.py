@@ -86,7 +86,7 @@ def test_an_instruction_without_a_line_gets_the_line_of_its_function() -> None:
     assert describe(caught.value).endswith("(game.py:3)")
 
 
-def test_names_are_joined_by_commas_and_a_word() -> None:
+def test_names_are_joined_by_commas_and_a_conjunction() -> None:
     assert [listing("abc"[:size]) for size in range(4)] == ["", "a", "a and b", "a, b and c"]
     assert listing(["a", "b", "c"], "or") == "a, b or c"
 

@@ -36,7 +36,7 @@ def list_modules() -> list[str]:
 
 
 @pytest.mark.parametrize("name", list_modules())
-def test_examples_are_right(name: str) -> None:
+def test_examples_in_docstrings_are_correct(name: str) -> None:
     failed, tried = doctest.testmod(import_module(name), extraglobs={"arena": arena}, optionflags=FLAGS)
     assert tried
     assert not failed

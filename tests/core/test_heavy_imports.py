@@ -46,7 +46,7 @@ def arena_agents():
         "import arena.cli\ntry: arena.cli.cli(['run', 'tiles.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass",
     ],
 )
-def test_neither_the_package_nor_a_help_nor_a_small_run_imports_them(tmp_path: Path, code: str) -> None:
+def test_heavy_modules_are_not_imported_for_help_or_a_small_run(tmp_path: Path, code: str) -> None:
     tiles = "game: {name: sliding-tiles, shuffle: 5}\nagents: [bfs, a-star]\nrounds: 1\n"
     (tmp_path / "tiles.yaml").write_text(tiles)
     (tmp_path / "two.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\n")
@@ -67,7 +67,9 @@ def test_only_ratings_import_numpy() -> None:
 
 
 @pytest.mark.parametrize(("keys", "workers", "program"), [({}, 2, "worker.py"), ({"isolation": "process"}, 1, "agent_host.py")])
-def test_neither_workers_nor_agent_hosts_import_them(tmp_path: Path, keys: dict[str, str], workers: int, program: str) -> None:
+def test_workers_and_agent_hosts_do_not_import_heavy_modules(
+    tmp_path: Path, keys: dict[str, str], workers: int, program: str
+) -> None:
     (tmp_path / "spy.py").write_text(SPY.format(folder=str(tmp_path)))
     spec = {"game": "tic-tac-toe", "agents": ["spy", "random"], "plugins": [str(tmp_path / "spy.py")], "rounds": 4, **keys}
     assert {record.termination for record in arena.run(spec, workers=workers).records} == {"normal"}

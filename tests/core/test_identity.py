@@ -45,7 +45,7 @@ def test_a_stream_agrees_with_an_ordinary_generator(use: Callable[[random.Random
     assert one.random() == twin.random() != other.random()
 
 
-def test_a_stream_can_be_seeded_anew_and_set() -> None:
+def test_a_stream_can_be_reseeded_and_restored() -> None:
     stream, plain = Stream("a"), random.Random(3)
     stream.seed(3)
     assert stream.random() == plain.random()
@@ -55,7 +55,7 @@ def test_a_stream_can_be_seeded_anew_and_set() -> None:
 
 
 def test_canonical_text_does_not_depend_on_order() -> None:
-    """A key is BLAKE2b-128 of the text."""
+    """A key is the BLAKE2b-128 hash of this text."""
     assert canonical({"b": 1, "a": [True, None, 1.0]}) == '{"a":[true,null,1.0],"b":1}'
     assert canonical({"f": len, "k": dict}) == '{"f":"builtins.builtin_function_or_method","k":"builtins.dict"}'
     assert key("abc") == "cf4ab791c62b8d2b2109c90275287816"  # the published test vector of BLAKE2b-128
@@ -70,7 +70,7 @@ def loaded(spec: dict[str, Any]) -> Spec:
     return load_spec({**spec, "seed": 7, "rounds": 1})
 
 
-def test_defaults_are_no_part_of_an_id() -> None:
+def test_defaults_are_not_part_of_an_id() -> None:
     short = {"game": {"name": "sliding-tiles", "shuffle": 8}, "agents": [{"agent": "a-star", "heuristic": "pattern-db"}]}
     spoken = {
         "game": {"name": "sliding-tiles", "shuffle": 8, "rows": 3, "columns": 3, "goal": "blank-last"},
@@ -96,8 +96,8 @@ def test_a_new_limit_is_part_of_an_id_only_if_it_differs() -> None:
     assert told(start_seconds=5) == told(start_seconds=5.0) == text % ',"start_seconds":5.0'
 
 
-def test_an_extended_secret_leaves_earlier_rounds_alone() -> None:
-    """Rounds from 40 on get new digits."""
+def test_an_extended_secret_does_not_change_earlier_rounds() -> None:
+    """Only rounds from 40 on use new digits."""
     secret = draw_secret()
     longer = extend_secret(secret, 40)
     longest = extend_secret(longer, 60)

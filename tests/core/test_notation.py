@@ -98,7 +98,7 @@ BARE = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3).map(tuple))
 
 
 @given(value=VALUES)
-def test_each_value_is_read_back(value: Any) -> None:
+def test_each_value_survives_a_round_trip(value: Any) -> None:
     text = write(value, Rules)
     found = read(text, Rules)
     assert (found, type(found)) == (value, type(value))
@@ -128,14 +128,14 @@ def test_the_notation_equals_the_code() -> None:
         (1, "1", (1,)),
     ],
 )
-def test_a_set_is_written_in_one_order(values: tuple[Any, ...]) -> None:
-    """The order in which a set yields its members depends on how it was made, and for texts also on the process."""
+def test_a_set_is_always_written_in_the_same_order(values: tuple[Any, ...]) -> None:
+    """The iteration order of a set depends on its history, and for strings also on the process."""
     assert len({write(frozenset(order), Rules) for order in permutations(values)}) == 1
     assert write(frozenset({10, 9}), Rules) == "frozenset({9, 10})"
 
 
 @pytest.mark.parametrize("value", [Other(), (1, Other()), frozenset({Other}), range(3)])
-def test_other_values_have_none(value: Any) -> None:
+def test_values_of_other_types_have_no_notation(value: Any) -> None:
     with pytest.raises(NoNotation):
         write(value, Rules)
 
@@ -166,7 +166,7 @@ def test_other_values_have_none(value: Any) -> None:
         ("(" * 300, "expected a Python literal"),
     ],
 )
-def test_other_texts_are_refused(text: str, fault: str) -> None:
+def test_invalid_notation_is_refused(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=re.escape(fault)):
         read(text, Rules)
 
@@ -253,7 +253,7 @@ class Chosen(NamedTuple):
     ],
 )
 def test_the_default_notation_of_actions_does_not_depend_on_hashes(action: Any, text: str) -> None:
-    """`str` writes the members of a frozen set in the order of their hashes, which differ from process to process."""
+    """`str` writes a frozenset in the order of hashes, which differ between processes."""
 
     class Picks(TicTacToe):
         def actions(self, state: Any) -> Any:

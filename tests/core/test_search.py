@@ -60,7 +60,7 @@ def steps(game: Game, state: int, player: int = 0) -> float:
 
 
 def test_evaluate_of_a_puzzle_is_minus_the_heuristic() -> None:
-    """0 at the goal, minus infinity at a dead end."""
+    """The value is 0 at a goal and minus infinity at a dead end."""
     game = Trap()
     _, search = search_on(game, bind(steps, game))
     assert [search.evaluate(state) for state in range(4)] == [-1, 0, float("-inf"), -1]
@@ -71,7 +71,7 @@ def test_evaluate_of_a_puzzle_is_minus_the_heuristic() -> None:
 
 
 def test_best_breaks_ties_at_random() -> None:
-    """Each of three comes about a third of 3,000 times (5 sigma). A single best item draws nothing."""
+    """Each of three items is chosen about 1,000 times in 3,000 calls (5 sigma). A single best item draws no random number."""
     _, search = search_on(TicTacToe())
     assert search.best([3, 9, 4], key=lambda n: n) == 9
     assert isinstance(search.rng, Stream)
@@ -142,8 +142,8 @@ class Deepening(Agent):
         return best
 
 
-def test_depths_end_at_the_perfect_value(open_positions: list[Any]) -> None:
-    """In positions with at most five empty cells."""
+def test_depths_stop_at_the_value_of_perfect_play(open_positions: list[Any]) -> None:
+    """The positions have at most five empty cells."""
     game = TicTacToe()
     known: dict[Any, float] = {}
 
@@ -186,8 +186,8 @@ class TwoRoads(Game):
 
 
 @pytest.mark.parametrize("agent", ["minimax", "alpha-beta", {"agent": "alpha-beta", "table": True}])
-def test_deepening_sees_forced_lines_to_their_end(agent: Any) -> None:
-    """Equal iterations prove nothing."""
+def test_deepening_follows_forced_lines_to_their_end(agent: Any) -> None:
+    """Two equal iterations do not stop the search."""
     for limits in ({}, {"nodes": 1000}):
         record = play(TwoRoads(), [agent, First()], limits=limits)
         assert (record.actions[0], record.returns) == ("R", (1, -1))
@@ -269,7 +269,7 @@ class Starter(Agent):
 
 
 def test_all_agents_of_a_round_start_from_the_same_complete_state() -> None:
-    """The stream of the position gives it, not the stream of the seat."""
+    """It is drawn from the stream of the position, not of the seat."""
     one = play(Guess(), Starter(), seed=5)
     other = play(Guess(), Starter(draws=7), seed=5)
     assert one.id != other.id
@@ -285,8 +285,7 @@ def test_a_game_without_complete_states_has_no_start() -> None:
             search.start()
 
 
-def test_search_count_adds_nodes() -> None:
-    """And keeps the limit."""
+def test_search_count_adds_nodes_and_applies_the_limit() -> None:
     _, search = search_on(TicTacToe(), nodes=10)
     search.count(4)
     assert search.nodes == 4
@@ -310,7 +309,7 @@ def test_nodes_are_limited_to_the_largest_count_of_a_record() -> None:
         assert limited.nodes == most
 
 
-def test_a_refused_report_leaves_the_last_one() -> None:
+def test_a_refused_report_keeps_the_previous_one() -> None:
     _, search = search_on(TicTacToe())
     search.report(1, value=-0.0, depth=Limits.MAX_COUNT)
     for said in ({"depth": -1}, {"depth": Limits.MAX_COUNT + 1}, {"depth": 1.5}, {"value": 10**400}, {"value": "good"}):

@@ -127,7 +127,7 @@ BIDS = SealedBids()
 STATES = list(dict.fromkeys(below(BIDS, BIDS.begin(random.Random()))))
 
 
-def test_turns_lead_where_simultaneous_choices_do() -> None:
+def test_turns_reach_the_same_states_as_simultaneous_choices() -> None:
     met = 0
     for state in filter(lambda state: isinstance(state, tuple) and BIDS.movers(state), STATES):
         movers = BIDS.movers(state)
@@ -143,7 +143,7 @@ def test_turns_lead_where_simultaneous_choices_do() -> None:
     assert met > 3 * 3 * 2
 
 
-def test_at_the_end_nobody_moves_and_all_are_paid() -> None:
+def test_a_terminal_state_has_no_mover_and_returns_for_all_seats() -> None:
     ends = [state for state in STATES if BIDS.is_terminal(state)]
     assert ends
     for state in ends:
@@ -168,7 +168,7 @@ def test_choices_of_others_are_hidden_until_all_have_chosen() -> None:
     assert max(map(len, groups.values())) > 5
 
 
-def test_texts_of_states_can_be_read_back() -> None:
+def test_states_survive_a_round_trip_through_text() -> None:
     everything = set(STATES) | {BIDS.observation(state, seat) for state in STATES for seat in range(3)}
     texts = {BIDS.format_state(state): state for state in everything}
     assert len(texts) == len(everything)
@@ -197,8 +197,8 @@ def test_a_wrong_text_is_explained(text: str) -> None:
         BIDS.parse_state(text)
 
 
-def test_methods_of_the_author_get_their_own_states() -> None:
-    """Each of them asserts it."""
+def test_methods_of_the_author_get_states_of_the_original_game() -> None:
+    """Each method asserts this."""
     for state in STATES:
         for place in (state, BIDS.observation(state, BIDS.to_move(state) % 3)):
             assert BIDS.render(place).startswith("sold: ")
@@ -228,7 +228,7 @@ def test_an_observation_cannot_be_played_on() -> None:
         BIDS.result(seen, "0 of 2")
 
 
-def test_added_methods_are_not_ascribed_to_the_author() -> None:
+def test_added_methods_do_not_count_as_methods_of_the_author() -> None:
     assert set(Traits.of(Pennies())) == {"two-player", "zero-sum", "hidden-information", "simultaneous"}
     assert set(Traits.of(BIDS)) == {"multi-player", "hidden-information", "simultaneous", "chance", "resample"}
     assert [name for name in ("chance_outcomes", "chance_stream", "resample", "standing") if gives(Pennies, name)] == []
@@ -259,7 +259,7 @@ def test_static_methods_and_derived_classes_are_adapted_once(kind: type[Simultan
     assert game.parse_state(game.format_state(turn)) == turn
 
 
-def test_a_turn_is_a_value_of_its_own() -> None:
+def test_turns_are_compared_by_value() -> None:
     turn = Pennies().result("", "H")
     assert pickle.loads(pickle.dumps(turn)) == turn
     assert len({turn, Pennies().result("", "H"), Pennies().result("", "T")}) == 2
@@ -275,5 +275,5 @@ def test_a_view_counts_every_choice() -> None:
     assert meter.nodes == 3
 
 
-def test_the_conformance_kit_finds_nothing() -> None:
+def test_the_conformance_checks_pass() -> None:
     assert "notation" in check_game(Pennies(), matches=4)

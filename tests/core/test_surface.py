@@ -17,7 +17,7 @@ PUBLIC = ("arena", "arena.compiled", "arena.stats", "arena.testing")
 
 
 def test_the_names_of_the_api_match_the_list() -> None:
-    """`python tests/core/test_surface.py` writes the list anew."""
+    """`python tests/core/test_surface.py` updates the list."""
     assert (TOP / "tests/core/api.txt").read_text().splitlines() == names()
 
 

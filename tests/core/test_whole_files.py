@@ -9,7 +9,7 @@ from arena.whole_files import write_whole
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
-def test_a_file_has_the_mode_that_is_asked_for(tmp_path: Path, mode: int) -> None:
+def test_a_file_has_the_requested_mode(tmp_path: Path, mode: int) -> None:
     place = tmp_path / "file"
     before = os.umask(0o077)
     try:
@@ -22,7 +22,7 @@ def test_a_file_has_the_mode_that_is_asked_for(tmp_path: Path, mode: int) -> Non
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_a_file_that_cannot_be_replaced_stays_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_failed_replacement_keeps_the_file_and_leaves_no_other_file(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError, match="file"):
         write_whole(tmp_path / "file", b"text")

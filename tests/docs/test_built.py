@@ -49,7 +49,7 @@ def members() -> Iterator[str]:
                 yield from (f"{module.__name__}.{name}.{member}" for member in own if not member.startswith("_"))
 
 
-def test_it_builds_without_a_warning(built: Path) -> None:
+def test_the_manual_builds_without_warnings(built: Path) -> None:
     assert (built / "tutorial" / "agent.html").is_file()
 
 
@@ -62,7 +62,7 @@ def test_no_markup_is_left_in_a_page(built: Path) -> None:
 
 
 def test_every_command_and_option_is_on_the_page_of_the_command_line(built: Path) -> None:
-    """With an anchor, an entry in the index, and its two dashes."""
+    """Each option has an anchor, an entry in the index, and two dashes."""
     page = built / "reference" / "cli.html"
     places, text = ids(page), words(page)
     asked = 0
@@ -84,8 +84,8 @@ def test_every_public_name_and_member_is_on_the_page_of_the_api(built: Path) -> 
     assert [name for name in wanted if name not in places] == []
 
 
-def test_docstrings_of_attributes_are_whole(built: Path) -> None:
-    """No part of a sentence is taken for a type, and a name between backticks is code."""
+def test_docstrings_of_attributes_are_complete(built: Path) -> None:
+    """No part of a sentence is parsed as a type, and names between backticks are code."""
     page = (built / "reference" / "api.html").read_text("utf-8")
     text = words(built / "reference" / "api.html")
     assert "Its name in specs and on the command line: lowercase letters, digits and dashes." in text

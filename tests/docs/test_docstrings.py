@@ -58,8 +58,8 @@ def tree(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("module", "importer"), [(arena, arena), (arena.testing, arena_check.kit)])
-def test_all_is_complete(module: Any, importer: Any) -> None:
-    """Every name that the package imports for its users, and no other."""
+def test_all_public_names_are_listed_in_all(module: Any, importer: Any) -> None:
+    """`__all__` has exactly the names that the package imports for its users."""
     body = ast.parse(inspect.getsource(importer)).body
     imports = [node for node in body if isinstance(node, ast.ImportFrom)]
     imports += [node for part in body if isinstance(part, ast.If) for node in part.body if isinstance(node, ast.ImportFrom)]
@@ -72,7 +72,7 @@ def test_all_is_complete(module: Any, importer: Any) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_attribute_is_explained(name: str) -> None:
-    """It has its own docstring, or the docstring of its class names it between backticks."""
+    """The attribute has a docstring, or the docstring of its class names it in backticks."""
     kind = CLASSES[name]
     assert inspect.getdoc(kind)
     body = tree(kind).body
@@ -98,8 +98,8 @@ def test_every_parameter_is_explained(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_error_is_named(name: str) -> None:
-    """Each exception that a public function raises itself."""
+def test_every_raised_error_is_documented(name: str) -> None:
+    """This covers exceptions that a public function raises directly."""
     function, about = FUNCTIONS[name]
     raised = [node.exc for node in ast.walk(tree(function)) if isinstance(node, ast.Raise) and node.exc is not None]
     names = {ast.unparse(each.func if isinstance(each, ast.Call) else each) for each in raised}
@@ -108,8 +108,8 @@ def test_every_error_is_named(name: str) -> None:
             assert error in (function.__doc__ or "") + about, f"{name}: {error}"
 
 
-def test_names_are_found() -> None:
-    """If none were found, the other tests would pass."""
+def test_the_search_for_public_names_is_not_empty() -> None:
+    """Without names, the other tests would always pass."""
     assert {"arena.Game", "arena.play", "arena.testing.check_game"} <= set(PUBLIC)
     assert {"arena.Game.result", "arena.Search.report", "arena.run"} <= set(FUNCTIONS)
     assert {"state", "game"} <= WORDS

@@ -21,7 +21,7 @@ TRIED = [name for name, text in MANUAL.items() if "```console\n$ " in text]
 @pytest.mark.process
 @pytest.mark.parametrize("name", TRIED)
 def test_the_commands_of_a_page_print_the_shown_output(name: str, tmp_path: Path) -> None:
-    """In an empty folder, with the output that the page shows."""
+    """The commands run in an empty folder."""
     wrong = [found for command, printed in pages.walk(DOCS / name, tmp_path) if (found := pages.differs(command, printed))]
     assert not wrong, "\n".join(wrong)
 
@@ -44,8 +44,8 @@ def commands(group: Group, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, 
     return found
 
 
-def test_the_manual_names_everything() -> None:
-    """Every hook, spec key, built-in game, agent, heuristic and format."""
+def test_the_manual_mentions_every_feature() -> None:
+    """These are hooks, keys of the spec, and built-in games, agents, heuristics and formats."""
     whole = "\n".join([*MANUAL.values(), (pages.ROOT / "README.md").read_text("utf-8")])
     registry = load_plugins(environ=False)
     builtin = [key[-1] for key, source in registry.sources.items() if source.name.startswith("fairarena:")]

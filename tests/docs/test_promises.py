@@ -50,7 +50,9 @@ def test_a_wrong_mark_is_refused(mark: str, script: Any, tmp_path: Path, monkeyp
         make_table(script, f"@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n", tmp_path, monkeypatch)
 
 
-def test_marks_that_differ_hold_in_part(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_promises_with_differing_marks_are_listed_as_partial(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mark = '@pytest.mark.promise(hole="clock", isolation="process", holds={})\ndef test_{}() -> None: ...\n'
     table = make_table(script, mark.format(True, "one") + mark.format(False, "two"), tmp_path, monkeypatch)
     assert "| no promise | in part | no promise | `test_made.py` |" in table

@@ -23,8 +23,10 @@ def read_numbers(text: str) -> Any:
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", PRINTED)
-def test_a_store_prints_what_it_did(name: str) -> None:
-    """Texts to the letter; numbers in JSON to twelve digits and nine places, because the last ones depend on the machine."""
+def test_output_for_a_stored_run_is_unchanged(name: str) -> None:
+    """Text must be identical. Numbers in JSON are compared to twelve digits and nine places, because the last digits depend on
+    the machine.
+    """
     printed, golden = make_golden.printed(*PRINTED[name]), (FOLDER / name).read_text("utf-8")
     if name.endswith(".json"):
         assert read_numbers(printed) == read_numbers(golden)
@@ -32,8 +34,8 @@ def test_a_store_prints_what_it_did(name: str) -> None:
         assert printed == golden
 
 
-def test_schedules_have_the_ids_that_they_had() -> None:
-    """More than 200 matches, of all games and agents that come with arena."""
+def test_match_ids_are_unchanged() -> None:
+    """The schedules have more than 200 matches and use all games and agents of arena."""
     golden = json.loads((FOLDER / "ids.json").read_text("utf-8"))
     assert make_golden.schedule() == golden
     assert len(golden) >= 200
@@ -43,8 +45,8 @@ def test_schedules_have_the_ids_that_they_had() -> None:
     assert own == {("game", board.name) for board in boards} | {("agent", seat.agent) for board in boards for seat in board.seats}
 
 
-def test_matches_come_out_as_they_did() -> None:
-    """Some of every board, played again from the spec alone."""
+def test_matches_are_replayed_with_unchanged_results() -> None:
+    """Some matches of every board are played again from the spec."""
     spec = load_spec(FOLDER / "cup.yaml")
     with Store.open(FOLDER / "cup.db") as store:
         records = list(store.records(boards=True))

@@ -22,10 +22,10 @@ class Screen(io.StringIO):
     ("variables", "size"),
     [({}, (0, 0)), ({"COLUMNS": "70"}, (70, 0)), ({"COLUMNS": "wide", "LINES": "20"}, (0, 20)), ({"LINES": "-3"}, (0, 0))],
 )
-def test_variables_give_the_size_of_a_terminal_that_does_not(
+def test_environment_variables_replace_an_unknown_terminal_size(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], size: tuple[int, int]
 ) -> None:
-    """A value that is not a number counts as missing."""
+    """A value that is not a number is ignored."""
     for name in ("COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():

@@ -60,7 +60,7 @@ def test_every_command_with_output_is_tested_here() -> None:
 
 @pytest.mark.parametrize(("command", "name"), [(command, name) for command, names in WORDS.items() for name in names])
 def test_a_command_replaces_only_its_own_files(store: Path, command: str, name: str) -> None:
-    """The first call writes the file, the second one replaces it. A file of something else stays, and an empty file does not."""
+    """The first call writes the file, and the second one replaces it. Foreign files are kept, but an empty file is replaced."""
     place = store.parent / name
     for _ in range(2):
         code, errors = call(command, name)
@@ -99,8 +99,8 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
     assert list(page.parent.iterdir()) == [page]
 
 
-def test_an_option_and_a_whole_name_are_named() -> None:
-    """A kind may have a whole name instead of a suffix."""
+def test_messages_name_the_option_and_a_fixed_file_name() -> None:
+    """Some kinds of output have a fixed name instead of a suffix."""
     with pytest.raises(arena.ArenaError, match=r"^--tests / is a folder; .* as in --tests result.json"):
         check_place(Path("/"), OutputKind("result.json", "a result", b"{"), option="--tests")
 

@@ -54,8 +54,8 @@ def test_without_a_terminal_progress_is_plain_lines() -> None:
     assert lines[-1].startswith("6/6 matches")
 
 
-def test_the_time_left_follows_from_the_forecast_of_a_test() -> None:
-    """Wald's formula forecasts far fewer pairs than the 100,000 that a test may take."""
+def test_the_time_left_uses_the_forecast_of_a_test() -> None:
+    """Wald's formula forecasts far fewer pairs than the maximum of 100,000."""
     keys = {"sprt": {"elo1": 60}}
     spec = load_spec({"game": "tic-tac-toe", "agents": ["greedy", "random"], "format": {"name": "head-to-head", "test": keys}})
     plan, stage = Schedule(spec), MatchRunner(spec)
@@ -80,7 +80,7 @@ def test_the_time_left_follows_from_the_forecast_of_a_test() -> None:
 
 @pytest.mark.process
 def test_the_rate_after_a_resume_counts_only_new_matches() -> None:
-    """3 matches in 0.2 s, after 0.4 s of reading the store, are 15 per second."""
+    """Reading the store takes 0.4 s. Then 3 matches in 0.2 s are 15 per second."""
     spec = load_spec(SPEC | {"rounds": 6})
     stage, plan = MatchRunner(spec), Schedule(spec).take(12)
     played = [PlayedMatch(*one, stage.play(one)) for one in plan[:9]]
@@ -98,7 +98,7 @@ def test_the_rate_after_a_resume_counts_only_new_matches() -> None:
     assert least - 0.5 <= float(state[1]) <= 3 / 0.2  # a rate from 10 on is rounded to a whole number
 
 
-def test_the_time_left_excludes_matches_that_the_store_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_left_excludes_matches_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifth entry joins four, so 8 of the 20 matches of each round are new."""
     monkeypatch.setattr("arena.tournament.queue.MATCHES_PER_LOOKUP", 60)
     agents = [{"agent": "random", "label": str(number)} for number in range(4)]
@@ -120,7 +120,7 @@ def test_the_time_left_excludes_matches_that_the_store_has(tmp_path: Path, monke
     assert left[-1] == 0
 
 
-def test_the_line_names_the_workers_of_the_moment() -> None:
+def test_the_line_shows_the_current_number_of_workers() -> None:
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
     progress, staff = Progress(spec.boards, 6, io.StringIO()), ["1 worker", "no worker"]
     progress.staff = staff.pop
@@ -136,7 +136,7 @@ def test_quiet_progress_prints_nothing() -> None:
 
 
 @pytest.mark.process
-def test_a_terminal_has_one_line_that_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_one_line_that_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "15")
     seen = watched(Terminal())
@@ -146,14 +146,14 @@ def test_a_terminal_has_one_line_that_is_erased_at_the_end(monkeypatch: pytest.M
     assert seen.endswith("\r\x1b[K")
 
 
-def test_durations_are_written_as_people_say_them() -> None:
+def test_durations_have_readable_units() -> None:
     spoken = {0: "0 s", 59.4: "59 s", 60: "1 min", 200: "3 min 20 s", 7500: "2 h 5 min", 93600: "1 d 2 h"}
     assert {seconds: figures.span(seconds) for seconds in spoken} == spoken
 
 
 @pytest.mark.process
-def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
-    """The first one is swallowed by the agent."""
+def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path: Path) -> None:
+    """The agent swallows the first one."""
     (tmp_path / "deaf.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class Deaf(Agent):\n"
@@ -181,7 +181,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_notice_is_printed_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notice_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
@@ -193,7 +193,7 @@ def test_a_notice_is_printed_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.process
 def test_the_line_is_erased_at_the_end_of_a_run(tmp_path: Path) -> None:
-    """In a pseudo-terminal of 60 columns."""
+    """The test uses a pseudo-terminal of 60 columns."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 3\nagents: [random, type-a, type-a-plus]\n")
     words = ("run", "some.yaml", "--no-store", "--workers", "1", "--plain")
     result, seen = at_terminal(tmp_path, *words, TERM="xterm", COLUMNS="60", LINES="20")

@@ -76,7 +76,7 @@ def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers
     assert all(line.startswith("no match has finished for ") for line in lines)
 
 
-def test_nothing_is_said_while_matches_end() -> None:
+def test_nothing_is_reported_while_matches_finish() -> None:
     spec = load_spec({"game": "tic-tac-toe", "rounds": 20, "agents": ["random", "greedy"]})
     stream = io.StringIO()
     with Progress(spec.boards, spec.size, stream, silence=5.0) as progress:

@@ -14,7 +14,7 @@ SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"pl
 
 
 def test_a_gauntlet_pairs_challengers_with_the_others() -> None:
-    """Two challengers and three others: 6 pairs, two games from each of four positions."""
+    """Two challengers and three other entries make 6 pairs, with two games from each of four positions."""
     results = arena.run({**SPEC, "format": "gauntlet", "challengers": 2, "rounds": 4})
     assert len(results.records) == 6 * 2 * 4 == results.spec.boards[0].size
     assert {frozenset(one.pairing.seats) for one in results.played} == {frozenset((a, b)) for a in (0, 1) for b in (2, 3, 4)}
@@ -35,14 +35,14 @@ def test_a_gauntlet_pairs_challengers_with_the_others() -> None:
         ({"game": "sliding-tiles", "agents": ["random"]}, "openings: sliding-tiles is a puzzle; openings are for games"),
     ],
 )
-def test_wrong_keys_of_a_format_are_faults(more: dict[str, Any], words: str) -> None:
+def test_invalid_keys_of_a_format_are_refused(more: dict[str, Any], words: str) -> None:
     with pytest.raises(SpecError) as caught:
         arena.run({**SPEC, **more})
     assert words in str(caught.value)
 
 
-def test_luck_is_the_return_less_the_adjusted_return() -> None:
-    """It is 0 for a void match, and for a match without adjusted returns."""
+def test_luck_is_the_return_minus_the_adjusted_return() -> None:
+    """Luck is 0 for void matches and for matches without adjusted returns."""
     outcomes = Outcomes()
     lucky, plain, void = (Pairing(round_, (0, 1)) for round_ in range(3))
     outcomes.add(lucky, (1.0, -1.0), adjusted=(0.25, -0.25))

@@ -52,7 +52,7 @@ def rows_of(done: Any) -> list[dict[str, Any]]:
     return list(board["rows"])
 
 
-def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
+def test_a_plugin_format_ranks_its_board_by_its_own_column(folder: Path) -> None:
     results = arena.run(folder / "premier.yaml")
     points: Counter[str] = Counter()
     for record in results.records:
@@ -68,7 +68,7 @@ def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
 
 
 def test_every_command_shows_a_ranking_without_loading_the_plugin(folder: Path, invoke: Arena) -> None:
-    """They print the same as `arena run`, even after the plugin was deleted or replaced."""
+    """The output equals that of `arena run`, even after the plugin was deleted or replaced."""
     rows = rows_of(invoke("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
     assert [row["league_points"] for row in rows] == sorted([row["league_points"] for row in rows], reverse=True)
     assert all(set(row["form"]) <= set("WDL") for row in rows)
@@ -107,7 +107,7 @@ def test_a_spec_may_use_the_columns_and_options_of_a_format(folder: Path) -> Non
 
 
 def test_an_unfinished_board_is_ranked_by_score(folder: Path, invoke: Arena) -> None:
-    """Shards and merged shards are not a whole run. The next run of the merged store ranks the board."""
+    """Shards and merged shards are not complete runs. The next run of the merged store ranks the board."""
     for part in (1, 2):
         invoke("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2", "--workers", "1")
     invoke("merge", "all.db", "1.db", "2.db")
@@ -136,14 +136,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("body", "message"), WRONG)
-def test_a_wrong_ranking_is_a_fault_of_the_plugin(folder: Path, body: str, message: str) -> None:
+def test_an_invalid_ranking_is_reported_as_an_error_of_the_plugin(folder: Path, body: str, message: str) -> None:
     plugin = LEAGUE.read_text().replace('results: list[str] = [""] * entries', body)
     (folder / "league.py").write_text(plugin)
     with pytest.raises(PluginError, match=rf"league\.py:\d+: format league: ranking: {message}"):
         Leaderboard.of_results(arena.run({**SPEC, "agents": QUICK, "rounds": 1, "plugins": [str(folder / "league.py")]}))
 
 
-def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path, invoke: Arena) -> None:
+def test_an_invalid_ranking_does_not_lose_matches(folder: Path, invoke: Arena) -> None:
     (folder / "league.py").write_text(LEAGUE.read_text().replace('results: list[str] = [""] * entries', "return []"))
     with pytest.raises(PluginError):
         arena.run(folder / "premier.yaml", store=folder / "kept.db")
@@ -160,14 +160,14 @@ def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path, invoke: Arena)
         ('"Form", "text"', '"Form", "txt"', "unknown style 'txt'; did you mean 'text'?"),
     ],
 )
-def test_wrong_columns_are_refused_when_the_plugin_is_loaded(folder: Path, before: str, after: str, message: str) -> None:
+def test_invalid_columns_are_refused_when_the_plugin_is_loaded(folder: Path, before: str, after: str, message: str) -> None:
     (folder / "league.py").write_text(LEAGUE.read_text().replace(before, after))
     with pytest.raises(PluginError, match=r"league\.py:\d+\): columns: ") as refused:
         load_plugins([folder / "league.py"], environ=False)
     assert message in str(refused.value)
 
 
-def test_members_of_another_shape_are_ignored(folder: Path) -> None:
+def test_members_of_a_format_with_another_type_are_ignored(folder: Path) -> None:
     text = LEAGUE.read_text().replace("columns = (", "columns = ('points',)\n    more = (")
     (folder / "league.py").write_text(text.replace("self, entries: int, outcomes: Outcomes", "self"))
     rows = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows

@@ -108,7 +108,7 @@ DRAW = {"draw": {"after": 8, "moves": 2, "value": 0.1}}
 def test_a_game_ends_when_the_last_decisions_agree(
     cup: Cup, adjudicate: Any, first: Values, second: Values, moves: int, returns: tuple[float, float]
 ) -> None:
-    """Moves and returns are counted by hand. If the values never agree, the rules decide after 20 moves."""
+    """Moves and returns are counted by hand. If the values never agree, the rules end the game after 20 moves."""
     record = ahead(cup(first, second, adjudicate))
     assert (record.moves, record.returns) == (moves, returns)
     assert record.termination == ("normal" if moves == 20 else "adjudicated")
@@ -124,7 +124,7 @@ def test_a_game_ends_when_the_last_decisions_agree(
         ({"limits": {"moves": 6}}, ("adjudicated", 5, (-1.0, 1.0))),
     ],
 )
-def test_the_rules_and_the_move_limit_come_first(cup: Cup, keys: dict[str, Any], expected: Any) -> None:
+def test_the_rules_and_the_move_limit_precede_adjudication(cup: Cup, keys: dict[str, Any], expected: Any) -> None:
     record = ahead(cup([-1] * 9, [], RESIGN, **keys))
     assert (record.termination, record.moves, record.returns) == expected
 
@@ -137,10 +137,10 @@ values = st.one_of(st.none(), st.sampled_from([-1.0, -0.9, -0.5, -0.1, 0.0, 0.1,
     st.one_of(st.none(), st.builds(DrawRule, st.integers(0, 9), st.integers(1, 3), st.sampled_from([0.0, 0.1, 0.5]))),
     st.one_of(st.none(), st.builds(ResignRule, st.integers(1, 3), st.sampled_from([0.5, 0.9]), st.booleans())),
 )
-def test_adjudication_agrees_with_a_simple_twin(
+def test_adjudication_agrees_with_a_naive_implementation(
     reported: list[tuple[int, float | None]], draw: DrawRule | None, resign: ResignRule | None
 ) -> None:
-    """The twin examines all values after each decision. Seats may move several times in a row."""
+    """The naive implementation examines all values after each decision. Seats may move several times in a row."""
 
     def last(seat: int, number: int, moves: int) -> list[float]:
         mine = [value for who, value in reported[:number] if who == seat][-moves:]
@@ -165,7 +165,7 @@ def test_adjudication_agrees_with_a_simple_twin(
     assert (found and (found[0], found[1].returns)) == expected
 
 
-def test_only_the_rules_of_adjudication_change_an_id(cup: Cup) -> None:
+def test_only_the_settings_of_adjudication_change_an_id(cup: Cup) -> None:
     def id_with(adjudicate: Any) -> str:
         spec = load_spec(cup([], [], adjudicate))
         return next(one.match_id(spec) for one in Schedule(spec).take(2) if one.pairing.seats == (0, 1))
@@ -250,7 +250,7 @@ def test_adjudicated_matches_are_counted_and_replayed(cup: Cup, tmp_path: Path, 
         ({"adjudicate": {"resigns": {}}}, "adjudicate.resigns: unknown key; did you mean 'resign'?"),
     ],
 )
-def test_wrong_adjudication_is_a_fault(cup: Cup, keys: dict[str, Any], expected: str) -> None:
+def test_invalid_adjudication_settings_are_refused(cup: Cup, keys: dict[str, Any], expected: str) -> None:
     with pytest.raises(arena.SpecError, match=re.escape(expected)):
         load_spec({**cup([], [], {"resign": {}}), **keys})
 

@@ -18,7 +18,7 @@ from tests.core.match.chancy import Noter, Race, TwoCards
 PLUGIN = str(Path(__file__).with_name("chancy.py"))
 
 
-def test_a_record_has_chance_outcomes_among_its_actions_but_not_its_moves() -> None:
+def test_chance_outcomes_are_actions_of_a_record_but_not_moves() -> None:
     record = play(TwoCards(), [Noter(), Noter()], seed=3)
     cards, played = record.actions[:2], record.actions[2:]
     assert len(set(cards)) == 2 <= len(played) == record.moves == len(record.decisions)
@@ -29,7 +29,7 @@ def test_a_record_has_chance_outcomes_among_its_actions_but_not_its_moves() -> N
 
 
 def test_every_deal_is_equally_likely() -> None:
-    """Chi-square with 5 degrees of freedom is below 20.5 in 99.9 of 100 cases."""
+    """Chi-squared with 5 degrees of freedom is below 20.5 in 99.9 % of cases."""
     deals = Counter("".join(play(TwoCards(), [Noter(), Noter()], seed=seed).actions[:2]) for seed in range(600))
     assert len(deals) == 6
     assert sum((count - 100) ** 2 / 100 for count in deals.values()) < 20.5
@@ -41,8 +41,8 @@ def drawn(key: str, repetition: int, name: str) -> random.Random:
     return random.Random(int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big"))
 
 
-def test_outcomes_follow_from_cumulated_probabilities() -> None:
-    """Each seat has a stream of its own, as docs/reference describes it."""
+def test_outcomes_are_drawn_by_cumulative_probabilities() -> None:
+    """Each seat has its own stream, as described in docs/reference."""
     results = arena.run({"game": "race", "agents": ["random", "noter"], "rounds": 5, "plugins": [PLUGIN]})
     positions = results.spec.boards[0].positions
     for one in results.played:
@@ -109,7 +109,7 @@ class Broken(TwoCards):
         (None, "expected pairs"),
     ],
 )
-def test_wrong_chance_outcomes_make_a_match_void(outcomes: Any, told: str) -> None:
+def test_invalid_chance_outcomes_make_a_match_void(outcomes: Any, told: str) -> None:
     record = play(Broken(outcomes), [Noter(), Noter()])
     assert record.termination == "void"
     assert told in (record.message or "")
@@ -139,8 +139,8 @@ def test_a_game_without_chance_outcomes_makes_a_match_void() -> None:
     assert "half: to_move returned CHANCE, but the game has no method chance_outcomes" in (record.message or "")
 
 
-def test_an_illegal_action_costs_the_most_that_a_game_can_cost() -> None:
-    """Two chips in Kuhn's poker."""
+def test_an_illegal_action_costs_the_maximum_loss() -> None:
+    """The maximum loss in Kuhn poker is two chips."""
 
     class Wild(Noter):
         name = "wild"

@@ -43,7 +43,7 @@ def test_an_action_may_be_given_in_either_notation(text: str) -> None:
     assert legal_action(Squares(), None, text) == ("b", 2)
 
 
-def test_the_action_is_the_games_own_object() -> None:
+def test_a_parsed_action_is_replaced_by_the_object_of_the_game() -> None:
     legal = [(1000, 1000)]
 
     class Own(Squares):
@@ -65,7 +65,7 @@ def test_the_action_is_the_games_own_object() -> None:
         ("(c, 3)", "expected a letter and a digit"),
     ],
 )
-def test_anything_else_is_illegal_with_the_parsers_complaint(text: str, complaint: str | None) -> None:
+def test_an_invalid_action_is_illegal_and_the_message_comes_from_the_parser(text: str, complaint: str | None) -> None:
     with pytest.raises(Differs) as raised:
         legal_action(Squares(), None, text)
     assert str(raised.value) == f"{text!r} is not legal"

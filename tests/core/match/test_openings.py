@@ -34,7 +34,7 @@ def ids(results: Results) -> list[str]:
 
 
 def test_all_rounds_have_different_openings() -> None:
-    """40 rounds: openings that were new at once stay as they were drawn."""
+    """There are 40 rounds. Openings that are new at the first draw are not redrawn."""
     positions = load_spec(CUP).boards[0].positions
     drawn, kept = [positions._drawn(number, 0).text for number in range(40)], openings(arena.run(CUP))
     first = [number for number, text in enumerate(drawn) if text not in kept[:number]]
@@ -44,7 +44,7 @@ def test_all_rounds_have_different_openings() -> None:
 
 
 def test_every_opening_is_found_before_one_repeats() -> None:
-    """Nine first moves: nine rounds have all of them, and three further rounds repeat three."""
+    """There are nine first moves. Nine rounds use all of them, and three more rounds repeat three."""
     found = openings(arena.run(cup(rounds=12, openings={"plies": 1})))
     assert len(set(found[:9])) == len(set(found)) == 9
 
@@ -73,7 +73,7 @@ def test_the_key_of_a_position_contains_the_number_of_redraws() -> None:
 
 
 def test_given_positions_have_different_openings_too() -> None:
-    """One position is given eight times, and eight moves lead from it."""
+    """One position is given eight times and has eight moves."""
     spec = {key: value for key, value in CUP.items() if key != "rounds"} | {"positions": ["x../.../..."] * 8}
     assert len(set(openings(arena.run({**spec, "openings": {"plies": 1}})))) == 8
 

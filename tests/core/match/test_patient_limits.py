@@ -44,7 +44,7 @@ class Counter(Agent):
 
 
 def test_an_agent_that_reports_nothing_plays_as_without_limits() -> None:
-    """With a limit that the user has named, its moves are random."""
+    """If the user sets the limit, the moves of this agent are random."""
     free = play("connect-four", [Planner(), "random"], limits={"moves": 3})
     patient = play("connect-four", [Planner(), "random"], limits=Limits(nodes=100, moves=3, patient=True))
     named = play("connect-four", [Planner(), "random"], limits={"nodes": 100, "moves": 3})
@@ -55,7 +55,7 @@ def test_an_agent_that_reports_nothing_plays_as_without_limits() -> None:
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_an_agent_that_reports_stops_at_the_limit(late: bool) -> None:
+def test_an_agent_that_reports_moves_stops_at_the_limit(late: bool) -> None:
     record = play("connect-four", [Counter(late=late), Counter(late=late)], limits=PATIENT)
     assert record.fallbacks == 0
     assert {decision.nodes for decision in record.decisions} == {100}

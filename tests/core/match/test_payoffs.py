@@ -74,8 +74,8 @@ def against_the_rules(game: Game, record: Record) -> list[str]:
     return [*compare_with_rules(game, record, found[0], last, record.moves), *filter(None, [find_contradiction(record, game)])]
 
 
-def test_a_fault_costs_only_its_seat_if_a_game_is_not_zero_sum() -> None:
-    """The returns of the two whole rounds stand."""
+def test_a_fault_costs_only_its_seat_in_a_game_that_is_not_zero_sum() -> None:
+    """The returns of the two completed rounds are kept."""
     record = play(Scores(), [Wild(), Wild(), Wild()])
     assert (record.termination, record.seat, record.returns) == ("illegal-action", 0, (-5, 8, 8))
     assert against_the_rules(Scores(), record) == []
@@ -160,10 +160,10 @@ class Strolls(Game):
         (-2.0, 2.0, True, 0, 2),
     ],
 )
-def test_a_match_without_an_end_is_worth_no_more_than_one_with_an_end(
+def test_an_endless_match_is_worth_no_more_than_a_finished_one(
     low: float, high: float, zero_sum: bool, stopped: float, other: float
 ) -> None:
-    """Seat 0 walks on. `other` is the result of seat 1 if seat 0 commits a fault."""
+    """Seat 0 never stops walking. `other` is the return of seat 1 if seat 0 commits a fault."""
 
     class Walker(Agent):
         name = "walker"
@@ -183,7 +183,7 @@ def test_a_match_without_an_end_is_worth_no_more_than_one_with_an_end(
 
 
 @pytest.mark.parametrize("value", [inf, 31.0, "much"])
-def test_a_wrong_standing_makes_a_match_void(value: Any) -> None:
+def test_an_invalid_standing_makes_a_match_void(value: Any) -> None:
     class Lying(Scores):
         def standing(self, state: Any) -> Any:
             return (0.0, value, 0.0)
@@ -208,8 +208,8 @@ def test_evaluations_map_returns_to_a_scale_from_minus_1_to_1() -> None:
 
 
 @given(st.floats(-1, 1), st.floats(-100, 100), st.floats(0.01, 100))
-def test_the_scale_can_be_inverted(value: float, low: float, span: float) -> None:
-    """If the range is open, values stay as they are."""
+def test_scaled_returns_can_be_scaled_back(value: float, low: float, span: float) -> None:
+    """Returns without bounds are not scaled."""
 
     class Some(TwoCards):
         zero_sum = False
@@ -253,8 +253,8 @@ def test_the_scale_can_be_inverted(value: float, low: float, span: float) -> Non
         (0, nan, "max_return is below min_return: expected 0 or more, got nan"),
     ],
 )
-def test_a_game_without_a_lowest_return_is_refused_before_it_is_played(low: float, high: float, fault: str) -> None:
-    """Until now, -1 silently took the place of an infinite bound, and most matches were void."""
+def test_a_game_without_a_minimum_return_is_refused(low: float, high: float, fault: str) -> None:
+    """Earlier versions silently replaced an infinite bound by -1, which made most matches void."""
 
     class Bare(TwoCards):
         min_return, max_return = low, high
@@ -273,8 +273,8 @@ def test_bounds_may_have_any_type_of_number(given: Any) -> None:
     assert Returns(Exact()).range == (-2.5, 2.5)
 
 
-def test_a_bound_that_is_not_a_number_has_its_default() -> None:
-    """An older plugin may use the name for something else."""
+def test_a_bound_that_is_not_a_number_is_ignored() -> None:
+    """An older plugin may use this name for something else."""
 
     class Older(TwoCards):
         min_return, max_return = "least", True  # type: ignore[assignment]
@@ -290,7 +290,7 @@ class Quick(Race):
 
 
 def test_corrections_for_luck_are_unbiased() -> None:
-    """The mean over all plays, weighted by their probability, stays the same for any evaluation."""
+    """The mean over all plays, weighted by probability, is the same for any evaluation."""
     game = Quick()
     for evaluation in (None, partial(lead, game), lambda state, player=0: 0.3 * player - 0.1 * state[1][0]):
         plain = corrected = Fraction(0)
@@ -377,8 +377,8 @@ def offers_played(nodes: int) -> Iterator[tuple[Any, Record]]:
         yield reached, made(game, tuple(actions))._replace(decisions=tuple(decisions))
 
 
-def test_an_evaluation_that_ignores_chance_is_taken_after_the_best_reply() -> None:
-    """From the fourth chance node on. The mean of all plays stays the same."""
+def test_an_evaluation_that_ignores_chance_is_computed_after_the_best_reply() -> None:
+    """This applies from the fourth chance node on. The mean over all plays is unchanged."""
     game, corrected, plain = Offers(), [], []
     for reached, record in offers_played(nodes=1000):
         adjusted = adjusted_returns(game, record, worth_before_the_offer)

@@ -80,7 +80,7 @@ def test_an_illegal_action_loses(choice: Any, reason: str) -> None:
 
 
 def test_an_action_that_equals_a_legal_one_is_replaced_by_it() -> None:
-    """The object claims to equal everything, and never enters a state."""
+    """The object claims to equal everything, and must not enter a state."""
     record = play(TicTacToe(), [Scripted(does=lambda *_: Liar()), First()])
     assert record.termination == "normal"
     assert record.actions[:3] == ("1", "2", "3")
@@ -94,8 +94,8 @@ def test_an_action_that_equals_a_legal_one_is_replaced_by_it() -> None:
         (MemoryError, "memory"),
     ],
 )
-def test_an_agent_that_raises_loses(error: type[BaseException], reason: str) -> None:
-    """The record has the type, the message and the line of this file, and the traceback without frames of the referee."""
+def test_an_agent_that_raises_an_exception_loses(error: type[BaseException], reason: str) -> None:
+    """The record has the exception type, the message, the line in this file, and a traceback without frames of the referee."""
     record = play(TicTacToe(), [Scripted(does=raises(error, "oops")), First()])
     lost_by_first(record, reason)
     assert error.__name__ in (record.message or "")
@@ -115,7 +115,7 @@ def endless(game: Game, state: Any, search: Search) -> Any:
 
 
 def test_an_exhausted_budget_without_a_report_gives_a_random_action() -> None:
-    """The action comes from the stream of the seat, and is counted as a fallback."""
+    """The action is drawn from the stream of the seat and counted as a fallback."""
     record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=1)
     assert record.termination == "normal"
     assert [decision.fallback for decision in record.decisions] == [decision.seat == 0 for decision in record.decisions]
@@ -198,7 +198,7 @@ def spoiled(method: str, value: Any) -> Game:
         ("is_terminal", LookupError("no")),
     ],
 )
-def test_a_broken_game_makes_the_match_void(method: str, value: Any) -> None:
+def test_an_error_in_the_game_makes_the_match_void(method: str, value: Any) -> None:
     agents: list[Any] = [Scripted(does=lambda *_: 1)] * 2 if method == "actions" else [First(), First()]
     record = play(spoiled(method, value), agents)
     assert record.termination == "void"
@@ -393,13 +393,13 @@ class EvilPath(Path):
 
 
 @pytest.mark.parametrize("found", [EvilPath(), Answer("x", steps="many"), Answer("x", steps=-1), Answer("x", steps=True)])  # type: ignore[arg-type]
-def test_a_solution_of_another_make_is_an_illegal_action(found: Any) -> None:
+def test_a_solution_of_the_wrong_type_is_an_illegal_action(found: Any) -> None:
     record = play(Words(), Solver(found=found))
     assert (record.termination, record.seat, record.solved) == ("illegal-action", 0, False)
 
 
 def test_an_answer_with_invalid_unicode_can_be_recorded() -> None:
-    """Half a surrogate pair."""
+    """The answer contains half of a surrogate pair."""
     record = play(Words(), Solver(found=Answer("x\ud800")))
     assert record.solved
     assert record.answer == "x\\ud800"
@@ -534,7 +534,7 @@ def uncollected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("uncollected")
 def test_objects_of_a_match_are_freed_at_its_end() -> None:
-    """They do not wait for the garbage collector."""
+    """They are freed without the garbage collector."""
     met: list[weakref.ref[Any]] = []
 
     class Watched(First):

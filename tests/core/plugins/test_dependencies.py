@@ -30,12 +30,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_all_imports_outside_of_installed_packages_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also indirect ones, and imports in functions and in circles. Nothing is run."""
+    """This includes indirect and circular imports, and imports in functions. No code is run."""
     monkeypatch.syspath_prepend(folder)
     assert PythonFile(folder / "plugin.py").find_imported() == {folder / name for name in WANTED}
 
 
-def test_a_program_imports_only_files_beside_it(folder: Path) -> None:
+def test_a_program_can_only_import_files_in_its_folder(folder: Path) -> None:
     assert PythonFile(folder / "plugin.py").find_beside() == {folder / name for name in WANTED}
     (folder / "program.sh").write_text("import helper\n")
     assert PythonFile(folder / "program.sh").find_beside() == set()

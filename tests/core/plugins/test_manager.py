@@ -58,7 +58,7 @@ def play(*plugins: str, store: Path | None = None) -> arena.Results:
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_is_notified_of_each_match_once(write: Write, tmp_path: Path, stored: bool) -> None:
-    """In the order of the records. A second run of the same store plays nothing."""
+    """Notifications have the order of the records. A second run of the same store plays nothing."""
     store = tmp_path / "cup.db" if stored else None
     file = write(LOGS)
     results = play(file, store=store)
@@ -110,8 +110,8 @@ def test_a_secret_seed_does_not_notify_a_plugin_of_a_spec(write: Write, tmp_path
 
 
 @pytest.mark.parametrize("fault", ["raise ValueError('broken')", "raise SystemExit(3)"])
-def test_a_plugin_that_raises_is_reported_once(write: Write, fault: str) -> None:
-    """It is not called again in this run. The next run calls it again."""
+def test_a_plugin_that_raises_an_exception_is_reported_once(write: Write, fault: str) -> None:
+    """It is not called again in this run, but in the next run."""
     fails = write(
         f"@hookimpl\ndef arena_match_finished(record):\n    SEEN.append(1)\n    {fault}\n"
         "@hookimpl\ndef arena_run_finished(): SEEN.append(2)\n",
@@ -200,7 +200,7 @@ def test_a_plugin_that_cannot_play_ends_the_run_before_its_first_match(write: Wr
 
 
 def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An option that exists already is left out."""
+    """An option that already exists is ignored."""
     monkeypatch.setenv("ARENA_PLUGINS", write(PLAYS, "plays.py"))
     for word in ("-h", "--help"):
         shown = CliRunner().invoke(command, [word], help_option_names=["-h", "--help"]).output
@@ -219,7 +219,7 @@ def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: 
 
 
 def test_hooks_are_ordered_and_wrapped_as_in_pluggy(write: Write) -> None:
-    """A wrapper that raises is left out."""
+    """A wrapper that raises an exception is left out."""
     log = "import builtins\nORDER = builtins.__dict__.setdefault('_order', [])\n"
     hook = "def arena_run_started(): "
     files = [
@@ -312,8 +312,8 @@ def blocked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("blocked")
-def test_the_hooks_of_a_blocked_plugin_stay_known() -> None:
-    """So a plugin that implements them can be loaded."""
+def test_the_hook_specifications_of_a_blocked_plugin_stay_registered() -> None:
+    """Plugins that implement these hooks can still be loaded."""
     registry = load_plugins()
     assert registry.manager.is_blocked("fairarena:web")
     assert "comparison-page" not in registry.parts["export"]
@@ -376,7 +376,7 @@ def test_an_entry_that_needs_a_blocked_plugin_is_a_fault(tmp_path: Path, entry: 
 
 @pytest.mark.process
 def test_a_resumed_run_notifies_of_each_match_once(tmp_path: Path) -> None:
-    """Two workers and a SIGINT in the middle. The log has the order of the store."""
+    """The run has two workers and is interrupted by SIGINT. The log has the order of the store."""
     (tmp_path / "follows.py").write_text(
         "from arena import hookimpl\n\n@hookimpl\ndef arena_match_finished(match, record):\n"
         "    with open('log', 'a') as file:\n        file.write(f'{match.number} {record.id}\\n')\n"
@@ -417,8 +417,8 @@ def test_a_plugin_of_an_isolated_entry_is_not_notified(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("hook", PARTS)
-def test_the_class_of_each_kind_of_part_exists(hook: str) -> None:
-    """Hooks name the classes as text."""
+def test_the_classes_named_by_hooks_exist(hook: str) -> None:
+    """Hook specifications name these classes as strings."""
     found = resolve_name(PARTS[hook])
     assert issubclass(found, Part)
     named = re.findall(r"`(arena\.api\.\w+)\.(\w+)`", getattr(hookspecs, hook).__doc__)

@@ -73,7 +73,7 @@ def test_built_in_plugins_are_entry_points() -> None:
     assert not any((bare.games, bare.agents, bare.heuristics, bare.formats, bare.plugins))
 
 
-def test_a_plugin_file_brings_games_agents_heuristics_and_formats(plugin: Plugin) -> None:
+def test_a_plugin_file_adds_games_agents_heuristics_and_formats(plugin: Plugin) -> None:
     file = plugin(
         """
         class Count(Game):
@@ -119,7 +119,7 @@ def test_a_plugin_file_brings_games_agents_heuristics_and_formats(plugin: Plugin
 
 @pytest.mark.process
 def test_a_file_saved_twice_within_a_second_is_read_again(tmp_path: Path) -> None:
-    """Python's own loader would use the old bytecode."""
+    """Python's own loader would use the outdated bytecode."""
     file = tmp_path / "saved.py"
     for value in (1, 2):
         file.write_text(f"VALUE = {value}\n")
@@ -220,7 +220,7 @@ def test_installed_plugins_are_checked_once_in_a_process(monkeypatch: pytest.Mon
 
 
 def test_loading_a_plugin_does_not_read_its_source(plugin: Plugin) -> None:
-    """Only messages need lines, and finding them takes long."""
+    """Only messages need line numbers, which are slow to find."""
     path = plugin(agent("unread"))
     load_plugins([path], entry_points=False)
     assert path not in linecache.cache
@@ -235,7 +235,7 @@ def test_two_files_with_the_same_name_are_two_plugins(tmp_path: Path) -> None:
     assert {"one", "two"} <= set(load_plugins(files).agents)
 
 
-def test_a_plugin_file_may_be_called_like_a_module_of_python(plugin: Plugin) -> None:
+def test_a_plugin_file_may_have_the_name_of_a_standard_module(plugin: Plugin) -> None:
     import random
 
     load_plugins([plugin(agent("mine"), "random.py")])
@@ -375,8 +375,8 @@ def test_a_broken_plugin_is_described_in_one_line(plugin: Plugin, source: str, w
         ),
     ],
 )
-def test_a_class_without_a_hook_is_named(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
-    """Imported and abstract classes are not counted."""
+def test_a_class_that_no_hook_returns_is_named(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
+    """Imported and abstract classes are ignored."""
     file = plugin(source)
     assert words in problem(file)
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nplugins: [mine.py]\nagents: [random, greedy]\n")
@@ -428,7 +428,7 @@ def test_a_parameter_of_a_game_or_a_heuristic_may_not_be_called_name(plugin: Plu
     assert "heuristic near: a parameter may not be called 'name'" in problem(plugin(heuristic, "heuristic.py"))
 
 
-def test_names_are_small_letters_digits_and_dashes(plugin: Plugin) -> None:
+def test_names_consist_of_lowercase_letters_digits_and_dashes(plugin: Plugin) -> None:
     assert {"a", "2", "a-2-b"} <= set(load_plugins([plugin(agent(name), f"{name}.py") for name in ("a", "2", "a-2-b")]).agents)
 
 
@@ -481,7 +481,7 @@ def test_options_are_checked_against_type_hints(plugin: Plugin, init: str, optio
         ("a\0b.py", "null"),
     ],
 )
-def test_paths_that_are_no_plugin_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
+def test_paths_that_are_not_plugins_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
     (tmp_path / "words.txt").write_text("just words\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PluginError) as caught:
@@ -590,7 +590,9 @@ def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -
         ("@hookimpl\ndef arena_agent(): return []\n", r"unknown hook 'arena_agent'; did you mean 'arena_agents'"),
     ],
 )
-def test_a_broken_installed_plugin_costs_one_line(tmp_path: Path, cup: Callable[..., str], source: str, words: str) -> None:
+def test_a_broken_installed_plugin_is_reported_in_one_line(
+    tmp_path: Path, cup: Callable[..., str], source: str, words: str
+) -> None:
     install(tmp_path, "broken-players", source)
     install(tmp_path, "careful-players", CAUTIOUS)
     played = run(tmp_path, "run", cup("cautious", "random"), "--format", "csv")
@@ -643,7 +645,7 @@ def test_a_file_replaces_an_installed_plugin(tmp_path: Path, cup: Callable[..., 
 
 
 @pytest.mark.process
-def test_a_half_removed_distribution_is_reported(tmp_path: Path, cup: Callable[..., str]) -> None:
+def test_a_partly_removed_distribution_is_reported(tmp_path: Path, cup: Callable[..., str]) -> None:
     install(tmp_path, "half-players", "1 / 0\n", metadata=False)
     played = run(tmp_path, "run", cup("greedy", "random"))
     assert played.returncode == 0

@@ -48,7 +48,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     [("arena.toml", 'plugins = ["game.py"]'), ("pyproject.toml", '[project]\nname = "x"\n[tool.arena]\nplugins = ["game.py"]')],
 )
 def test_the_project_file_loads_plugins_for_every_command(name: str, text: str, told: Told) -> None:
-    """`--no-project` leaves them out, before or after the command."""
+    """`--no-project` before or after the command disables this."""
     Path(name).write_text(text)
     out, err = told("show", "mine")
     assert out.startswith("game mine")
@@ -87,7 +87,7 @@ def test_a_project_file_of_a_parent_folder_is_ignored(told: Told, monkeypatch: p
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 def test_a_project_file_of_another_user_is_ignored(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also a link to such a file, and another user's link to an own file."""
+    """This includes a link to such a file, and a link of another user to one's own file."""
     own, foreign, link = Path("own.toml"), Path("foreign.toml"), Path("arena.toml")
     own.write_text('plugins = ["game.py"]')
     foreign.write_text('plugins = ["game.py"]')
@@ -126,7 +126,7 @@ def test_a_project_file_of_another_user_is_ignored(told: Told, capsys: pytest.Ca
         ("plugins = ['gone.py']", "gone.py: FileNotFoundError"),
     ],
 )
-def test_faults_of_the_project_file_are_named(text: str, said: str, told: Told) -> None:
+def test_errors_in_the_project_file_are_reported(text: str, said: str, told: Told) -> None:
     Path("arena.toml").write_text(text)
     with pytest.raises((ArenaError, PluginError), match=said.partition("'")[0].replace("?", r"\?")):
         told("show", "mine")
@@ -146,8 +146,8 @@ def test_commands_for_submissions_ignore_the_project_file(words: tuple[str, ...]
 
 
 @pytest.mark.process
-def test_a_store_loads_no_plugin(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a project file in the current folder does."""
+def test_a_command_loads_no_plugin_named_by_a_store(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It loads only plugins of a project file in the current folder."""
     Path("arena.toml").write_text('plugins = ["game.py"]')
     Path("cup.yaml").write_text("game: mine\nagents: [random, lookahead]\nrounds: 1\n")
     told("run", "cup.yaml", "--plugin", str(tmp_path / "game.py"), "--store", "cup.db", "--quiet")

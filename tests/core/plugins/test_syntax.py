@@ -98,8 +98,8 @@ def test_every_change_of_code_changes_the_digest(tmp_path: Path, one: str, other
     assert digest(tmp_path, one) != digest(tmp_path, other)
 
 
-def test_the_digest_is_the_same_under_every_python(tmp_path: Path) -> None:
-    """The number was computed by Python 3.11, 3.12 and 3.13."""
+def test_the_digest_is_the_same_in_every_python_version(tmp_path: Path) -> None:
+    """The expected digest was computed by Python 3.11, 3.12 and 3.13."""
     assert digest(tmp_path, CODE).hex() == "a08c9b44adba159ece97febf457928b1"
 
 
@@ -131,7 +131,7 @@ def test_other_languages_are_hashed_by_bytes(tmp_path: Path) -> None:
     assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
 
 
-def test_unreadable_files_are_empty(tmp_path: Path) -> None:
+def test_unreadable_files_count_as_empty(tmp_path: Path) -> None:
     assert parse_file(tmp_path) == parse_file(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
 
 
@@ -150,7 +150,7 @@ def test_imports_are_found_in_all_blocks(tmp_path: Path) -> None:
     }
 
 
-def test_parsed_files_can_be_handed_to_another_process(tmp_path: Path) -> None:
+def test_parsed_files_can_be_sent_to_another_process(tmp_path: Path) -> None:
     digest(tmp_path, "x = 1\n")
     place = tmp_path / "file.py"
     stamp, known = list_parsed()[place]
@@ -161,7 +161,7 @@ def test_parsed_files_can_be_handed_to_another_process(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_two_threads_may_parse_at_the_same_time(tmp_path: Path) -> None:
-    """At different depths of the stack, switching at each garbage collection."""
+    """The threads have different stack depths and switch at each garbage collection."""
     text = "x = [1, (2, {3: f(4, y=5)})]\n" * 200
     files = [tmp_path / f"{number}.py" for number in range(6)]
     for number, file in enumerate(files):

@@ -25,7 +25,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[arena.Results, Pat
     return arena.run(SPEC, store=store), store
 
 
-def test_adjusted_returns_follow_from_the_actions(played: tuple[arena.Results, Path]) -> None:
+def test_adjusted_returns_are_computed_from_the_actions(played: tuple[arena.Results, Path]) -> None:
     results, _ = played
     board = results.spec.boards[0]
     heuristic = results.spec.registry.heuristics["pig", str(board.game.default_heuristic)]
@@ -37,7 +37,7 @@ def test_adjusted_returns_follow_from_the_actions(played: tuple[arena.Results, P
 
 
 def test_a_board_removes_luck_by_cross_fitted_regression(played: tuple[arena.Results, Path]) -> None:
-    """Computed again with numpy from the records."""
+    """numpy computes the expected values from the records."""
     results, store = played
     (board,) = Leaderboard.load(store)
     for row in board.rows:
@@ -71,7 +71,7 @@ def test_games_without_chance_have_no_adjusted_returns() -> None:
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
-def test_a_correction_is_never_much_worse_than_none() -> None:
+def test_a_correction_for_luck_never_increases_the_error_much() -> None:
     """An agent that holds at 3 nearly always loses at Pig, so luck explains little."""
     uneven = {"game": "pig", "agents": [{"agent": "hold-at", "at": 3}, {"agent": "hold-at", "at": 20}], "rounds": 60}
     even = {"game": "pig", "agents": [{"agent": "hold-at", "at": 25}, {"agent": "hold-at", "at": 20}], "rounds": 60}
@@ -87,7 +87,7 @@ def test_a_correction_is_never_much_worse_than_none() -> None:
 
 
 def test_intervals_of_corrected_means_hold() -> None:
-    """92 to 98 % of 400 simulated tournaments. The slope of returns on luck is not 1, and there are few rounds."""
+    """They cover the mean in 92 to 98 % of 400 simulated tournaments with few rounds. The slope of returns on luck is not 1."""
     rng = random.Random(3)
     held = 0
     for _ in range(400):
@@ -111,7 +111,7 @@ def test_an_evaluation_that_ignores_dice_corrects_nothing() -> None:
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
-def test_few_rounds_have_no_correction() -> None:
+def test_results_of_few_rounds_are_not_corrected() -> None:
     results = arena.run({**SPEC, "rounds": 9})
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 

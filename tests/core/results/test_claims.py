@@ -115,7 +115,7 @@ def board_of(results: Results) -> Leaderboard:
 
 
 def test_a_refuted_claim_gives_no_optimum(plugin: Path, tmp_path: Path) -> None:
-    """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but the last."""
+    """`uniform-cost` finds the optimum of all six positions. Both other agents pay 3 for each position except the last."""
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)

@@ -65,18 +65,18 @@ def claims(tally: Tally) -> int:
 
 
 def test_six_equal_solvers_are_rarely_distinguished() -> None:
-    """At most 5 % of boards have any claim among 60 tests."""
+    """At most 5 % of boards make any claim among 60 tests."""
     rng = random.Random(1)
     assert sum(claims(solvers(rng, [1.0] * 6)) > 0 for _ in range(BOARDS)) <= MOST
 
 
 def test_ten_equal_agents_are_rarely_distinguished() -> None:
-    """At most 5 % of boards have any claim among 45 ratings and 45 pairings."""
+    """At most 5 % of boards make any claim among 45 ratings and 45 pairings."""
     rng = random.Random(2)
     assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
 
 
-def test_games_that_are_all_level_are_not_tested() -> None:
+def test_pairings_with_only_draws_are_not_tested() -> None:
     """Two entries draw all their games. The three ratings and the games against the third entry are tested."""
     rng = random.Random(5)
     tally = Tally(sheet("versus", 3))
@@ -94,7 +94,7 @@ def test_games_that_are_all_level_are_not_tested() -> None:
 
 
 def test_solvers_are_distinguished_by_the_measure_that_ranks_them() -> None:
-    """Equal moves, but one solver needs a tenth of the nodes."""
+    """Both solvers need equally many moves, but one needs a tenth of the nodes."""
     rng = random.Random(3)
     tally = Tally(sheet("puzzle", 3))
     nodes: list[list[float]] = [[], [], []]
@@ -118,7 +118,7 @@ def test_solvers_are_distinguished_by_the_measure_that_ranks_them() -> None:
 
 
 def test_searches_that_solve_everything_are_ranked_by_nodes() -> None:
-    """Three heuristics of A*, from blind to well informed."""
+    """The searches are A* with three heuristics, from blind to well informed."""
     agents = [{"agent": "a-star", "heuristic": name} for name in ("linear-conflict", "manhattan", "misplaced")]
     [board] = Leaderboard.of_results(
         arena.run({"game": {"name": "sliding-tiles", "shuffle": 40}, "rounds": 40, "agents": agents})
@@ -162,7 +162,7 @@ def test_two_equal_searches_are_level() -> None:
 
 
 def test_returns_are_tested_by_round() -> None:
-    """Rounds of both are paired. If they share few rounds, the means are compared, as by scipy."""
+    """Rounds that both agents played are paired. If they share few rounds, the means are compared, as in scipy."""
     rng = random.Random(4)
     luck = {round_: rng.gauss(0, 5) for round_ in range(500)}
     mine = {round_: luck[round_] + rng.gauss(0.3, 1) for round_ in luck}
@@ -241,8 +241,8 @@ def test_a_measure_is_tested_as_returns_are() -> None:
 
 
 @pytest.mark.parametrize("rounds", [3, 30])
-def test_repeats_are_not_tested(rounds: int) -> None:
-    """Ten equal pairs are one observation, and three that are repeated are three."""
+def test_repeats_count_as_one_observation(rounds: int) -> None:
+    """Ten equal pairs are one observation. Three pairs that are repeated are three observations."""
     returns = MeanReturns(2, (-1.0, 1.0))
     for round_ in range(rounds):
         for seats in ((0, 1), (1, 0)):
@@ -306,7 +306,7 @@ def test_a_changed_order_of_entries_changes_no_decision() -> None:
 
 
 def test_entries_are_level_if_the_board_contradicts_the_test() -> None:
-    """One solver is better at each shared position, but its mean is worse, because it alone solved the long ones."""
+    """One solver is better at each shared position, but its mean is worse, because only it solved the long ones."""
     tally = Tally(sheet("puzzle", 2))
     for round_ in range(40):
         for entry, moves in ((0, 60 if round_ < 5 else 14), (1, 1 if round_ >= 35 else 16)):
@@ -364,7 +364,7 @@ def test_only_the_p_value_of_seconds_depends_on_the_clock() -> None:
 
 
 def test_ratings_that_differ_by_rounding_share_a_rank() -> None:
-    """Thirty boards, because the processor decides which ratings differ in the last digit."""
+    """The test uses thirty boards, because the processor determines which ratings differ in the last digit."""
     differ = 0
     for seed in range(30):
         board = make_mirrored_board(seed)

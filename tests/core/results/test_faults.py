@@ -101,7 +101,7 @@ def results(board: Leaderboard) -> dict[str, tuple[int, int, int, float]]:
 
 @pytest.mark.parametrize("rank", ["wins", "returns"])
 def test_a_fault_is_a_loss_on_boards(spec: dict[str, Any], tmp_path: Path, rank: str) -> None:
-    """Each of three entries plays 8 games against each other one. `never` loses all 16."""
+    """Each of three entries plays 8 games against each other entry. `never` loses all 16."""
     expected = {"greed": (16, 0, 0, 1.0), "modest": (8, 0, 8, 0.5), "never": (0, 0, 16, 0.0)}
     board = Leaderboard.of_results(arena.run({**spec, "rank": rank}, store=tmp_path / "cup.db"))[0]
     assert results(board) == results(stored_board(tmp_path / "cup.db")) == expected
@@ -110,7 +110,7 @@ def test_a_fault_is_a_loss_on_boards(spec: dict[str, Any], tmp_path: Path, rank:
     assert by_returns == {"greed": 4.0, "modest": 2.0, "never": 0.0}  # half of the games bring 8 or 4, the others nothing
 
 
-def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path, say: Callable[..., str]) -> None:
+def test_every_export_reports_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: Path, say: Callable[..., str]) -> None:
     path = str(tmp_path / "cup.db")
     arena.run({**spec, "rank": "wins"}, store=path)
     rows = list(csv.DictReader(io.StringIO(say("export", path, "--format", "tidy"))))
@@ -127,8 +127,8 @@ def test_every_export_calls_a_fault_a_loss(spec: dict[str, Any], tmp_path: Path,
     assert "never has 0 on average, modest 0.5, over the " in say("compare", path, "--by", "score")
 
 
-def test_a_fault_in_a_game_for_three_is_the_last_place(spec: dict[str, Any], tmp_path: Path) -> None:
-    """The other two got nothing, so they share the first place."""
+def test_a_fault_in_a_game_for_three_takes_the_last_place(spec: dict[str, Any], tmp_path: Path) -> None:
+    """The other two seats have no returns, so they share the first place."""
     arena.run({**spec, "game": {"name": "harvest", "seats": 3}, "rank": "wins"}, store=tmp_path / "cup.db")
     board = stored_board(tmp_path / "cup.db")
     found, games = results(board), board.rows[0]["games"]
@@ -207,7 +207,7 @@ def late(tmp_path: Path) -> Callable[[str], tuple[arena.Spec, Any]]:
 @pytest.mark.parametrize(
     ("error", "distinct", "pairs"), [("MemoryError", 16, (1, 0, 7, 0, 0)), ("ValueError", 3, (1, 0, 1, 0, 0))]
 )
-def test_games_with_other_results_are_no_repeats(
+def test_games_with_different_results_are_not_repeats(
     late: Callable[[str], tuple[arena.Spec, Any]],
     tmp_path: Path,
     say: Callable[..., str],
@@ -215,7 +215,9 @@ def test_games_with_other_results_are_no_repeats(
     distinct: int,
     pairs: tuple[int, ...],
 ) -> None:
-    """No game has an action. Memory that runs out once need not do so again; an exception with the same result is a repeat."""
+    """The games have no actions. Running out of memory need not happen again, but an exception with the same result is a
+    repeat.
+    """
     path = tmp_path / "cup.db"
     spec, agent = late(error)
     agent.losers = list(LOSERS)
@@ -234,10 +236,10 @@ def test_games_with_other_results_are_no_repeats(
 
 
 @pytest.mark.parametrize(("limits", "distinct"), [({"seconds": 0.001}, 12), ({"nodes": 50}, 2)])
-def test_games_that_a_clock_decided_are_no_repeats(
+def test_games_decided_by_a_clock_are_not_repeats(
     late: Callable[[str], tuple[arena.Spec, Any]], tmp_path: Path, limits: dict[str, float], distinct: int
 ) -> None:
-    """The moves of both agents are always the same. The clock could have ended a decision elsewhere, a number of nodes cannot."""
+    """Both agents always play the same moves. A time limit could have ended another decision, but a node limit could not."""
     late("ValueError")
     agents = [{"agent": "judge", "label": label} for label in "ab"]
     keys = {"game": "tic-tac-toe", "rounds": 6, "agents": agents, "limits": limits, "isolation": "none"}

@@ -62,7 +62,7 @@ def test_times_and_proven_values_are_written_as_words() -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
+def test_a_figure_is_rounded_by_at_most_half_a_digit(value: float) -> None:
     text = figures.figure(value)
     off = abs(Decimal(text.replace(",", "")) - Decimal(value))
     assert off <= (Decimal("0.5") if abs(value) >= 1000 else abs(Decimal(value)) / 200)
@@ -95,16 +95,16 @@ def test_shares_ratings_and_counts_have_one_form_each(written: str, text: str) -
     assert written == text
 
 
-def test_only_a_proven_value_is_a_win_or_a_loss() -> None:
-    """A mean of rollouts may be 1, too."""
+def test_only_a_proven_value_is_shown_as_a_win_or_a_loss() -> None:
+    """A mean of rollouts may also be 1."""
     assert [figures.worth(value, exact=False) for value in (1, -1, 1 - 3e-6)] == ["1", "-1", "1"]
     assert figures.worth(0.999 * (1 - 2.0**-44), exact=True) == "0.999"
     assert figures.worth(-2.5, exact=True) == "-2.5"
 
 
 @pytest.mark.parametrize("value", [1e308, -1e308, sys.float_info.max])
-def test_the_largest_values_that_an_agent_may_report_are_written(value: float) -> None:
-    """1e308 * 1e6 is infinite, which is no whole number."""
+def test_the_largest_values_that_an_agent_may_report_are_formatted(value: float) -> None:
+    """1e308 * 1e6 is infinite and cannot be converted to an integer."""
     text = figures.worth(value, exact=True).replace(",", "")
     assert float(text) == value
 
@@ -119,5 +119,5 @@ def test_the_largest_values_that_an_agent_may_report_are_written(value: float) -
         (2, "entry", "2 entries"),
     ],
 )
-def test_one_has_no_plural(number: int, noun: str, text: str) -> None:
+def test_the_number_one_is_followed_by_a_singular(number: int, noun: str, text: str) -> None:
     assert figures.amount(number, noun) == text

@@ -112,7 +112,7 @@ def test_every_cell_of_a_wide_cross_table_is_shown(size: int, width: int) -> Non
             assert len({row for row, _ in cells}) <= 1
 
 
-def test_letters_stand_for_headings_and_are_told() -> None:
+def test_letters_that_replace_headings_are_explained() -> None:
     lines = crossing(["p", "q"], ["long-heading-one", "long-heading-two"], [["yes", "-"], ["-", "yes"]], width=20).split("\n")
     assert lines[0].split() == ["A", "B"]
     assert lines[2].split() == ["p", "yes", "-"]
@@ -180,7 +180,7 @@ def read_latex(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("style", ["latex", "latex_booktabs", "latex_longtable"])
-def test_latex_sets_each_label_as_it_is(style: str) -> None:
+def test_latex_prints_each_label_unchanged(style: str) -> None:
     labels = [*"|`~^%$#_<>[*-&{}", "a|b", "[x] |", "*", "a---b", "--", "x_y & z% #1 $5 {k} ~^", "a\\b", "`c`"]
     text = TextTable(["Agent", "a|b"], [[label, 7] for label in labels]).text(style)
     assert read_latex(text) == [["Agent", "a|b"], *[[label, "7"] for label in labels]]
@@ -204,7 +204,7 @@ def test_markdown_shows_each_label_as_it_is(style: str) -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_each_row_has_as_many_cells_as_its_header(style: str) -> None:
-    """Parsers return the labels, with escaped control characters and formulas."""
+    """Parsers read the labels back. Control characters and formulas are escaped."""
     for label in ODD_LABELS:
         headings: list[Any] = ["Agent", label, "Games"]
         rows = [[label, "x", 7], ["other", label, 7]]

@@ -160,8 +160,8 @@ def test_the_overall_table_shows_the_measure_that_ranks_each_board(keys: dict[st
         assert ordered == sorted(ordered, reverse=key != "rank")
 
 
-def test_ratings_are_ordered_as_scores(results: Results) -> None:
-    """Of a full round-robin. Their mean is 0, and superiorities add up to one."""
+def test_ratings_have_the_order_of_scores(results: Results) -> None:
+    """This holds in a full round-robin. The mean rating is 0, and the superiorities of two agents add up to one."""
     board = Leaderboard.of_results(results)[0]
     ratings = {row["agent"]: row["rating"] for row in board.rows}
     assert sum(ratings[agent] for agent in board.facts.get("zero", ratings)) == pytest.approx(0, abs=1e-6)
@@ -176,7 +176,7 @@ def test_ratings_are_ordered_as_scores(results: Results) -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
 def test_the_winners_of_a_match_share_a_point(seats: int) -> None:
-    """So the points of each match add up to 1. The win of a team of two is half a point for each, and a draw of four is less."""
+    """The points of each match add up to 1. Each of two winners gets half a point, and each of four that draw gets a quarter."""
     for returns in product((-1.0, 0.0, 1.0), repeat=seats):
         counts = [ResultCount() for _ in returns]
         for seat, count in enumerate(counts):
@@ -243,7 +243,7 @@ def test_one_game_of_three_has_no_rating() -> None:
 
 
 def test_one_distinct_pair_has_no_interval() -> None:
-    """Twenty rounds of two deterministic agents. With random openings, there are several pairs."""
+    """Two deterministic agents play twenty rounds. With random openings, there are several distinct pairs."""
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", "type-a-plus"]}
     board = Leaderboard.of_results(results := run(spec))[0]
     assert {(row["rating_low"], row["rating_high"]) for row in board.rows} == {(None, None)}
@@ -264,7 +264,7 @@ def test_columns_and_order_can_be_chosen() -> None:
 
 @pytest.mark.parametrize(("has_chance", "distinct"), [(False, 1), (True, 4)])
 def test_no_match_is_a_repeat_in_a_game_with_chance(has_chance: bool, distinct: int) -> None:
-    """Each round draws its dice, even if a match ends before they are rolled."""
+    """Each round has its own dice, even if a match ends before they are rolled."""
     tally = Tally(BoardInfo("dice", {}, "versus", ("one", "two"), 4, exact=True, has_chance=has_chance))
     record = play("tic-tac-toe", ["random", "random"])
     count_one_by_one(tally, [(round_, Pairing(round_, (0, 1)), record) for round_ in range(4)])
@@ -372,7 +372,7 @@ def test_a_board_says_if_partner_games_are_missing(partners: int, ended: bool, c
         assert "too few" not in remarks
 
 
-def test_a_board_without_games_does_not_call_them_different() -> None:
+def test_a_board_without_games_does_not_mention_repeated_games() -> None:
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})
     board = Leaderboard.of(Tally(BoardInfo.of(results.spec.boards[0])), finished=False)
     assert board.remarks[0] == "0 games."
@@ -387,7 +387,7 @@ def test_a_board_without_games_does_not_call_them_different() -> None:
 def test_the_score_of_a_seat_needs_a_game_in_this_seat(
     games: list[tuple[tuple[int, int], float]], first: float | None, second: float | None
 ) -> None:
-    """Counted by hand for entry 0. The number is the return of the first seat."""
+    """The scores of entry 0 are counted by hand. The number is the return of the first seat."""
     tally = Tally(BoardInfo("half", {}, "versus", ("zero", "one", "two"), 6, exact=True))
     for number, (seats, won) in enumerate(games):
         tally.count(Facts(seats, (won, -won), "normal", None, None))
@@ -397,7 +397,7 @@ def test_the_score_of_a_seat_needs_a_game_in_this_seat(
     assert (row["score_first"], row["score_second"]) == (first, second)
 
 
-def test_a_knockout_with_too_few_rounds_says_so() -> None:
+def test_a_knockout_with_too_few_rounds_is_reported() -> None:
     twins = [{"agent": "random", "label": f"r{number}"} for number in range(5)]
     spec = {"game": "tic-tac-toe", "format": {"name": "knockout", "replays": 1}, "rounds": 2, "openings": {"plies": 2}, "seed": 3}
     (board,) = Leaderboard.of_results(run({**spec, "agents": ["random", "greedy", "minimax", *twins], "limits": {"nodes": 200}}))

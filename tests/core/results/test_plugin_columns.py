@@ -77,7 +77,7 @@ def spec_with(plugin: Path, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_plugin_brings_columns(plugin: Path, tmp_path: Path, stored: bool) -> None:
+def test_a_plugin_adds_columns(plugin: Path, tmp_path: Path, stored: bool) -> None:
     results = arena.run(spec_with(plugin, seed=7), store=tmp_path / "cup.db" if stored else None)
     lengths: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     decisions = 0
@@ -118,7 +118,7 @@ def test_a_store_shows_plugin_columns_without_the_plugin(plugin: Path, tmp_path:
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_the_hook_for_columns_is_called_when_the_run_ends(tmp_path: Path, stored: bool) -> None:
-    """Before, it is called once to learn the names."""
+    """It is also called once before the run, to learn the names of the columns."""
     (tmp_path / "own.py").write_text("""
 from arena import hookimpl
 from arena.api.results import BoardColumn
@@ -150,7 +150,7 @@ def arena_board_columns(spec, records):
         ("return []", "LookupError: arena_board_columns did not return this column at the end of the run"),
     ],
 )
-def test_a_failing_hook_costs_only_its_columns(plugin: Path, tmp_path: Path, more: str, reason: str) -> None:
+def test_a_failing_hook_removes_only_its_columns(plugin: Path, tmp_path: Path, more: str, reason: str) -> None:
     (tmp_path / "fails.py").write_text(
         "from arena import hookimpl\nfrom arena.api.results import BoardColumn\n\n@hookimpl\ndef arena_board_columns(spec):\n"
         f"    if spec:\n        {more}\n    return [BoardColumn('own', 'Own', cells=[])]\n"
@@ -190,7 +190,7 @@ def test_wrong_columns_are_refused(tmp_path: Path, column: str, words: str) -> N
 
 
 def test_the_matches_of_a_run_can_be_read_again() -> None:
-    """Void matches and matches that are not on the schedule are left out."""
+    """Void matches and matches outside of the schedule are left out."""
     played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 2})
     matches: list[tuple[Record, Scheduled | None]] = [(one.record, Scheduled(*one[:3])) for one in played.played]
     record, place = matches[0]
@@ -201,8 +201,8 @@ def test_the_matches_of_a_run_can_be_read_again() -> None:
         assert records.repeated.find(0) == {(0, 1): {1: 1}, (1, 0): {0: 0, 1: 0}}
 
 
-def test_a_run_groups_its_matches() -> None:
-    """The database finds the groups that a plain loop over the matches finds, each with the number of its matches."""
+def test_a_run_yields_its_matches_in_groups() -> None:
+    """The groups and their sizes equal those of a plain loop over the matches."""
     agents = ["random", "greedy", {"agent": "lookahead", "limits": {"nodes": 3}}]
     played = arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 12, "openings": {"plies": 1}})
     boards = [BoardInfo.of(board) for board in played.spec.boards]

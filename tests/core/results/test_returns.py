@@ -102,7 +102,7 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
 
 
 def test_scores_are_compared_by_round(plugin: str, tmp_path: Path, invoke: Arena) -> None:
-    """scipy flips all 2^12 combinations of signs."""
+    """scipy enumerates all 2^12 combinations of signs."""
     results = arena.run(
         {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}, store=tmp_path / "s.db"
     )
@@ -116,7 +116,7 @@ def test_scores_are_compared_by_round(plugin: str, tmp_path: Path, invoke: Arena
 
 
 def test_games_that_are_not_zero_sum_are_ranked_by_returns(plugin: str) -> None:
-    """The agent that asks for 1 never wins, and gets the most."""
+    """The agent that demands 1 never wins, but has the highest return."""
     spec = {"game": "share", "agents": wants(1, 2, 3), "rounds": 1, "plugins": [plugin]}
     by_returns = Leaderboard.of_results(arena.run(spec))[0]
     found = [(row["agent"], row["mean_return"]) for row in by_returns.rows]
@@ -127,8 +127,8 @@ def test_games_that_are_not_zero_sum_are_ranked_by_returns(plugin: str) -> None:
     assert not any("Ranked by mean return" in remark for remark in by_wins.remarks)
 
 
-def test_rotations_give_everyone_every_seat_once(plugin: str) -> None:
-    """Three seats and four agents: 4 groups with 3 orders each instead of 6."""
+def test_rotations_give_each_agent_each_seat_once(plugin: str) -> None:
+    """Three seats and four agents make 4 groups with 3 orders each, instead of 6."""
     spec = {"game": {"name": "share", "seats": 3}, "agents": [*wants(1, 2, 3), "random"], "rounds": 2, "plugins": [plugin]}
     assert len(arena.run(spec).records) == 4 * 6 * 2
     records = arena.run({**spec, "orders": "rotations"}).records
@@ -152,7 +152,7 @@ def test_a_board_by_wins_mentions_another_order_by_returns(plugin: str) -> None:
 
 
 def test_marks_of_a_board_by_returns_compare_returns(plugin: str) -> None:
-    """As scipy's paired test of the same rounds."""
+    """The expected result is scipy's paired test of the same rounds."""
     agents = ["random", {"agent": "random", "label": "twin"}, {"agent": "wants", "much": 1}]
     results = arena.run({"game": "share", "plugins": [plugin], "rounds": 500, "seed": 1, "agents": agents})
     rows = {row["agent"]: row for row in Leaderboard.of_results(results)[0].rows}
@@ -179,7 +179,7 @@ def test_rounds_are_the_sample_in_games_with_chance() -> None:
 
 
 def test_a_board_with_a_sequential_test_is_ranked_by_score(plugin: str) -> None:
-    """Unless the spec asks for returns."""
+    """The spec can request a ranking by returns instead."""
     wants = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 3)]
     spec = {"game": "share", "plugins": [plugin], "agents": wants, "rounds": 8}
     contest = {**spec, "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 60}}}}

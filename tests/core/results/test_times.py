@@ -53,7 +53,7 @@ def played(kind: str) -> arena.Results:
 @pytest.mark.parametrize("kind", SPECS)
 @pytest.mark.parametrize(("ways", "timed", "advice"), CASES)
 def test_boards_show_only_comparable_times(tmp_path: Path, kind: str, ways: Ways, timed: list[int], advice: str | None) -> None:
-    """Times of decisions that ran the same way. A remark has the command for the others."""
+    """These are times of decisions that ran the same way. A remark has the command that makes the others comparable."""
     key, results = SPECS[kind][0], played(kind)
     tally = Tally(BoardInfo.of(results.spec.boards[0]))
     path, matches = tmp_path / "times.db", []

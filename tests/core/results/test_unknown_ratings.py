@@ -38,8 +38,8 @@ def wide(row: dict[str, Any]) -> bool:
     return low is None or high is None or high - low > 600
 
 
-def test_a_rating_with_a_wide_interval_is_a_question_mark() -> None:
-    """JSON keeps the number."""
+def test_a_rating_with_a_wide_interval_is_shown_as_a_question_mark() -> None:
+    """The JSON output has the number."""
     results = arena.run(QUICK)
     (board,) = Leaderboard.of_results(results)
     assert {wide(row) for row in board.rows} == {True, False}
@@ -68,7 +68,7 @@ def test_a_rating_with_a_narrow_interval_is_a_number() -> None:
     assert "in which one side scores more" not in render(results, [board])
 
 
-def test_the_number_of_missing_pairs_follows_a_square_root() -> None:
+def test_the_forecast_of_missing_pairs_uses_the_square_root_law() -> None:
     spec = {**SURE, "rounds": 3, "seed": 6}
     (few,) = Leaderboard.of_results(arena.run(spec))
     assert few.unrated
@@ -118,7 +118,7 @@ def test_sorting_by_rating_puts_unknown_ratings_last() -> None:
         assert ratings == sorted(ratings, reverse=sort == "-rating")
 
 
-def test_an_agent_that_counts_no_nodes_is_not_the_one_with_the_fewest() -> None:
+def test_an_agent_without_node_counts_does_not_have_the_fewest_nodes() -> None:
     labels = ("idle", "slow", "quick", "half")
     tally = Tally(BoardInfo("path", {"name": "path"}, "puzzle", labels, 24, exact=True))
     for round_ in range(6):

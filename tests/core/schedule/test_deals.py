@@ -33,12 +33,12 @@ def values_with(**changes: Any) -> Spec:
         ({"agents": ["random", {"agent": "cfr-plus", "isolation": "sandbox"}]}, False),  # the organiser has chosen the code
     ],
 )
-def test_only_sandboxed_strangers_are_kept_apart(changes: dict[str, Any], expected: bool) -> None:
+def test_only_sandboxed_foreign_code_is_separated_by_deals(changes: dict[str, Any], expected: bool) -> None:
     assert bool(Deals(values_with(**changes))) is expected
 
 
 def test_the_queue_groups_matches_by_seats() -> None:
-    """Three agents have six orders of seats, so 180 matches have five changes."""
+    """Three agents have six orders of seats, so 180 matches need only five changes."""
     spec = values_with()
     queue = MatchQueue(spec, TemporaryStore())
     taken: list[Scheduled] = []

@@ -95,7 +95,7 @@ def hashes(spec: Spec) -> dict[str, str]:
 
 @pytest.mark.parametrize("first", IMPORTS)
 def test_imported_modules_change_the_hash_of_a_class(package: Callable[[str], Path], first: str) -> None:
-    """An edit of another module or of a comment does not."""
+    """Edits of unrelated modules and of comments do not change it."""
     folder = package(first)
     spec = load(folder, "first")
     before = hashes(spec)["agent first"]
@@ -117,7 +117,7 @@ def test_a_class_has_its_own_hash(package: Callable[[str], Path]) -> None:
     assert hashes(alone).items() < hashes(both).items()
 
 
-def test_own_files_outside_of_a_package_change_its_hash(package: Callable[[str], Path], tmp_path: Path) -> None:
+def test_imported_files_outside_of_a_package_change_its_hash(package: Callable[[str], Path], tmp_path: Path) -> None:
     folder = package("import helper, kit.one")
     (tmp_path / "helper.py").write_text(f"from {folder.name}.part import X\n")
     (tmp_path / "kit").mkdir()

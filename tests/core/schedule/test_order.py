@@ -50,7 +50,7 @@ def test_the_order_does_not_change_numbers_and_ids() -> None:
     assert len({one.match_id(spec) for one in matches}) == 60
 
 
-def test_the_order_depends_on_the_seed_alone() -> None:
+def test_the_order_depends_only_on_the_seed() -> None:
     spec = {**PUZZLE, "rounds": 30, "seed": 5}
     assert list_schedule(spec, 1) == list_schedule(spec, 50)
     assert list_schedule(spec) != list_schedule({**spec, "seed": 6})
@@ -69,7 +69,9 @@ def test_only_games_with_one_seat_have_a_drawn_order() -> None:
 
 
 def test_the_order_does_not_bias_times() -> None:
-    """A decision takes twice as long after the slow agent. scipy's t-test finds a difference of equals in at most 5 % of runs."""
+    """A decision takes twice as long after the slow agent. scipy's t-test distinguishes two equal agents in at most 5 % of
+    runs.
+    """
     rng, runs, false = random.Random(1), 200, 0
     for seed in range(runs):
         matches = list_schedule({**PUZZLE, "rounds": 40, "seed": seed}, 200)

@@ -56,7 +56,7 @@ OWN = {"agent": "edge", "plugin": "edge.py"}
 
 
 def test_two_plugins_may_have_an_agent_with_the_same_name(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
-    """The label shows the difference, and the code is part of the identity."""
+    """The labels differ, and the code is part of the identity."""
     seats = load(cup(OWN, {**OWN, "plugin": "new.py"}, "random")).boards[0].seats
     assert [seat.label for seat in seats] == ["edge(plugin=edge.py)", "edge(plugin=new.py)", "random"]
     assert seats[0].identity != seats[1].identity
@@ -98,7 +98,7 @@ def test_an_option_called_plugin_stays_an_option(cup: Callable[..., str], load: 
     assert (seats[1].program.version, seats[1].program.options) == (None, {"plugin": "y"})
 
 
-def test_faults_of_an_entry_plugin_are_explained(
+def test_errors_in_the_plugin_of_an_entry_are_explained(
     cup: Callable[..., str], faults: Callable[..., list[str]], tmp_path: Path
 ) -> None:
     (tmp_path / "ends.py").write_text("import os; os._exit(3)")

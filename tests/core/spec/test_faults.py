@@ -23,7 +23,7 @@ TWO = "agents: [random, greedy]\n"
 REFUSAL = "alpha-beta cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path"
 
 
-def test_all_faults_are_reported_at_once(faults: Faults) -> None:
+def test_all_errors_are_reported_at_once(faults: Faults) -> None:
     found = faults(
         """\
         game: {name: tic-tac-toe, rows: true, colums: 3}
@@ -177,14 +177,14 @@ def test_all_faults_are_reported_at_once(faults: Faults) -> None:
         (f"{TIC}{TWO}plugins: ['']\n", "cup.yaml:3:11: plugins[0]", "at least 1 character"),
     ],
 )
-def test_a_fault_is_one_line_with_its_place(faults: Faults, text: str, place: str, words: str) -> None:
+def test_an_error_is_one_line_with_its_position(faults: Faults, text: str, place: str, words: str) -> None:
     (found,) = faults(text)
     assert found.startswith(f"{place}: ")
     assert words in found.removeprefix(place)
     assert "\n" not in found
 
 
-def test_null_stands_for_the_default(load: Load) -> None:
+def test_null_means_the_default(load: Load) -> None:
     spec = load(f"{TIC}{TWO}rounds: null\npositions: ~\nformat:\nname:\nlimits: {{}}\nplugins: []\n")
     assert (spec.name, spec.seed, spec.boards[0].size) == ("cup", 0, 20)
 
@@ -196,13 +196,13 @@ def test_a_refusal_gives_the_reason(faults: Faults) -> None:
     assert faults(f"{TILES}agents: [random, alpha-beta]\n") == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
 
 
-def test_a_refusal_does_not_hide_behind_other_faults(faults: Faults) -> None:
+def test_other_errors_do_not_hide_a_refusal(faults: Faults) -> None:
     found = faults(f"{TILES}agents: [random, {{agent: alpha-beta, depth: x}}]\n")
     assert found[0] == f"cup.yaml:2:18: agents[1]: {REFUSAL}"
     assert found[1].startswith("cup.yaml:2:45: agents[1].depth: ")
 
 
-def test_a_wrong_parameter_of_the_game_hides_no_other_fault(faults: Faults) -> None:
+def test_a_wrong_parameter_of_the_game_does_not_hide_other_errors(faults: Faults) -> None:
     text = (
         "game: {{name: sliding-tiles, rows: {}}}\nagents: [random, alpha-beta]\nanchor: somebody\n"
         "format: {{name: benchmark, round: 2}}\nsort: nothing\n"
@@ -218,12 +218,12 @@ def cut_list(fault: str) -> str:
     return fault.split("; ", maxsplit=1)[0]
 
 
-def test_an_anchor_may_be_an_entry_with_a_fault(faults: Faults) -> None:
+def test_an_anchor_may_be_an_entry_with_an_error(faults: Faults) -> None:
     found = faults("game: {name: tic-tac-toe, rows: 0}\nagents: [random, {agent: lookahead, depth: x}]\nanchor: lookahead\n")
     assert [fault.split(" ")[1] for fault in found] == ["game.rows:", "agents[1].depth:"]
 
 
-def test_a_refusal_waits_if_parameters_decide_the_traits(faults: Faults, tmp_path: Path) -> None:
+def test_traits_are_checked_only_if_the_parameters_are_valid(faults: Faults, tmp_path: Path) -> None:
     (tmp_path / "many.py").write_text(
         "import arena\nfrom arena_games.nim import Nim\n\n\nclass Many(Nim):\n    name = 'many'\n\n"
         "    def __init__(self, *, seats: int = 3) -> None:\n        super().__init__()\n        self.players = seats\n\n\n"
@@ -285,7 +285,7 @@ def test_a_board_with_too_few_entries_is_a_fault(load: Load, faults: Faults) -> 
         ("[{agent: random, label: \u00e9}, {agent: greedy, label: e\u0301}]", "2:60: agents[1].label", "\u00e9"),
     ],
 )
-def test_two_equal_labels_are_a_fault(faults: Faults, agents: str, place: str, label: str) -> None:
+def test_equal_labels_are_refused(faults: Faults, agents: str, place: str, label: str) -> None:
     (found,) = faults(f"{TIC}agents: {agents}\n")
     assert found.startswith(f"cup.yaml:{place}: ")
     assert f"two entries are called '{label}'" in found
@@ -359,7 +359,7 @@ def test_an_unsolvable_position_is_refused_with_the_reason(faults: Faults) -> No
     assert "unsolvable" in found
 
 
-def test_faults_in_a_file_of_positions_have_its_lines(faults: Faults) -> None:
+def test_errors_in_a_file_of_positions_name_its_lines(faults: Faults) -> None:
     lines = "# openings\n\nx../.../...\nx.\nxxx/oo./...\n"
     found = faults(f"{TIC}{TWO}positions: openings.txt\n", {"openings.txt": lines})
     assert [fault.split(": ")[0] for fault in found] == ["openings.txt:4:1", "openings.txt:5:1"]
@@ -407,7 +407,7 @@ def test_a_wrong_position_is_reported_once_for_all_boards(faults: Faults) -> Non
     assert len(faults(f"{game}{TWO}positions: [x.]\n")) == 1
 
 
-def test_thousands_of_faults_are_reported_quickly(faults: Faults) -> None:
+def test_thousands_of_errors_are_reported_quickly(faults: Faults) -> None:
     """The time grows with their number, not with its square."""
     lines = "".join([f"x{number}\n" for number in range(20_000)])
     *found, last = faults(f"{TILES}{TWO}positions: p.txt\n", {"p.txt": lines})
@@ -417,7 +417,7 @@ def test_thousands_of_faults_are_reported_quickly(faults: Faults) -> None:
 # The values of a sound spec
 
 
-def test_the_defaults(load: Load) -> None:
+def test_a_minimal_spec_has_the_documented_defaults(load: Load) -> None:
     spec = load(f"{BOTH}{TWO}")
     assert [board.format.name for board in spec.boards] == ["round-robin", "benchmark"]
     assert [board.size for board in spec.boards] == [20, 20]
@@ -490,7 +490,7 @@ def test_a_program_that_cannot_play_is_a_fault(faults: Faults, entry: str, where
         ("agents: [random, {agent: {command: [sh]}}]", ["none", "process"]),
     ],
 )
-def test_where_an_agent_runs_follows_from_the_spec(load: Load, keys: str, kinds: list[str]) -> None:
+def test_the_spec_determines_the_isolation_of_an_agent(load: Load, keys: str, kinds: list[str]) -> None:
     seats = load(f"{TIC}{keys}\n").boards[0].seats
     assert [seat.isolation for seat in seats] == kinds
     assert all((seat.program is not None) == (seat.isolation != "none") for seat in seats)
@@ -549,7 +549,7 @@ def test_the_returns_of_a_game_with_its_parameters_are_checked(faults: Faults) -
     assert fault == f"cup.yaml:3:16: games[1]: coins: min_return must be finite: expected {expected}, got -inf"
 
 
-def test_many_faults_of_one_kind_are_counted(tmp_path: Path) -> None:
+def test_many_errors_of_one_kind_are_counted(tmp_path: Path) -> None:
     """The first 20 are listed, and the message of a long line is cut. A fault of another key is still listed."""
     lines = ["y" * 100_000] + ["q" * number for number in range(1, 5_000)]
     (tmp_path / "positions.txt").write_text("\n".join(lines))
@@ -574,7 +574,7 @@ def test_many_faults_of_one_kind_are_counted(tmp_path: Path) -> None:
         ({"agents": [{"agent": "greedy", "heuristic": len}]}, "agents[0].heuristic", "the function len"),
     ],
 )
-def test_an_object_in_a_spec_is_named_with_its_place(changed: dict[str, Any], path: str, got: str) -> None:
+def test_an_object_in_a_spec_is_refused(changed: dict[str, Any], path: str, got: str) -> None:
     """Worker processes and stores need a name that they can load."""
     with pytest.raises(SpecError) as caught:
         load_spec({"game": "tic-tac-toe", "agents": ["random"], **changed})

@@ -209,7 +209,7 @@ def test_defaults_of_every_kind_may_be_written_out(plugin: str, options: Mapping
 
 
 def test_the_order_within_a_set_does_not_change_the_id(plugin: str) -> None:
-    """Python keeps these two sets in different orders."""
+    """Python iterates over these two equal sets in different orders."""
     one, other = [0, 8], [8, 0]
     assert [*frozenset(one)] != [*frozenset(other)]
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin]}
@@ -251,8 +251,7 @@ def test_seconds_as_a_whole_number_are_the_same_limit() -> None:
     assert ids[0] == ids[1]
 
 
-def test_one_position_has_one_key() -> None:
-    """However it is written."""
+def test_a_position_has_one_key_for_all_notations() -> None:
     ids = [arena.play("tic-tac-toe", ["random", "random"], position=text).id for text in ("x../.../...", " X../.../... ")]
     assert ids[0] == ids[1]
     specs = [
@@ -268,7 +267,7 @@ def met(results: Results) -> dict[int, set[str]]:
     return found
 
 
-def test_everyone_meets_the_same_positions() -> None:
+def test_all_agents_get_the_same_positions() -> None:
     spec = {"game": "sliding-tiles", "rounds": 5, "limits": {"moves": 3}, "agents": ["random", "greedy", "lookahead"]}
     first = met(arena.run(spec))
     assert [len(texts) for texts in first.values()] == [1] * 5
@@ -277,7 +276,7 @@ def test_everyone_meets_the_same_positions() -> None:
     assert met(arena.run(changed(spec, seed=1))) != first
 
 
-def test_a_file_and_a_mapping_mean_the_same_matches(tmp_path: Path) -> None:
+def test_a_file_and_a_mapping_give_the_same_matches(tmp_path: Path) -> None:
     file = tmp_path / "cup.yaml"
     file.write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, lookahead, greedy]\n")
     assert {record.id for record in arena.run(file).records} == ids(GAME)

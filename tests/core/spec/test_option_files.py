@@ -84,7 +84,7 @@ def test_a_game_finds_its_file_in_every_process(folders: Path, isolation: str) -
     assert shown.returncode == 0, shown.stdout
 
 
-def test_a_file_may_be_optional_and_stand_beside_names(folders: Path) -> None:
+def test_a_file_option_may_be_optional_or_accept_names(folders: Path) -> None:
     class Reader:
         def __init__(self, *, prompt: SpecFile | None = None, board: Literal["rooms"] | SpecFile = "rooms") -> None: ...
 
@@ -96,7 +96,7 @@ def test_a_file_may_be_optional_and_stand_beside_names(folders: Path) -> None:
     }
 
 
-def test_a_hint_may_name_a_file_at_any_depth() -> None:
+def test_a_type_hint_may_contain_a_file_at_any_depth() -> None:
     class Reader:
         def __init__(
             self,

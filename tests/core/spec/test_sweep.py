@@ -54,7 +54,7 @@ def test_a_swept_option_makes_entries(load: Load) -> None:
     assert labels(spec) == ["random", "lookahead(depth=3)", "lookahead(depth=1)", "lookahead(depth=2)", "greedy"]
 
 
-def test_anything_of_an_entry_may_be_swept(load: Load) -> None:
+def test_every_key_of_an_entry_may_be_swept(load: Load) -> None:
     tiles = "game: sliding-tiles\n"
     heuristic = load(f"{tiles}agents: [{{agent: greedy, heuristic: {{sweep: [misplaced, manhattan]}}}}]\n")
     assert labels(heuristic) == ["greedy(misplaced)", "greedy(manhattan)"]
@@ -148,7 +148,7 @@ def test_a_broken_sweep_does_not_hide_other_faults_of_its_entry(faults: Faults) 
 
 
 @pytest.mark.parametrize("key", ["limits: {nodes: 0}", "limits: {nods: 5}", "label: 3", "label: ' x'", "heuristic: 3", "dept: 3"])
-def test_a_fault_beside_a_sweep_is_reported_once(faults: Faults, key: str) -> None:
+def test_an_error_outside_of_a_sweep_is_reported_once(faults: Faults, key: str) -> None:
     assert len(faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [1, 2, 3]}}, {key}}}]\n")) == 1
 
 

@@ -58,7 +58,7 @@ def test_a_warning_names_each_search_of_a_large_puzzle(registry: Registry) -> No
         assert not needs_limit(made, Limits(seconds=1.0))
 
 
-def test_a_swept_entry_is_warned_of_once() -> None:
+def test_a_swept_entry_gets_one_warning() -> None:
     agents = ["random", {"agent": "alpha-beta", "table": {"sweep": [True, False]}}]
     assert len(warned(games=["connect-four", "tic-tac-toe"], agents=agents)) == 1
 
@@ -71,7 +71,7 @@ def test_a_swept_entry_is_warned_of_once() -> None:
         ("sliding-tiles", {"rows": 2, "columns": 4}, 20_160),
     ],
 )
-def test_states_are_counted_as_the_literature_counts_them(
+def test_numbers_of_states_agree_with_the_literature(
     registry: Registry, game: str, parameters: dict[str, int], states: int
 ) -> None:
     rules = registry.game(game)(**parameters)
@@ -109,14 +109,14 @@ def arena_agents():
         ("needs_limit = property(lambda self: True)", False),
     ],
 )
-def test_an_agent_may_say_that_it_needs_a_limit(member: str, needs: bool, tmp_path: Path) -> None:
+def test_an_agent_may_declare_that_it_needs_a_limit(member: str, needs: bool, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN.format(member=member))
     registry = load_plugins([tmp_path / "own.py"])
     assert needs_limit(registry.agent("own")(), Limits()) is needs
 
 
 @pytest.mark.parametrize("command", [["validate"], ["run", "--workers", "1"]], ids=["validate", "run"])
-def test_the_commands_warn_and_go_on(command: list[str], invoke: Arena, tmp_path: Path) -> None:
+def test_the_commands_warn_and_continue(command: list[str], invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text("game: connect-four\nrounds: 1\nlimits: {moves: 1}\nagents:\n- random\n- own\n")
     text = OWN.format(member="def needs_limit(self, limits): return True\n    def choose(self, game, state, search): return 1")
     (tmp_path / "own.py").write_text(text)

@@ -13,8 +13,8 @@ from arena.stats.likelihood import mean_interval
 
 
 def test_a_long_match_agrees_with_the_textbook() -> None:
-    """120 wins, 80 draws, 200 losses: Elo by its formula, the margin by the normal distribution
-    within 1 %, superiority Phi(-80 / sqrt(320)).
+    """For 120 wins, 80 draws and 200 losses, the Elo formula, the normal distribution (margin within 1 %) and Phi(-80 /
+    sqrt(320)) give the values.
     """
     worth = EloEstimate.of_games(120, 80, 200)
     error = sqrt((120 * 0.6**2 + 80 * 0.1**2 + 200 * 0.4**2) / 400 / 400)
@@ -24,16 +24,16 @@ def test_a_long_match_agrees_with_the_textbook() -> None:
     assert worth.superiority == pytest.approx((1 + erf(-80 / sqrt(640))) / 2, abs=1e-5)
 
 
-def test_won_pairs_have_a_lower_bound_alone() -> None:
-    """The bound is where six won pairs have the chance 1 / 20 (Clopper and Pearson, one side)."""
+def test_won_pairs_have_only_a_lower_bound() -> None:
+    """At the bound, six won pairs have the probability 1 / 20 (Clopper and Pearson, one-sided)."""
     worth = EloEstimate.of_pairs((0, 0, 0, 0, 6))
     assert (worth.elo, worth.elo_high, worth.margin) == (None, None, None)
     assert worth.score_low == pytest.approx(0.05 ** (1 / 6), abs=1e-6)
     assert 0.98 < worth.superiority < 1
 
 
-def test_normalised_elo_uses_the_deviation_of_a_game() -> None:
-    """The deviation of a game is sqrt(2) times the deviation of a pair's mean, and is worth 800 / ln 10."""
+def test_normalised_elo_uses_the_standard_deviation_of_a_game() -> None:
+    """It is sqrt(2) times the standard deviation of a pair's mean, and corresponds to 800 / ln 10."""
     counts = (24, 609, 1406, 767, 42)
     scores = [share for share, count in zip((0, 0.25, 0.5, 0.75, 1), counts, strict=True) for _ in range(count)]
     expected = (fmean(scores) - 0.5) / (pstdev(scores) * sqrt(2)) * 800 / log(10)
@@ -49,8 +49,10 @@ def test_a_single_pair_has_no_interval() -> None:
     assert (drawn.elo_high or 0) > 5
 
 
-def test_intervals_of_means_have_their_coverage() -> None:
-    """Exact coverage of ten coin throws, averaged over chances from 0.05 to 0.95, is 90 to 98 %; of forty, 93 to 97 %."""
+def test_intervals_of_means_have_the_nominal_coverage() -> None:
+    """Averaged over probabilities from 0.05 to 0.95, the exact coverage is 90 to 98 % for ten coin throws, and 93 to 97 % for
+    forty.
+    """
     for trials, least, most in ((10, 0.90, 0.98), (40, 0.93, 0.97)):
         bounds = [mean_interval((trials - wins, wins), (0, 1)) or (0, 1) for wins in range(trials + 1)]
         chances = [k / 100 for k in range(5, 96)]

@@ -29,8 +29,8 @@ def test_one_cluster_has_no_interval() -> None:
     assert clustered_mean([6.0, 0.0], [3, 0]) == ClusteredMean(2.0, None, None)
 
 
-def test_intervals_of_clustered_values_have_their_coverage() -> None:
-    """Of 400 samples of 25 clusters with unequal sizes and a shared part, about 95 % of the intervals contain the mean."""
+def test_intervals_of_clustered_values_have_the_nominal_coverage() -> None:
+    """400 samples have 25 clusters of unequal sizes with a shared component. About 95 % of the intervals contain the mean."""
     rng = random.Random(4)
     held = 0
     for _ in range(400):
@@ -45,7 +45,9 @@ def test_intervals_of_clustered_values_have_their_coverage() -> None:
 
 
 def test_equal_values_have_a_bound_if_their_range_is_known() -> None:
-    """Ten rounds lost: a round that is not lost has at most the probability 1 - 0.05^(1/10), and it may be won."""
+    """Ten rounds are lost. The probability of a round that is not lost is at most 1 - 0.05^(1/10), and such a round may be
+    won.
+    """
     found = clustered_mean([-2.0] * 10, [2] * 10, within=(-1.0, 1.0))
     assert [*found] == [-1, -1, pytest.approx(-1 + 2 * (1 - 0.05**0.1))]
     assert clustered_mean([-2.0] * 10, [2] * 10) == ClusteredMean(-1, None, None)
@@ -70,7 +72,7 @@ def test_an_interval_contains_the_mean_of_values_out_of_range(values: list[float
 
 
 def test_luck_without_influence_is_not_corrected() -> None:
-    """Luck of a few large throws beside returns that do not depend on them."""
+    """A few large throws are lucky, but the returns do not depend on them."""
     rng = np.random.default_rng(1)
     returns = rng.choice([-1.0, 1.0], 60)
     luck = np.zeros(60)
@@ -83,8 +85,8 @@ def test_luck_without_influence_is_not_corrected() -> None:
     assert np.var(lower) < 0.05 * np.var(real)
 
 
-def test_a_stratum_of_equal_values_is_a_constant() -> None:
-    """Twenty draws of 0 add no uncertainty to six values, and halve the width if they are half of all values."""
+def test_a_stratum_of_equal_values_adds_no_uncertainty() -> None:
+    """Twenty draws with value 0 add no uncertainty to six values, and halve the width if they are half of all values."""
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     found = stratify([{0: (0.0, 6)}, {round_: (value, 1) for round_, value in enumerate(values)}]).with_interval()
     low, high = stats.t.interval(0.95, 5, loc=fmean(values), scale=stats.sem(values))
@@ -92,7 +94,7 @@ def test_a_stratum_of_equal_values_is_a_constant() -> None:
     assert stratify([{0: (0.0, 5)}, {4: (3.0, 5)}]).with_interval() == ClusteredMean(0.3, None, None)
 
 
-def test_strata_have_welchs_degrees_of_freedom() -> None:
+def test_strata_use_welchs_degrees_of_freedom() -> None:
     one, two = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0], [10.0, 60.0, -30.0, 7.0, 8.0, 3.0]
     strata = [dict(enumerate((value, 1) for value in one)), {9 + round_: (value, 1) for round_, value in enumerate(two)}]
     welch = stats.ttest_ind(one, [-value for value in two], equal_var=False).confidence_interval()

@@ -14,7 +14,7 @@ def test_rock_paper_scissors_is_a_cycle() -> None:
 
 
 def test_a_cycle_within_noise_is_not_reported() -> None:
-    """One of the three leads is six pairs to five."""
+    """One of the three leads is only six pairs to five."""
     assert cycles(beats({("a", "b"): CLEAR, ("b", "c"): CLEAR, ("c", "a"): EVEN})) == ()
     assert beats({("a", "b"): [Pair(WinDrawLoss(wins=40), WinDrawLoss(losses=40))]}) == {"a": frozenset(), "b": frozenset()}
 
@@ -27,7 +27,7 @@ def test_longer_cycles_are_found_if_there_are_no_shorter_ones() -> None:
 
 
 def test_all_cycles_of_three_are_listed_once() -> None:
-    """In a ring of five where each beats the next two."""
+    """In a ring of five, each agent beats the next two."""
     ring = {str(k): frozenset({str((k + 1) % 5), str((k + 2) % 5)}) for k in range(5)}
     found = cycles(ring)
     assert len(found) == len(set(map(frozenset, found))) == 5

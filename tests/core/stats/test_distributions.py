@@ -27,14 +27,14 @@ def test_student_agrees_with_scipy(freedom: float) -> None:
 
 
 def test_student_has_closed_forms_for_one_and_two_degrees_of_freedom() -> None:
-    """Cauchy's distribution, and t / (2 sqrt(2 + t^2)) about one half."""
+    """These are Cauchy's distribution, and 1/2 + t / (2 sqrt(2 + t^2))."""
     for t in (1e-9, 1e-3, 0.7, 3.0, 50.0):
         assert close(student_cdf(1, t), 0.5 + atan(t) / pi, 1e-15)
         assert close(student_cdf(2, -t), 1 / ((2 + t * t) * (1 + t / sqrt(2 + t * t)))), t
     assert close(student_cdf(1, -1e150), 1e-150 / pi)
 
 
-def test_student_becomes_normal() -> None:
+def test_student_approaches_the_normal_distribution() -> None:
     assert close(student_quantile(1e20, 0.975), NormalDist().inv_cdf(0.975))
     assert all(close(student_cdf(1e20, t), erfc(-t / sqrt(2)) / 2) for t in (-30, -6, -2, -0.5, 0.1, 1, 4))
 
@@ -42,14 +42,14 @@ def test_student_becomes_normal() -> None:
 @pytest.mark.parametrize(
     ("freedom", "point"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (60, 2.000), (120, 1.980)]
 )
-def test_student_has_the_published_points(freedom: int, point: float) -> None:
-    """The 97.5 % points of the table in R. A. Fisher and F. Yates, Statistical Tables, 1938."""
+def test_student_agrees_with_published_quantiles(freedom: int, point: float) -> None:
+    """The 97.5 % quantiles come from R. A. Fisher and F. Yates, Statistical Tables, 1938."""
     assert round(student_quantile(freedom, 0.975), 3) == point
 
 
 @pytest.mark.parametrize(("freedom", "point"), [(1, 3.841), (2, 5.991), (5, 11.070), (10, 18.307), (30, 43.773)])
-def test_chi_squared_has_the_published_points(freedom: int, point: float) -> None:
-    """The 5 % points of the same tables."""
+def test_chi_squared_agrees_with_published_quantiles(freedom: int, point: float) -> None:
+    """The 5 % quantiles come from the same tables."""
     assert abs(chi_squared_tail(freedom, point) - 0.05) < 2e-5
 
 
@@ -62,7 +62,7 @@ def test_chi_squared_agrees_with_scipy(freedom: int) -> None:
 
 
 @pytest.mark.parametrize("trials", [1, 2, 7, 50, 333, 2000])
-def test_binomial_is_the_exact_sum(trials: int) -> None:
+def test_binomial_equals_the_exact_sum(trials: int) -> None:
     for successes in {0, trials // 100, trials // 5, trials * 2 // 5, trials // 2, trials * 9 // 10, trials}:
         exact = Fraction(sum([comb(trials, k) for k in range(successes + 1)]), 2**trials)
         assert close(binomial_cdf(successes, trials, 0.5), float(exact)), successes

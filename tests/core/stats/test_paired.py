@@ -27,8 +27,8 @@ from arena.stats.paired import (
 
 @settings(max_examples=40)
 @given(st.lists(st.one_of(st.integers(-3, 3), st.floats(-5, 5).map(lambda value: round(value, 3))), max_size=9))
-def test_p_values_are_the_share_of_sign_flips(values: list[float]) -> None:
-    """Of all 2^n combinations of signs."""
+def test_p_values_equal_the_share_of_sign_flips(values: list[float]) -> None:
+    """The test enumerates all 2^n combinations of signs."""
     largest = max(map(abs, values), default=0)
     signs = np.array([*product((1, -1), repeat=len(values))])
     sums, slack = np.abs(signs @ np.array(values)), len(values) * largest / 2000 + 1e-9
@@ -38,10 +38,8 @@ def test_p_values_are_the_share_of_sign_flips(values: list[float]) -> None:
 
 @pytest.mark.parametrize("number", [16, 20, 24])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
-    """The exact share counts, for each sum of one half, the sums of the other half that are far
-    enough from 0 (meet in the middle).
-    """
+def test_rounding_to_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
+    """The exact p-value combines the sums of two halves (meet in the middle)."""
     rng = random.Random(seed)
     values = [1 + log(rng.randint(20, 2000) / rng.randint(20, 2000)) for _ in range(number)]
 
@@ -57,24 +55,24 @@ def test_the_grid_hardly_changes_a_p_value(number: int, seed: int) -> None:
 
 @settings(max_examples=60)
 @given(st.integers(1, 60), st.lists(st.integers(-12, 12), max_size=11))
-def test_equal_sums_of_fractions_are_equal(parts: int, sums: list[int]) -> None:
-    """Floats of fractions add up with errors. The test agrees with the test of the whole numbers."""
+def test_sums_of_fractions_are_compared_exactly(parts: int, sums: list[int]) -> None:
+    """Sums of floats have rounding errors. The test agrees with the same test on integers."""
     signs = np.array([*product((1, -1), repeat=len(sums))])
     expected = np.mean(np.abs(signs @ np.array(sums, dtype=int)) >= abs(sum(sums))) if sums else 1
     assert flip_signs([value / parts for value in sums]) == pytest.approx(expected, rel=1e-12)
     assert flip_signs([(value + 7) / parts - 7 / parts for value in sums]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_ties_of_card_games_are_kept() -> None:
-    """16 rounds of Kuhn poker, counted by hand: 1,376 of all 2^16 combinations of signs have a sum as far from 0."""
+def test_ties_of_card_games_are_counted() -> None:
+    """Of the 2^16 combinations of signs for 16 rounds of Kuhn poker, 1,376 have a sum that is at least as far from 0."""
     sums = [2, -6, -3, -3, 0, -3, -2, -5, 0, 0, 2, -1, 0, -2, -1, -2]
     assert sum(abs(sum(map(lambda sign, value: sign * value, one, sums))) >= 24 for one in product((1, -1), repeat=16)) == 1376
     assert flip_signs([value / 4 for value in sums]) == pytest.approx(1376 / 2**16, rel=1e-12)
     assert flip_signs([value / 12 for value in sums]) == pytest.approx(1376 / 2**16, rel=1e-12)
 
 
-def test_intervals_follow_hartigan() -> None:
-    """Of the means of all 2^9 - 1 subsets, the 13th from either end."""
+def test_intervals_agree_with_hartigan() -> None:
+    """The bounds are the 13th mean from either end, of the means of all 2^9 - 1 subsets."""
     rng = random.Random(8)
     values = [rng.lognormvariate(0, 1) - 1 for _ in range(9)]
     subsets = [[value for value, kept in zip(values, chosen, strict=True) if kept] for chosen in product((0, 1), repeat=9)]
@@ -90,14 +88,14 @@ def test_intervals_follow_hartigan() -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 9))
-def test_differences_of_one_size_have_the_sign_test(more: int, less: int, none: int) -> None:
-    """As scipy's binomial test has it."""
+def test_differences_of_one_size_use_the_sign_test(more: int, less: int, none: int) -> None:
+    """The expected p-values come from scipy's binomial test."""
     expected = stats.binomtest(more, more + less).pvalue if more + less else 1
     assert flip_signs([1.5] * more + [-1.5] * less + [0] * none) == pytest.approx(expected)
 
 
 def test_large_counts_do_not_overflow() -> None:
-    """3,000 against 3,200 is a p of 0.0114, by the normal approximation with continuity correction."""
+    """For 3,000 against 3,200, p is 0.0114 by the normal approximation with continuity correction."""
     assert flip_signs([1] * 3000 + [-1] * 3200) == pytest.approx(2 * stats.norm.sf((200 - 1) / sqrt(6200)), rel=0.01)
     rng = np.random.default_rng(3)
     values = rng.normal(0.12, 1, MAX_FLIPPED)
@@ -106,7 +104,7 @@ def test_large_counts_do_not_overflow() -> None:
 
 
 def test_the_test_depends_on_the_number_of_differences() -> None:
-    """Sign flips for at most 400 differences, then Student's t. Differences of one size are exact at any number."""
+    """Sign flips are used for at most 400 differences, and Student's t for more. Differences of one size are always exact."""
     rng = random.Random(2)
     many = [rng.gauss(0.1, 1) for _ in range(MAX_FLIPPED + 1)]
     assert test_differences(many[:-1]).name == SIGN_FLIPS
@@ -126,8 +124,8 @@ def test_students_test_and_interval_agree_with_scipy() -> None:
     assert student_p_value([3.0]) == student_p_value([2.0] * 9) == 1.0
 
 
-def test_holm_by_hand() -> None:
-    """Four tests: 4 x 0.005, 3 x 0.01, then 2 x 0.03, which the last, 0.04, may not fall below."""
+def test_holms_correction_agrees_with_a_computation_by_hand() -> None:
+    """The four p-values become 4 x 0.005, 3 x 0.01, 2 x 0.03, and again 2 x 0.03, because they may not decrease."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
     assert holm([0.9, 0.8]) == [1, 1]
@@ -143,8 +141,8 @@ def test_holm_by_hand() -> None:
         ((0.01 * 3, 0.03, 0.002), (2, 2, 3)),
     ],
 )
-def test_equal_p_values_have_one_level(p_values: tuple[float, ...], divisors: tuple[int, ...]) -> None:
-    """Holm (1979): the level is 0.05 / m, if m tests have no smaller p-value. Tests after a failure have its level."""
+def test_equal_p_values_have_the_same_level(p_values: tuple[float, ...], divisors: tuple[int, ...]) -> None:
+    """By Holm (1979), the level is 0.05 / m if m tests have no smaller p-value. Tests after a failure have its level."""
     for order in permutations(range(len(p_values))):
         levels = holm_chances([p_values[k] for k in order])
         assert levels == pytest.approx([0.05 / divisors[k] for k in order])
@@ -157,7 +155,7 @@ def test_the_level_agrees_with_the_corrected_p_value(p_values: list[float]) -> N
 
 
 def test_an_interval_agrees_with_its_test() -> None:
-    """An undecided lead may be 0, a decided one may not."""
+    """The interval of an undecided lead contains 0, and the interval of a decided one does not."""
     assert agree((0.2, 3.0), decided=False, value=1.0) == (0.0, 3.0)
     assert agree((-3.0, -0.2), decided=False, value=-1.0) == (-3.0, 0.0)
     assert agree((-0.2, 3.0), decided=True, value=1.0) == (0.0, 3.0)
@@ -180,7 +178,7 @@ def test_the_interval_of_a_score_agrees_with_its_test(counts: tuple[int, ...]) -
 
 
 def test_three_won_pairs_decide_nothing() -> None:
-    """p = 2 / 2^3, and superiority is 1 - 1/8."""
+    """p is 2 / 2^3, and the likelihood of superiority is 1 - 1/8."""
     found = EloEstimate.of_pairs((0, 0, 0, 0, 3))
     assert (found.p_value, found.superiority) == pytest.approx((0.25, 0.875))
     assert found.test == SIGN_FLIPS
@@ -191,8 +189,10 @@ def test_three_won_pairs_decide_nothing() -> None:
     assert six.score_low == pytest.approx(0.05 ** (1 / 6))
 
 
-def test_equal_agents_are_rejected_as_often_as_the_level_says() -> None:
-    """400 samples of 30 skewed but symmetric log ratios: at most 5 % below 0.05, within three standard errors."""
+def test_equal_agents_are_rejected_at_the_nominal_rate() -> None:
+    """400 samples have 30 symmetric, heavy-tailed log ratios. At most 5 % (plus three standard errors) of the p-values are below
+    0.05.
+    """
     rng = random.Random(5)
     drawn = [[log(rng.expovariate(1)) - log(rng.expovariate(1)) for _ in range(30)] for _ in range(400)]
     rejected = sum(flip_signs(values) <= 0.05 for values in drawn)

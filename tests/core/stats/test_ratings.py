@@ -45,8 +45,8 @@ def clean_sweep(pairs: float) -> float:
 # Ratings
 
 
-def test_a_rating_is_expected_points() -> None:
-    """The definition of the fit."""
+def test_expected_points_at_the_ratings_equal_the_actual_points() -> None:
+    """This equation defines the fit."""
     rng = random.Random(1)
     names = "abcde"
     rounds = [{both: rng.choice(POINTS) for both in combinations(names, 2)} for _ in range(20)]
@@ -63,7 +63,7 @@ def test_a_rating_is_expected_points() -> None:
 
 
 def test_ratings_agree_with_choix() -> None:
-    """A draw is half a win to each in its matrix of wins."""
+    """In its matrix of wins, a draw counts as half a win for each side."""
     rng = np.random.default_rng(2)
     wins = rng.integers(1, 40, (7, 7)) / 2
     wins[[0, 3, 1, 5], [3, 0, 5, 1]] = 0
@@ -88,7 +88,7 @@ def test_rankings_agree_with_choix() -> None:
     assert found - found.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-6)
 
 
-def test_a_tie_is_the_average_over_its_orders() -> None:
+def test_a_tie_is_the_average_over_its_rankings() -> None:
     ranked: GameResults[str] = GameResults()
     paired = play([{("a", "b"): points} for points in (2, 1, 0, 2, 2)])
     for number, points in enumerate((2, 1, 0, 2, 2)):
@@ -124,8 +124,8 @@ def test_two_agents_have_the_elo_of_their_score(pairs: list[float]) -> None:
     assert by_name["a"].elo == pytest.approx(-(by_name["b"].elo or 0))
 
 
-def test_fastchess_prints_the_same_number() -> None:
-    """Its readme: 44, 681, 1426, 767 and 70 pairs are 11.84 Elo."""
+def test_elo_agrees_with_fastchess() -> None:
+    """By its readme, 44, 681, 1426, 767 and 70 pairs are 11.84 Elo."""
     pairs = [points for points, count in zip(POINTS, (44, 681, 1426, 767, 70), strict=True) for _ in range(count)]
     assert lead(pairs).elo == pytest.approx(400 * log10(sum(pairs) / (2 * len(pairs) - sum(pairs))), abs=1e-9)
     assert EloEstimate.of_pairs((44, 681, 1426, 767, 70)).elo == pytest.approx(lead(pairs).elo)
@@ -157,8 +157,8 @@ def test_differences_do_not_depend_on_the_anchor() -> None:
 @given(
     st.dictionaries(st.sampled_from(list(combinations(range(5), 2))), st.lists(st.sampled_from(POINTS), min_size=4, max_size=4))
 )
-def test_a_difference_is_bounded_as_ford_says(results: dict[tuple[int, int], list[float]]) -> None:
-    """Checked by rustworkx: a bound exists if one agent can be reached from the other by taken points."""
+def test_differences_are_bounded_if_ford_says_so(results: dict[tuple[int, int], list[float]]) -> None:
+    """rustworkx checks the condition: a bound exists if one agent can be reached from the other through points won."""
     games, graph = play([{both: pairs[k] for both, pairs in results.items()} for k in range(4)]), rustworkx.PyDiGraph()
     graph.add_nodes_from(range(5))
     for (one, two), pairs in results.items():
@@ -191,7 +191,7 @@ def test_ten_thousand_won_pairs_have_an_open_interval() -> None:
 
 
 def test_tiers_without_a_lost_game_have_no_upper_bound() -> None:
-    """Two tiers of two, each even within, and 3,000 pairs between them."""
+    """There are two tiers of two equal agents each, and 3,000 pairs between the tiers."""
     games: GameResults[str] = GameResults()
     for number in range(3000):
         for one, two in ("ab", "cd"):
@@ -213,7 +213,7 @@ def test_tiers_without_a_lost_game_have_no_upper_bound() -> None:
 
 
 def test_bounds_add_up_along_a_chain() -> None:
-    """Six pairs each; the first and the last never met."""
+    """Each pairing has six pairs. The first and the last agent never met."""
     ratings = rate(play([{("a", "b"): 2, ("b", "c"): 2}] * 6))
     assert ratings.difference("a", "b").low == pytest.approx(clean_sweep(6), abs=1e-3)
     assert ratings.difference("a", "c").low == pytest.approx(2 * clean_sweep(6), abs=1e-3)
@@ -300,8 +300,7 @@ def test_a_tier_in_between_adds_its_uncertainty() -> None:
     assert ratings.difference("a", "d").low == pytest.approx(2 * clean_sweep(12) + duel.low)
 
 
-def test_agents_that_never_met_have_no_difference() -> None:
-    """Directly or by others."""
+def test_unconnected_agents_have_no_difference() -> None:
     apart = rate(play([{("a", "b"): 2 - k % 2, ("c", "d"): k % 3} for k in range(30)]))
     assert apart.difference("a", "c") == Difference(None, None, None, None)
     assert [row.elo is None for row in apart.rows] == [False, False, True, True]
@@ -351,7 +350,7 @@ def _chance_that_the_last_is(last: str, strengths: Mapping[str, float]) -> float
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("places", [one for one in product(range(4), repeat=4) if set(one) == {*range(max(one) + 1)}])
 def test_ratings_for_four_follow_the_results_or_are_unknown(places: tuple[int, ...], times: int) -> None:
-    """Each of the 75 orders of four, with ties, as the result of one, two or three games."""
+    """The test tries each of the 75 rankings of four agents, with ties, as the result of one, two or three games."""
     order = [[name for name, place in zip("abcd", places, strict=True) if place == level] for level in range(max(places) + 1)]
     ratings = rankings([order] * times)
     for (one, first), (two, second) in combinations(zip("abcd", places, strict=True), 2):
@@ -366,15 +365,17 @@ def test_ratings_for_four_follow_the_results_or_are_unknown(places: tuple[int, .
     assert all(known[one] > known[two] for one, two in permutations(known, 2) if ranks[one] < ranks[two])
 
 
-def test_many_that_tie_are_ahead_of_the_last() -> None:
-    """The chance that one of twelve equal agents is last is 1 in 12."""
+def test_many_tied_agents_are_ahead_of_the_last() -> None:
+    """The probability that one of twelve equal agents is last is 1 in 12."""
     elo = rankings([["abcdefghijk", "l"]] * 2).difference("a", "l").elo
     assert elo is not None
     assert elo > 0
 
 
-def test_the_lead_of_a_tier_follows_plackett() -> None:
-    """One was last in ten games and the others tied: an even chance at its rating, and at most 1 in 20 at its bound."""
+def test_the_lead_of_a_tier_agrees_with_plackett() -> None:
+    """One agent was last in ten games, and the others tied. The probability of this is 1/2 at its rating and at most 1/20 at its
+    bound.
+    """
     for times, least, most in ((2, 0.45, 0.55), (10, 0.45, 0.55)):
         found = rankings([["ab", "c"]] * times).difference("a", "c")
         assert found.elo is not None
@@ -386,7 +387,7 @@ def test_the_lead_of_a_tier_follows_plackett() -> None:
 
 
 def test_a_game_without_its_pair_has_no_bound() -> None:
-    """Its seat may have won it."""
+    """The agent may have won the missing game."""
     games = play([{("a", "b"): 2, ("c", "b"): 2}] * 6)
     for number in range(6, 26):
         games.add_pair(number, "a", "b", 1, 1)
@@ -415,8 +416,8 @@ def test_fewer_than_three_rounds_have_no_interval(count: int) -> None:
     assert [(row.low, row.high) for row in rate(play([{("a", "b"): 2}] * count)).rows] == [(None, None)] * 2
 
 
-def test_the_agent_with_fewer_rounds_limits_a_difference() -> None:
-    """Its rounds, less one, are the degrees of freedom. Two rounds are too few for a test."""
+def test_the_agent_with_fewer_rounds_determines_the_degrees_of_freedom() -> None:
+    """They are its number of rounds minus one. Two rounds are too few for a test."""
     three = [{("a", "b"): 1.5, ("b", "c"): points, ("a", "c"): 1.5} for points in (1, 1.5, 2, 1)]
     two = [{("a", "b"): points} for points in (0.5, 1, 1.5, 2)] * 3
     found = rate(play(three + two)).difference("a", "c")
@@ -427,7 +428,7 @@ def test_the_agent_with_fewer_rounds_limits_a_difference() -> None:
     assert rate(play(three[:2] + two)).test("a", "c") == (1.0, "")
 
 
-def test_a_repeated_pair_is_one_pair() -> None:
+def test_a_repeated_pair_counts_once() -> None:
     games: GameResults[str] = GameResults()
     games.add_pair(0, "a", "b", 15, 20)
     assert rate(games).difference("a", "b").low is None
@@ -461,8 +462,10 @@ def _width(found: Difference | Rated[Any]) -> float:
     return (found.high or 0) - (found.low or 0)
 
 
-def test_pairs_that_all_have_one_score_leave_the_rating_within_its_interval() -> None:
-    """400 pairs of a point and a half (an earlier version failed), and tables in which no result deviates from the fit."""
+def test_a_rating_is_within_its_interval_if_all_pairs_have_one_score() -> None:
+    """The cases are 400 pairs of 1 1/2 points, on which an earlier version failed, and tables in which no result deviates from
+    the fit.
+    """
     found = lead([1.5] * 400)
     assert found.elo == pytest.approx(400 * log10(3))
     assert (found.low or 0) + 1 < (found.elo or 0) < (found.high or 0) - 1
@@ -474,8 +477,8 @@ def test_pairs_that_all_have_one_score_leave_the_rating_within_its_interval() ->
     assert _width(lead([1] * 10)) > _width(lead([1] * 50)) > 10
 
 
-def test_another_agent_does_not_widen_the_intervals() -> None:
-    """From the sixth agent on, they were 2.6 times as wide if strengths were not transitive."""
+def test_more_agents_do_not_widen_the_intervals() -> None:
+    """In an earlier version, intervals of six or more agents with intransitive strengths were 2.6 times as wide."""
     rng = random.Random(6)
 
     def width(agents: int) -> float:
@@ -488,8 +491,8 @@ def test_another_agent_does_not_widen_the_intervals() -> None:
     assert width(6) < 1.1 * width(5)
 
 
-def test_the_sandwich_agrees_with_the_jackknife() -> None:
-    """Each round is left out in turn."""
+def test_the_sandwich_estimator_agrees_with_the_jackknife() -> None:
+    """The jackknife leaves out one round at a time."""
     rng = np.random.default_rng(7)
     rounds = []
     for luck in rng.normal(0, 1, 60):
@@ -501,8 +504,8 @@ def test_the_sandwich_agrees_with_the_jackknife() -> None:
     assert _width(full.difference(0, 4)) / 2 == pytest.approx(2.000995 * error, rel=0.04)  # Student's t of 59 degrees
 
 
-def test_the_spread_between_pairings_is_noted() -> None:
-    """Ten agents of equal strength whose leads over each other vary by 150 Elo."""
+def test_the_spread_between_pairings_is_reported() -> None:
+    """Ten agents have equal strength, but their leads over each other vary by 150 Elo."""
     rng = np.random.default_rng(8)
     for spread, least, most in ((150.0, 110, 200), (0.0, 0, 0)):
         truth = {
@@ -558,8 +561,8 @@ def _simulate(agents: int, span: float, openings: float, draws: float, rounds: i
 
 
 @pytest.mark.parametrize("agents", [2, 3, 5])
-def test_intervals_hold(agents: int) -> None:
-    """A small trial: openings with an advantage and draws, 12 rounds."""
+def test_intervals_cover_the_true_ratings(agents: int) -> None:
+    """This is a small simulation with advantageous openings, draws and 12 rounds."""
     hits, found = _simulate(agents, 150, 250, 1, 12, 120 // agents, np.random.default_rng(agents))
     assert hits / found > 0.88
     assert found >= 60

@@ -13,7 +13,7 @@ from arena.stats.solved_share import wilson
     # R. G. Newcombe, Two-sided confidence intervals for the single proportion, 1998, table I, method 3.
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_newcombes_examples_agree(successes: int, trials: int, low: float, high: float) -> None:
+def test_intervals_agree_with_newcombes_examples(successes: int, trials: int, low: float, high: float) -> None:
     assert list(wilson(successes, trials)) == pytest.approx([low, high], abs=5e-5)
 
 
@@ -29,5 +29,5 @@ def test_the_score_test_just_rejects_the_bounds(case: tuple[int, int]) -> None:
             assert abs(share - bound) == pytest.approx(1.959964 * sqrt(bound * (1 - bound) / trials), rel=1e-4)
 
 
-def test_no_trials_have_the_whole_range() -> None:
+def test_the_interval_without_trials_is_the_whole_range() -> None:
     assert wilson(0, 0) == (0, 1)

@@ -227,10 +227,10 @@ def find_fault(words: list[str]) -> str | None:
     ("cases", "commands"), [pytest.param(20, 1), pytest.param(150, len(COMMANDS), marks=pytest.mark.proof)], ids=["some", "many"]
 )
 @pytest.mark.parametrize("kind", SPECS)
-def test_no_command_fails_by_a_nonsense_value(
+def test_no_command_crashes_on_a_nonsense_value(
     kind: str, cases: int, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of them works, or refuses the store in one line."""
+    """Each command works, or refuses the store in one line."""
     monkeypatch.chdir(tmp_path)
     store, spec = Path("cup.db"), Path("cup.yaml")
     spec.write_text(json.dumps(SPECS[kind]))
@@ -258,7 +258,7 @@ def test_no_command_fails_by_a_nonsense_value(
 
 @pytest.mark.parametrize("stride", [pytest.param(23), pytest.param(1, marks=pytest.mark.proof)])
 def test_each_value_is_checked_when_it_is_read(stride: int, tmp_path: Path) -> None:
-    """Each value in each JSON cell is replaced by each other value."""
+    """The test replaces each value in each JSON cell with each other value."""
     for kind in ("test", "puzzle", "report"):
         store = tmp_path / f"{kind}.db"
         arena.run(SPECS[kind], store=store)
@@ -341,14 +341,14 @@ def test_a_match_with_a_nonsense_value_is_named_and_left_out(
 
 
 def test_timings_are_checked() -> None:
-    """Names that arena does not read may have any value."""
+    """Unknown names may have any value."""
     sound: list[Any] = [{}, {"start": [0.5, None]}, {"overrun": 0.25}, {"plain_reason": ["it is", None]}, {"other": {"a": []}}]
     odd: list[Any] = [None, [], {"start": [0.5]}, {"start": [True, 1]}, {"start": ["a", 1]}, {"overrun": [1, 1]}]
     assert [is_timing(one, 2) for one in [*sound, *odd, {"plain_reason": [1, 1]}]] == [True] * 5 + [False] * 7
 
 
 def test_the_last_round_of_a_store_may_have_any_number(tmp_path: Path) -> None:
-    """Memory grows with the rounds that have matches."""
+    """Memory grows only with the number of rounds that have matches."""
     store = tmp_path / "cup.db"
     arena.run(SPECS["chance"], store=store)
     before = Leaderboard.load(store)

@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Path:
 def test_a_signal_is_not_reported_as_damage(
     store: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, by_arena: bool
 ) -> None:
-    """SQLite turns an exception in one of its callbacks into an error of its own. The signal arrives in each of their calls."""
+    """SQLite turns an exception in a callback into its own error. The signal arrives in each callback once."""
     calls = 0
 
     def checksum_and_interrupt(*cells: Any) -> int:

@@ -28,8 +28,8 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_end_of_the_time_is_not_reported_as_damage(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time ends after each number of looks at the clock."""
+def test_a_time_limit_is_not_reported_as_damage(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is reached at each reading of the clock in turn."""
     with Store.open_sound(damaged) as store:
         assert len({record.id for record, _ in store.records()}) == 2 * ROUNDS
         assert store.lost_matches == []
@@ -67,7 +67,7 @@ def test_the_verb_agrees_with_the_number_of_parts(names: list[str], sentence: st
 def test_several_stores_are_checked_in_one_call(
     damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The exit code is the worst."""
+    """The exit code is the worst one."""
     sound, empty = tmp_path / "sound.db", tmp_path / "empty.db"
     arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=sound)
     empty.touch()

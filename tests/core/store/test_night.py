@@ -61,7 +61,7 @@ def scores(text: str) -> Any:
     return [[(row["agent"], row["games"], row["score"]) for row in board["rows"]] for board in boards]
 
 
-def test_fresh_keeps_the_old_file_aside(cup: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_fresh_keeps_the_old_file(cup: Path, invoke: Arena, tmp_path: Path) -> None:
     invoke("run", cup, "--store", "a.db")
     before = timeless(tmp_path / "a.db")
     done = invoke("run", cup, "--store", "a.db", "--fresh", "--seed", "5")
@@ -111,7 +111,7 @@ def test_an_edit_during_a_run_ends_it(arena: Arena, tmp_path: Path, isolation: s
     assert "more than one version" not in put_back.stdout
 
 
-def test_versions_are_compared_wherever_the_folder_lies(invoke: Arena, tmp_path: Path) -> None:
+def test_versions_are_compared_after_a_folder_is_moved(invoke: Arena, tmp_path: Path) -> None:
     text = ENDS.format(first="END = 0", more="pass")
     for name, changed in (("a", text), ("b", text), ("c", text.replace("END = 0", "END = -1"))):
         (tmp_path / name).mkdir()
@@ -168,9 +168,9 @@ def test_ctrl_c_keeps_the_finished_matches(arena: Arena, tmp_path: Path, monkeyp
 
 @pytest.mark.process
 @pytest.mark.parametrize("times", [pytest.param(5), pytest.param(100, marks=pytest.mark.proof)])
-def test_kills_lose_nothing(tmp_path: Path, times: int) -> None:
-    """A run of six agents with two workers is killed at random moments and resumed, many times.
-    No match is lost, changed or recorded twice, and the result is that of a run without kills.
+def test_kills_lose_no_matches(tmp_path: Path, times: int) -> None:
+    """A run of six agents with two workers is killed at random moments and resumed, many times. No match is lost, changed or
+    recorded twice, and the result is that of a run without kills.
     """
     spec = tmp_path / "six.yaml"
     agents = "[random, greedy, {agent: lookahead, depth: 1}, {agent: lookahead, depth: 2}, type-a, type-a-plus]"
@@ -217,7 +217,7 @@ def _workers_of(folder: Path) -> list[str]:
     return found
 
 
-def test_shards_merge_to_the_whole(cup: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_merged_shards_equal_the_whole_run(cup: Path, invoke: Arena, tmp_path: Path) -> None:
     whole = invoke("run", cup, "--no-store", "--format", "json")
     for number in (1, 2, 3):
         done = invoke("run", cup, "--shard", f"{number}/3")
@@ -249,7 +249,7 @@ agents: [random, {agent: alpha-beta, depth: 1}, {agent: alpha-beta, depth: 2}]
 """
 
 
-def test_an_export_is_enough_to_count_the_pairs(invoke: Arena, tmp_path: Path) -> None:
+def test_pairs_can_be_counted_from_an_export(invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO_BOARDS)
     invoke("run", "two.yaml", "--store", "two.db")
     rows = [json.loads(line) for line in invoke("export", "two.db").stdout.splitlines()]

@@ -122,7 +122,7 @@ CHANGES = [
 def test_a_changed_default_stops_a_run(
     played: Path, invoke: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
 ) -> None:
-    """Every entry has the heuristic of its game, even if it does not use it."""
+    """Every entry gets the heuristic of its game, even if it does not use one."""
     affected = ["taker"] if plugin == "taker" else ["taker", "random", "other"]
     write(played, (plugin, old, new))
     fresh = [word for label in affected for word in ("--fresh-for", label)]
@@ -135,7 +135,7 @@ def test_a_changed_default_stops_a_run(
     assert invoke("run", "cup.yaml", "--accept-changed-plugins").returncode == 2
 
 
-def test_new_matches_let_a_run_with_another_default_go_on(played: Path, invoke: Arena) -> None:
+def test_a_run_with_a_changed_default_continues_if_its_matches_are_new(played: Path, invoke: Arena) -> None:
     write(played, ("taker", "place: int = 0", "place: int = -1"))
     assert invoke("run", "cup.yaml", "--fresh-for", "taker", "--workers", "1").returncode == 0
     assert "there were no matches left to play" in invoke("run", "cup.yaml").stderr

@@ -117,7 +117,7 @@ def test_the_matches_of_one_agent_are_played_again(played: Path, invoke: Arena) 
     assert "more than one version" not in done.stdout
 
 
-def test_a_file_that_others_share_is_named(played: Path, invoke: Arena) -> None:
+def test_a_shared_file_is_named_with_all_its_agents(played: Path, invoke: Arena) -> None:
     (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
     refused = invoke("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert refused.returncode == 2
@@ -127,7 +127,7 @@ def test_a_file_that_others_share_is_named(played: Path, invoke: Arena) -> None:
     )
 
 
-def test_an_accepted_file_is_on_the_board(played: Path, invoke: Arena) -> None:
+def test_an_accepted_change_is_shown_on_the_board(played: Path, invoke: Arena) -> None:
     done = invoke("run", "cup.yaml", "--store", "cup.db", "--accept-changed-plugins")
     assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
     assert "more than one version" not in done.stdout
@@ -136,7 +136,7 @@ def test_an_accepted_file_is_on_the_board(played: Path, invoke: Arena) -> None:
     assert "The store has matches of more than one version of first.tsv." in done.stdout
 
 
-def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, invoke: Arena) -> None:
+def test_a_run_continues_if_the_store_has_no_hash_of_a_file(played: Path, invoke: Arena) -> None:
     with closing(sqlite3.connect(played / "cup.db")) as connection, connection:
         (text,) = connection.execute("SELECT plugins FROM run").fetchone()
         kept = {name: found for name, found in json.loads(text).items() if name != "nets/first.tsv"}
@@ -175,8 +175,8 @@ def test_files_are_compared_on_other_machines(played: Path, tmp_path: Path) -> N
         check_sources(there, parcel, node)
 
 
-def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
-    """Also if the name of a folder has a comma, which separates the hashes in a store."""
+def test_files_with_the_same_name_in_two_folders_are_distinguished(tmp_path: Path) -> None:
+    """The name of a folder may contain a comma, which separates the hashes in a store."""
     folders = ["a", "b, c=d"]
     entries = []
     for folder in folders:

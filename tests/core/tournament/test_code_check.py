@@ -54,7 +54,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("better", ["game.actions(state)[-1]", "__import__('os')._exit(3)"])
-def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, invoke: Arena, better: str) -> None:
+def test_a_plugin_that_plays_differently_is_refused(mine: Path, invoke: Arena, better: str) -> None:
     mine.write_text(MINE.replace("game.actions(state)[0]", better))
     refused = invoke("run", "s.yaml", "--store", "s.db")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -67,7 +67,7 @@ def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, invoke: Arena, bet
 
 
 def test_in_python_the_error_names_the_argument(mine: Path) -> None:
-    """`run` has no argument for the options of the command."""
+    """`run` does not have the options of the command."""
     mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
     with pytest.raises(
         StoreError, match=r"mine\.py changed since .*; give another path as `store` to play them all again; only the"
@@ -117,7 +117,7 @@ def test_a_killed_run_without_matches_has_no_version(mine: Path, invoke: Arena, 
     assert SEVERAL not in done.stdout
 
 
-def test_comments_in_a_plugin_are_no_change(mine: Path, invoke: Arena) -> None:
+def test_changed_comments_in_a_plugin_are_ignored(mine: Path, invoke: Arena) -> None:
     mine.write_text(MINE.replace("One end", "The first").replace("    def", "    # the end\n\n    def"))
     assert invoke("run", "s.yaml", "--store", "s.db").returncode == 0
     for text in (MINE, MINE.replace('"""Plays one end of the list."""', '"""Plays."""\n\n    a = 1')):
@@ -221,8 +221,8 @@ def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path
     assert calls(RoundRobin.size, lambda: [spec.size, spec.size, Run.of(spec), spec.boards[0].size]) <= 1
 
 
-def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
-    """It knows the ids of matches without starting their agents."""
+def test_a_queue_of_matches_does_not_test_the_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
+    """It computes the ids of matches without starting agents."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
     with Store.open(tmp_path / "s.db", write=True) as store:
         store.begin(Run.of(spec))
@@ -230,7 +230,7 @@ def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_pat
         assert calls(prove_once.__wrapped__, lambda: MatchQueue(spec, store).take(1)) == 0
 
 
-def test_arena_may_change_if_it_plays_the_same(mine: Path, arena: Arena, tmp_path: Path) -> None:
+def test_another_version_of_arena_is_accepted_if_it_plays_the_same(mine: Path, arena: Arena, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     altered(store)
     done = arena("run", "s.yaml", "--store", "s.db")

@@ -92,7 +92,7 @@ def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, invoke: Arena,
     assert "more than one version" not in again.stdout
 
 
-def test_a_crash_leaves_the_cleared_matches_to_play(invoke: Arena, played: Path) -> None:
+def test_deleted_matches_are_played_after_a_crash(invoke: Arena, played: Path) -> None:
     spec = load_spec(played.parents[1] / "cup.yaml")
     with Store.open(played, write=True) as store:
         clear_for(store, spec, Run.of(spec), ["mine"])
@@ -135,7 +135,7 @@ def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: P
     assert "note: 6 matches of first one and second one are played again" in again.stderr  # all pairs of three, two orders
 
 
-def test_a_similar_name_is_proposed(invoke: Arena, played: Path) -> None:
+def test_a_similar_name_is_suggested(invoke: Arena, played: Path) -> None:
     wrong = invoke("run", "cup.yaml", "--fresh-for", "mini")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "unknown entry 'mini'; did you mean 'mine'?" in wrong.stderr

@@ -73,7 +73,7 @@ def matches(results: Results) -> list[Any]:
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", SPECS)
-def test_all_ways_give_the_same_run(
+def test_all_interfaces_give_the_same_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -113,7 +113,7 @@ def test_records_do_not_depend_on_other_agents() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"played": [1, 1]}])
-def test_changed_options_are_whole_in_the_next_match(plugins: list[str], options: dict[str, Any]) -> None:
+def test_mutated_options_are_restored_for_the_next_match(plugins: list[str], options: dict[str, Any]) -> None:
     entry = {"agent": "sharer", **options}
     spec = {"game": "tic-tac-toe", "rounds": 2, "plugins": plugins, "agents": [entry, "random"]}
     before = {record.id: record.actions for record in run(spec).records}
@@ -131,7 +131,7 @@ def test_a_faulty_agent_changes_no_other_match(plugins: list[str]) -> None:
     assert results.void == []
 
 
-def test_an_agent_that_cannot_be_made_in_a_match_loses(plugins: list[str]) -> None:
+def test_an_agent_that_cannot_be_created_in_a_match_loses(plugins: list[str]) -> None:
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": ["late", "first"], "plugins": plugins})
     assert {record.termination for record in results.records} == {"exception"}
     assert all("in the constructor" in (record.message or "") for record in results.records)

@@ -55,7 +55,7 @@ def away(tmp_path: Path, times: int) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(("isolation", "kind"), [("none", "Unavailable"), ("process", "BackendGone")])
 def test_a_match_without_an_answer_is_void(spec: dict[str, Any], tmp_path: Path, isolation: str, kind: str) -> None:
-    """The next run plays it again, and no other."""
+    """The next run plays only this match again."""
     (tmp_path / "plugin.py").write_text(PLUGIN.replace("Unavailable", kind))
     rounds = 3 if isolation == "none" else 1  # each match has a process
     spec = {**spec, "isolation": isolation, "rounds": rounds}

@@ -23,14 +23,14 @@ def fed(pieces: list[bytes]) -> tuple[list[Any], bool]:
 
 
 @given(VALUES, st.integers(1, 40))
-def test_values_arrive_whole_in_pieces(values: list[Any], size: int) -> None:
+def test_values_sent_in_pieces_arrive_complete(values: list[Any], size: int) -> None:
     data = b"".join(map(make_frame, values))
     assert fed([data[start : start + size] for start in range(0, len(data), size)]) == (values, False)
 
 
 @given(VALUES, st.binary(min_size=1), st.data())
 def test_output_of_other_code_is_not_read_as_a_value(values: list[Any], garbage: bytes, data: st.DataObject) -> None:
-    """Values before the garbage are read, and nothing after it."""
+    """Values before the garbage are read, but nothing after it."""
     frames = [make_frame(value) for value in values]
     place = data.draw(st.integers(0, len(values)))
     mixed = b"".join([*frames[:place], garbage, *frames[place:], make_frame("end")])
@@ -40,7 +40,7 @@ def test_output_of_other_code_is_not_read_as_a_value(values: list[Any], garbage:
 
 
 @given(st.binary(min_size=20, max_size=200), st.data())
-def test_a_changed_frame_is_noticed(value: bytes, data: st.DataObject) -> None:
+def test_a_corrupted_frame_is_detected(value: bytes, data: st.DataObject) -> None:
     whole = bytearray(make_frame(value))
     whole[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     found, _ = fed([bytes(whole), make_frame("end") * 3])
@@ -48,6 +48,6 @@ def test_a_changed_frame_is_noticed(value: bytes, data: st.DataObject) -> None:
     assert all(one == "end" for one in found)
 
 
-def test_garbage_is_noticed_at_its_first_byte() -> None:
+def test_garbage_is_detected_at_its_first_byte() -> None:
     with pytest.raises(Garbled):
         list(Frames().feed(b"x"))

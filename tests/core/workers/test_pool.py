@@ -275,7 +275,7 @@ def test_other_matches_of_a_batch_are_not_lost(agents: str) -> None:
     assert {(record.termination, record.seat, record.solved) for record in ended} == {("crash", 0, False)}
 
 
-def test_a_worker_that_ends_once_leaves_no_trace(agents: str, tmp_path: Path) -> None:
+def test_a_single_crash_of_a_worker_does_not_change_results(agents: str, tmp_path: Path) -> None:
     vandal = {"agent": "vandal", "deed": "exits", "file": str(tmp_path / "done")}
     spec = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", vandal], "plugins": [agents]}
     records = pooled(spec, 1)
@@ -301,10 +301,10 @@ def undisturbed() -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("workers", "number"), [(1, signal.SIGSTOP), (2, signal.SIGKILL)])
-def test_workers_killed_or_stopped_from_outside_change_nothing(
+def test_killed_or_stopped_workers_do_not_change_results(
     workers: int, number: signal.Signals, undisturbed: dict[str, Any]
 ) -> None:
-    """A second one is not killed while it retries: that would be its agent's crash."""
+    """A worker is not killed during its retry, because this would count as a crash of its agent."""
     rng = random.Random(workers * number)
     when = {rng.randrange(5, 30), rng.randrange(50, 70)}
     struck: set[int] = set()
@@ -338,7 +338,7 @@ def test_a_match_is_void_if_its_game_ends_the_worker(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_a_worker_is_ended_with_all_that_it_started(agents: str, tmp_path: Path, ends: bool) -> None:
+def test_a_worker_is_ended_with_all_its_child_processes(agents: str, tmp_path: Path, ends: bool) -> None:
     (tmp_path / "pids").mkdir()
     parent = {"agent": "parent", "folder": str(tmp_path / "pids"), "ends": ends}
     game = {"name": "sliding-tiles", "shuffle": 20}
@@ -419,8 +419,8 @@ def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words:
     assert workers_here() == []
 
 
-def test_records_come_during_the_next_match(agents: str) -> None:
-    """In its sixth match the agent waits until five records have come."""
+def test_records_arrive_during_the_next_match(agents: str) -> None:
+    """In its sixth match, the agent waits until five records have arrived."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 4, "agents": ["first", "sleeper"], "plugins": [agents]})
     arrived = []
     with closing(WorkerPool(spec, 1, Schedule(spec).take).play()) as finished:  # type: ignore[type-var]
@@ -434,9 +434,7 @@ def test_records_come_during_the_next_match(agents: str) -> None:
 
 
 def test_workers_share_slow_matches(agents: str) -> None:
-    """Batches have grown on quick matches when eight come that take 0.3 s each. A worker that
-    kept its batch would play all of them.
-    """
+    """Batches grow during quick matches, before eight matches of 0.3 s. A worker that kept its batch would play all of them."""
     spec = load_spec(
         {"games": ["tic-tac-toe", "sliding-tiles"], "agents": ["first", "slow"], "plugins": [agents], "limits": {"moves": 1}}
     )
@@ -464,12 +462,12 @@ def test_a_pool_plays_outside_the_main_thread(played_here: dict[str, dict[str, A
     assert by_id(found) == played_here
 
 
-def test_nothing_to_play_starts_nothing() -> None:
+def test_no_worker_is_started_without_matches() -> None:
     spec = load_spec(HONEST)
     nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: Batch.OVER).play())
     assert nothing == []
 
 
-def test_a_schedule_that_waits_for_nothing_is_an_error() -> None:
+def test_a_schedule_that_waits_without_open_matches_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="waits for results"):
         list(WorkerPool(load_spec(HONEST), 2, lambda _: Batch.WAIT).play())

@@ -43,7 +43,7 @@ def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]
 
 @given(st.integers(0, 60), st.integers(1, 4), st.sets(st.integers(0, 59)), st.booleans(), st.integers())
 def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[int], known: bool, seed: int) -> None:
-    """Workers end at deadly matches and by accident, and hand back the matches that they had no time for."""
+    """Workers are killed by matches and by accident, and return the matches that they had no time for."""
     rng = random.Random(seed)
     workload = Workload(Counted(matches).take, workers, matches if known else None)
     recorded: list[int] = []
@@ -67,7 +67,7 @@ def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[in
 
 
 def test_the_last_matches_are_shared() -> None:
-    """Of 40 matches two workers get at most a quarter of the rest, however many they ask for."""
+    """Two workers get at most a quarter of the remaining 40 matches at a time, however many they request."""
     workload = Workload(Counted(40).take, 2, 40)
     sizes = []
     while (task := workload.next(1000, fresh=True)) is not None:
@@ -88,8 +88,8 @@ def test_unplayed_matches_of_a_worker_come_next() -> None:
     assert [scheduled.number for scheduled in following.matches] == [1, 2, 3, 4, 5]
 
 
-def test_the_match_that_was_played_is_retried_alone_and_first() -> None:
-    """Two are recorded, one is gathered, one is being played, one not begun."""
+def test_an_interrupted_match_is_retried_alone_in_a_new_worker() -> None:
+    """Of five matches, two are recorded, one is finished, one is being played and one has not started."""
     workload = Workload(Counted(5).take, 1, None)
     task = workload.next(5, fresh=True)
     assert task is not None
