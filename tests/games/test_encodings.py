@@ -60,8 +60,8 @@ def test_rows_come_from_the_top() -> None:
     ]
 
 
-def test_othello_tells_where_the_seat_to_move_may_place_a_disc() -> None:
-    """The standard start: x may play d3, c4, f5 and e6, and it is not o's turn."""
+def test_othello_encodes_the_legal_moves_of_the_seat_to_move() -> None:
+    """At the standard start, x may play d3, c4, f5 and e6, and it is not o's turn."""
     game = REGISTRY.game("othello")()
     state = game.initial(random.Random(0))
     bound = bind_encoding("planes", game)
@@ -78,7 +78,7 @@ def test_a_sudoku_has_a_plane_for_each_digit_and_one_of_empty_cells() -> None:
     assert planes[64:] == [0] + [1] * 15
 
 
-def test_a_card_that_a_seat_may_not_see_changes_nothing() -> None:
+def test_hidden_cards_do_not_change_an_encoding() -> None:
     game = KuhnPoker()
     bound = bind_encoding("features", game)
     both = [game.parse_state(text) for text in ("QJ:pb", "QK:pb")]
@@ -86,8 +86,8 @@ def test_a_card_that_a_seat_may_not_see_changes_nothing() -> None:
     assert len({tuple(bound.encode(game.observation(state, 1), 1)) for state in both}) == 2
 
 
-def test_no_two_states_of_tic_tac_toe_look_alike() -> None:
-    """All 5,478 reachable states have planes of their own."""
+def test_all_states_of_tic_tac_toe_have_different_planes() -> None:
+    """There are 5,478 reachable states."""
     game = TicTacToe()
     encode = bind_encoding("planes", game).encode
     seen = {(0, 0)}
@@ -101,8 +101,10 @@ def test_no_two_states_of_tic_tac_toe_look_alike() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(games()) - {"2048", "pig"}))
-def test_encodings_tell_observations_apart(name: str) -> None:
-    """Observations of a seat at its turns in random play; 2048 has its score besides, and pig a score past the target."""
+def test_encodings_distinguish_observations(name: str) -> None:
+    """The observations occur at the turns of a seat in random play. 2048 also has the score, and pig has scores above the
+    target.
+    """
     game = games()[name]
     seen: dict[Any, Any] = {}
     encode = bind_encoding(next(iter(encodings_of(game))), game).encode
@@ -165,7 +167,7 @@ def test_action_spaces_have_every_action_once(name: str, count: int) -> None:
 
 
 def test_every_game_but_backgammon_has_an_action_space() -> None:
-    """Four moves of a double out of 25 points are more than 100,000 actions."""
+    """In backgammon, four moves of a double from 25 points are more than 100,000 actions."""
     assert {name for name, game in games().items() if not gives(game, "action_space")} == {"backgammon"}
 
 
@@ -211,7 +213,7 @@ def test_the_check_finds_wrong_encodings(bad: Callable[..., Any], check: str) ->
         assert known == encodings
 
 
-def test_nested_lists_and_arrays_will_do() -> None:
+def test_nested_lists_and_arrays_are_accepted() -> None:
     numpy = pytest.importorskip("numpy")
 
     def nested(game: Game, observation: State, seat: int) -> list[list[int]]:
@@ -230,12 +232,12 @@ def test_nested_lists_and_arrays_will_do() -> None:
     ("shape", "low", "high", "message"),
     [((3, 0), 0, 1, "shape: expected a tuple"), ("38", 0, 1, "shape: expected a tuple"), ((3,), 1, 1, "low below high")],
 )
-def test_a_shape_or_a_range_that_is_none(shape: Any, low: float, high: float, message: str) -> None:
+def test_an_invalid_shape_or_range_is_refused(shape: Any, low: float, high: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         encoding("odd", game="tic-tac-toe", shape=shape, low=low, high=high)
 
 
-def test_an_unknown_name_and_another_game() -> None:
+def test_an_unknown_encoding_and_another_game_are_refused() -> None:
     with pytest.raises(UnknownName, match="unknown encoding of tic-tac-toe 'plane'; did you mean 'planes'"):
         bind_encoding("plane", TicTacToe())
     with pytest.raises(ValueError, match="expected an encoding of kuhn-poker"):
@@ -262,7 +264,7 @@ def write(folder: Path, decorator: str = GOOD, parameters: str = "game, observat
     return str(file)
 
 
-def test_a_plugin_brings_one(tmp_path: Path, arena: Callable[..., Any]) -> None:
+def test_a_plugin_adds_an_encoding(tmp_path: Path, arena: Callable[..., Any]) -> None:
     file = write(tmp_path)
     assert "ok      range: numbers are finite" in arena("check", file).stdout
     assert "of tic-tac-toe; shape: (1,); values from 0 to 1" in arena("show", "corner", "--plugin", file).stdout
@@ -283,7 +285,7 @@ def test_a_plugin_brings_one(tmp_path: Path, arena: Callable[..., Any]) -> None:
         ({"decorator": GOOD.replace("corner", "Corner!")}, "name: expected lowercase letters"),
     ],
 )
-def test_a_plugin_that_brings_none(changed: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_a_plugin_with_an_invalid_encoding_is_refused(changed: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=re.escape(message)):
         load_plugins([write(tmp_path, **changed)])
 

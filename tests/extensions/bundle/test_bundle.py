@@ -138,8 +138,8 @@ def test_code_with_a_private_value_is_refused(tmp_path: Path, capsys: pytest.Cap
         assert value not in shown
 
 
-def test_an_earlier_run_and_a_file_of_data_are_kept(tmp_path: Path) -> None:
-    """A store with two runs gives the leaderboards of the last one. --data adds a file that the code reads by itself."""
+def test_an_earlier_run_and_a_data_file_are_included(tmp_path: Path) -> None:
+    """A store with two runs gives the leaderboards of the last one. --data adds a file that the code reads."""
     store = play(tmp_path)
     play(tmp_path, SPEC.replace("rounds: 5", "rounds: 6"))
     (tmp_path / "weights").mkdir()

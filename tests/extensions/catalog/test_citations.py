@@ -83,7 +83,7 @@ def test_citations_of_known_publications_are_right(name: str, authors: str, titl
 
 
 def test_an_unknown_name_lists_the_statistics() -> None:
-    """These are no plugins, so the list of plugins alone would not help."""
+    """Statistics are not plugins, so the list of plugins alone would not help."""
     error = str(CliRunner().invoke(show, ["mcnemars", "--cite"], standalone_mode=False).exception)
     assert "mcnemar" in error.partition("; statistics: ")[2].split(", ")
 

@@ -54,7 +54,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("words", ODD)
-def test_a_member_of_another_shape_is_ignored(tmp_path: Path, words: str) -> None:
+def test_a_member_of_another_type_is_ignored(tmp_path: Path, words: str) -> None:
     """The plugin loads and keeps its own member, its matches are played and checked, and the game is shown as text."""
     name, written = ODD[words]
     (tmp_path / "pebbles.py").write_text(GAME.format(member=written))
@@ -66,7 +66,7 @@ def test_a_member_of_another_shape_is_ignored(tmp_path: Path, words: str) -> Non
     assert play(game(), ["random", "greedy"]).termination == "normal"
 
 
-def test_commands_go_on(tmp_path: Path, invoke: Arena) -> None:
+def test_a_member_of_another_type_does_not_affect_commands(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
     (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
     ran = invoke("run", "cup.yaml")
@@ -77,14 +77,14 @@ def test_commands_go_on(tmp_path: Path, invoke: Arena) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("words", ["a board that is a number", "a grid with coordinates"])
-def test_a_check_passes_over_it(tmp_path: Path, words: str) -> None:
+def test_a_check_ignores_a_member_of_another_type(tmp_path: Path, words: str) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member=ODD[words][1]))
     checked = arena_in(tmp_path)("check", "pebbles.py", "--matches", "2")
     assert (checked.returncode, "grid" in checked.stdout) == (0, False), checked.stdout
 
 
-def test_attributes_of_an_object_are_its_own(tmp_path: Path) -> None:
-    """The members are those of the class."""
+def test_attributes_of_an_object_are_not_checked(tmp_path: Path) -> None:
+    """Only members of the class are checked."""
     (tmp_path / "pebbles.py").write_text(GAME.format(member="def __init__(self): self.board, self.grid = [1], (2, 2)"))
     registry = load_plugins([tmp_path / "pebbles.py"])
     assert registry.game("pebbles")().grid == (2, 2)  # type: ignore[comparison-overlap]
@@ -129,7 +129,7 @@ def arena_games():
 
 @pytest.mark.parametrize("slots", [False, True])
 def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> None:
-    """A field without a default gets none from arena, whatever its name; members of these names are ignored."""
+    """Arena adds no default to a field without one, whatever its name. Members with such names are ignored."""
     (tmp_path / "counted.py").write_text(REQUIRED.format(game=GAME.partition("@hookimpl")[0].format(member=""), slots=slots))
     registry = load_plugins([tmp_path / "counted.py"])
     game, agent = registry.game("pebbles"), registry.agent("cites")
@@ -148,7 +148,7 @@ def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> Non
     assert {record.termination for record in run(load_spec(spec, plugins=[str(tmp_path / "counted.py")])).records} == {"normal"}
 
 
-def test_members_of_their_own_shape_hold() -> None:
+def test_members_of_the_expected_type_are_accepted() -> None:
     class Drawn(Game):
         name = "drawn"
         board = "boards/drawn.js"
@@ -186,7 +186,7 @@ def test_a_grid_is_rows_of_short_texts(cells: object, fault: str | None) -> None
 
 
 @pytest.mark.parametrize("given", ["press h for a hint", Hints])
-def test_hints_of_an_agent_that_are_something_else_are_ignored(given: Any) -> None:
+def test_hints_of_an_agent_with_another_type_are_ignored(given: Any) -> None:
     assert Hints.of(type("Cites", (Agent,), {"name": "cites", "hints": given})) == Hints()
 
 
@@ -205,8 +205,8 @@ def test_hints_of_an_agent_are_not_inherited() -> None:
 @pytest.mark.parametrize(
     "given", [3, {"tic-tac-toe"}, "othello", ("othello",), frozenset({1}), property(lambda self: frozenset({"go"}))]
 )
-def test_games_of_an_agent_are_a_frozenset_of_names_or_its_own(given: Any) -> None:
-    """Anything else is ignored, and the agent plays every game."""
+def test_games_of_an_agent_must_be_a_frozenset_of_names(given: Any) -> None:
+    """Any other value is ignored, and the agent plays every game."""
     kind: type[Agent] = type("Collector", (Agent,), {"name": "collector", "games": given, "choose": lambda *_: None})
     assert Abilities(kind).games == frozenset()
     named = type("Specialist", (kind,), {"games": frozenset({"go"})})

@@ -58,8 +58,8 @@ def flagged(folder: Path, reference: Any = True, weights: Any = None) -> Registr
 WITHOUT_CHANCE = ("tic-tac-toe", "connect-four", "othello", "sliding-tiles", "n-queens", "sudoku")
 
 
-def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
-    """As they were while arena knew its agents by their names."""
+def test_default_agents_of_the_built_in_games_are_unchanged(registry: Registry) -> None:
+    """Earlier versions of arena chose these agents by name."""
     games = {name: registry.games[name]() for name in WITHOUT_CHANCE}
     players = ["random", "greedy", "lookahead", "alpha-beta", "mcts"]
     solvers = ["random", "greedy", "bfs", "best-first", "a-star"]
@@ -92,15 +92,15 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
     ("reference", "games"),
     [(True, {"othello", "sudoku"}), ("games", {"othello"}), ("puzzles", {"sudoku"}), (False, set()), ("yes", set())],
 )
-def test_a_plugin_brings_a_reference(tmp_path: Path, reference: Any, games: set[str]) -> None:
-    """Behind arena's own; what derives from it is none."""
+def test_a_plugin_adds_a_reference(tmp_path: Path, reference: Any, games: set[str]) -> None:
+    """It comes after the references of arena. A class derived from it is not a reference."""
     registry = flagged(tmp_path, reference)
     found = {name: registry.list_references(registry.game(name)()) for name in ("othello", "sudoku")}
     assert {name for name, names in found.items() if names[-1] == "first"} == games
     assert all("plain" not in names for names in found.values())
 
 
-def test_a_plugin_proposes_an_agent(tmp_path: Path) -> None:
+def test_a_plugin_adds_a_default_agent(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"zero-sum": 6})
     assert propose_agent(registry, registry.game("othello")()) == "first"
     assert propose_agent(registry, registry.game("sudoku")()) == "dfs"
@@ -112,7 +112,7 @@ def test_an_unknown_trait_is_ignored(tmp_path: Path) -> None:
     assert propose_agent(registry, registry.game("othello")()) == "alpha-beta"
 
 
-def test_without_flags_the_first_that_can_play_is_taken() -> None:
+def test_without_flags_the_first_agent_that_can_play_is_chosen() -> None:
     registry = load_plugins(entry_points=False, environ=False)
     assert registry.find_first_game(puzzle=True) is None
     registry = load_plugins()
@@ -131,7 +131,7 @@ def test_arena_show_lists_the_flags(tmp_path: Path, invoke: Arena) -> None:
 
 
 @pytest.mark.process
-def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> None:
+def test_arena_try_compares_agents_with_references_of_plugins(tmp_path: Path) -> None:
     flagged(tmp_path)
     (tmp_path / "last.py").write_text(TRIED)
     tried = arena_in(tmp_path)("try", "last.py", "--game", "tic-tac-toe", "--plugin", "flagged.py", "--details")
@@ -140,7 +140,7 @@ def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> 
     assert set(rows) == {"last", "first", "random", "greedy", "lookahead", "alpha-beta", "mcts"}
 
 
-def test_a_person_plays_against_the_proposed_agent(tmp_path: Path) -> None:
+def test_a_person_plays_against_the_default_agent(tmp_path: Path) -> None:
     flagged(tmp_path, weights={"two-player": 9})
     words = ["play", "tic-tac-toe", "--plugin", str(tmp_path / "flagged.py")]
     done = CliRunner().invoke(cli, words, input="9\n", standalone_mode=False)

@@ -52,7 +52,7 @@ def test_the_heuristics_of_each_game_are_listed() -> None:
     assert "    sliding-tiles: linear-conflict, manhattan *, misplaced, pattern-db, walking-distance\n" in solver
 
 
-def test_an_agent_without_a_heuristic_says_so(tmp_path: Path) -> None:
+def test_an_agent_that_uses_no_heuristic_is_described(tmp_path: Path) -> None:
     """The flag applies only to the class that sets it."""
     (tmp_path / "eyes.py").write_text(PLUGIN)
     assert "heuristics: not used" in shown("bfs")

@@ -163,8 +163,8 @@ TILES = SlidingTiles(rows=2, columns=3)
     ],
     ids=lambda value: getattr(value, "name", None),
 )
-def test_a_sound_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
-    """What a newcomer writes, without a mistake, passes; giving up and running out of a budget are no mistakes."""
+def test_a_correct_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
+    """These are agents that newcomers write. Giving up and running out of a budget are not errors."""
     assert check_agent(agent, game) == (f"{game.name}: plays, repeats, one node, randomness",)
 
 
@@ -188,8 +188,8 @@ def test_every_built_in_agent_passes_on_games_that_fit(most: int, registry: Regi
 
 
 @pytest.mark.parametrize("name", ["bfs", "grim", "hold-at"])
-def test_named_alone_an_agent_is_checked_on_three_games_that_fit(name: str, registry: Registry) -> None:
-    """On the first built-in games that it can play, and on no other."""
+def test_without_game_an_agent_is_checked_on_three_games_that_fit(name: str, registry: Registry) -> None:
+    """These are the first built-in games that it can play."""
     games = [game for game in registry.games.values() if not game.native]
     fitting = [game.name for game in games if Abilities(registry.agents[name]).find_refusal(game()) is None]
     assert [line.split(":")[0] for line in check_agent(name, matches=1)] == fitting[:3] != []
@@ -207,7 +207,7 @@ def test_named_alone_an_agent_is_checked_on_three_games_that_fit(name: str, regi
     ],
 )
 def test_a_built_in_agent_passes_with_options(name: str, options: dict[str, Any], game: Game, registry: Registry) -> None:
-    """An agent that is handed in as an object is made anew for each match with the same options."""
+    """An agent that is passed as an object is created again for each match, with the same options."""
     assert check_agent(registry.agent(name)(**options), game, matches=2)
 
 
@@ -461,8 +461,8 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
 
 
 @pytest.mark.parametrize(("agent", "game", "what", "got"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
-def test_a_broken_promise_is_found(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
-    """The message names the agent, the game, the promise and the seed, and says what came."""
+def test_a_broken_promise_is_reported(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
+    """The message has the agent, the game, the promise, the seed and the observed value."""
     found = finding(lambda: check_agent(agent, game, seed=7))
     assert found["subject"] == f"{agent.name} on {game.name}"
     again = finding(lambda: check_agent(agent, game, seed=int(found["seed"]), matches=int(found["matches"])))
@@ -473,21 +473,21 @@ def test_a_broken_promise_is_found(agent: type[Agent], game: Game, what: str, go
 
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("agent", [IllegalLate, RaisingAsSecond, SeededByItself, Remembering, Swallowing])
-def test_a_bug_that_depends_on_the_play_is_found_from_any_seed(agent: type[Agent], seed: int, finding: Finding) -> None:
-    """A lucky seed does not hide what shows only in some matches."""
+def test_a_bug_that_occurs_in_some_matches_is_found_from_any_seed(agent: type[Agent], seed: int, finding: Finding) -> None:
+    """The bug is found even with a lucky seed."""
     assert int(finding(lambda: check_agent(agent, TOE, seed=seed))["seed"]) in range(seed, seed + 5)
 
 
-def test_the_traceback_of_an_agent_is_noted() -> None:
-    """The message names the author's line, and the failure carries the traceback without the frames of arena."""
+def test_the_traceback_of_an_agent_is_attached() -> None:
+    """The message names the author's line, and the failure has the traceback without frames of arena."""
     with pytest.raises(AssertionError) as failure:
         check_agent(Raising, TOE)
     assert 'raise KeyError("no idea")' in failure.value.__notes__[0]
     assert "referee.py" not in failure.value.__notes__[0]
 
 
-def test_the_actions_of_the_message_lead_to_the_fault(finding: Finding) -> None:
-    """Played from the position they are legal, and the agent's next action is not."""
+def test_the_actions_in_the_message_lead_to_the_fault(finding: Finding) -> None:
+    """They are legal from the given position, but the agent's next action is not."""
     found = finding(lambda: check_agent(IllegalLate, TOE, seed=7))
     state = TOE.initial(random.Random())
     assert found["actions"] == "5 (1 action, shortened from 3)"  # the centre, taken by the opponent: one action is enough
@@ -498,7 +498,7 @@ def test_the_actions_of_the_message_lead_to_the_fault(finding: Finding) -> None:
 
 
 def test_an_agent_that_cannot_play_a_game_is_refused() -> None:
-    """A check that could not say anything is an error with the reason, not a pass."""
+    """A check that cannot test anything fails with the reason, and does not pass."""
     with pytest.raises(Refused, match="breadth cannot play tic-tac-toe: needs single-player, path"):
         check_agent(Breadth, "tic-tac-toe")
 
@@ -511,8 +511,10 @@ class Column(First):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_an_illegal_action_that_wins_hide_is_found(seed: int, finding: Finding) -> None:
-    """Against a random player four in the column mostly win before it is full; against itself it fills, in every match."""
+def test_an_illegal_action_is_found_in_matches_against_itself(seed: int, finding: Finding) -> None:
+    """Against a random player, the agent usually wins before the column is full. Against itself, it fills the column in every
+    match.
+    """
     found = finding(lambda: check_agent(Column, "connect-four", seed=seed, matches=1))
     assert found["what"] == PLAYS
     assert re.fullmatch(r"illegal-action: expected one of \[.*\], got 3", found["got"])
@@ -530,7 +532,7 @@ class Wavering(First):
 
 
 def test_the_first_difference_between_two_matches_is_shown(finding: Finding) -> None:
-    """The actions up to there, at most five, and the two that differ; not two whole matches."""
+    """The message has up to five actions before the difference, and the two actions that differ."""
     found = finding(lambda: check_agent(Wavering, TOE))
     assert found["what"] == "the same seed gives different actions"
     assert len(found["actions"].partition(" (")[0].split(", ")) in (4, 5)
@@ -548,6 +550,6 @@ class Pooling(First):
         return self.pool.submit(game.actions, state).result()[0]
 
 
-def test_an_idle_pool_is_accepted() -> None:
-    """A pool without work changes nothing."""
+def test_an_idle_thread_pool_is_accepted() -> None:
+    """Threads without work are not a fault."""
     assert check_agent(Pooling, TOE, matches=1)

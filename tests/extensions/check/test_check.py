@@ -109,7 +109,7 @@ GAME_CHECKS = (
     ],
 )
 def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str, tmp_path: Path, inside: Inside) -> None:
-    """A headline, and a line for every promise, or for every game that an agent can play; the code is 0."""
+    """The output has a headline, and a line for every promise or for every game that an agent can play. The exit code is 0."""
     done = inside("check", name, "--matches", "2")
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines = done.stdout.splitlines()
@@ -149,7 +149,7 @@ def arena_agents(): return [Two, Any]
 
 @pytest.mark.process
 def test_an_agent_that_the_named_game_does_not_fit_is_skipped(tmp_path: Path, inside: Inside) -> None:
-    """The other agent of the file is checked and played."""
+    """The other agent in the file is checked and played."""
     (tmp_path / "pair.py").write_text(PAIR)
     done = inside("check", "pair.py", "--game", "2048", "--matches", "1")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -216,7 +216,9 @@ def arena_heuristics():
 
 @pytest.mark.process
 def test_claims_that_cannot_be_checked_are_not_confirmed(tmp_path: Path, inside: Inside) -> None:
-    """At most six states are compared with the heuristic, and the agent solves nothing. The code is 0, but neither is `ok`."""
+    """At most six states are compared with the heuristic, and the agent solves nothing. The exit code is 0, but neither line says
+    `ok`.
+    """
     done = inside("check", write(tmp_path, "climb.py", CLIMB), "--matches", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("  -")]
@@ -225,8 +227,10 @@ def test_claims_that_cannot_be_checked_are_not_confirmed(tmp_path: Path, inside:
 
 
 @pytest.mark.process
-def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path, inside: Inside) -> None:
-    """A line for the game, for the agent on every game that it can play, first on the game of its file, and for the heuristic."""
+def test_everything_in_a_correct_file_is_checked(tmp_path: Path, inside: Inside) -> None:
+    """The output has a line for the game, for the agent on every game that it can play (the game of the file first), and for the
+    heuristic.
+    """
     done = inside("check", write(tmp_path, "mine.py", SOUND), "--matches", "5")
     assert (done.returncode, done.stderr) == (0, "")
     headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
@@ -237,7 +241,9 @@ def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path, inside: Inside)
 
 @pytest.mark.process
 def test_a_planted_bug_in_a_file_is_reported_on_stdout(tmp_path: Path) -> None:
-    """The message for the game is enough to repeat the failure. The heuristic of the game passes, and the code is 1."""
+    """The message is sufficient to reproduce the failure of the game. The heuristic of the game passes, and the exit code is
+    1.
+    """
     broken = SOUND.replace("return (1, -1) if", 'print("noise")\n        return (1, 1) if')
     done = check(write(tmp_path, "mine.py", broken), "--seed", "7", cwd=tmp_path)
     assert done.returncode == 1
@@ -261,7 +267,7 @@ def test_a_planted_bug_in_a_file_is_reported_on_stdout(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
-    """An agent and a heuristic that break a promise fail too, one after the other."""
+    """An agent and a heuristic that break a promise are reported, too."""
     broken = SOUND.replace("game.actions(state)[0]", "exit(0)").replace("sign * (", "2 * sign * (")
     done = inside("check", write(tmp_path, "mine.py", broken))
     assert done.returncode == 1
@@ -280,16 +286,16 @@ def test_one_plugin_of_a_file_is_checked_by_its_name(tmp_path: Path, inside: Ins
     assert [line for line in done.stdout.splitlines() if not line.startswith(" ")] == ["game sticks: ok"]
 
 
-def test_an_unknown_name_is_a_fault_of_the_call(tmp_path: Path, inside: Inside) -> None:
-    """The nearest name is offered on stderr; the code is 2."""
+def test_an_unknown_name_is_a_usage_error(tmp_path: Path, inside: Inside) -> None:
+    """Stderr suggests the nearest name, and the exit code is 2."""
     done = inside("check", "tic-tac-to")
     assert (done.returncode, done.stdout) == (2, "")
     assert "tic-tac-to" in done.stderr
     assert "did you mean 'tic-tac-toe'?" in done.stderr
 
 
-def test_a_file_that_cannot_be_loaded_is_a_fault_of_the_call(tmp_path: Path, inside: Inside) -> None:
-    """A missing file and one that exits while it is imported: one line on stderr, and the code is 2."""
+def test_a_file_that_cannot_be_loaded_is_a_usage_error(tmp_path: Path, inside: Inside) -> None:
+    """The cases are a missing file and a file that exits while it is imported. Stderr has one line, and the exit code is 2."""
     for name in ("missing.py", write(tmp_path, "exits.py", "raise SystemExit(0)\n")):
         done = inside("check", name)
         assert (done.returncode, done.stdout) == (2, "")
@@ -297,8 +303,8 @@ def test_a_file_that_cannot_be_loaded_is_a_fault_of_the_call(tmp_path: Path, ins
 
 
 @pytest.mark.process
-def test_the_users_interrupt_is_not_a_fault_of_the_plugin(tmp_path: Path) -> None:
-    """Ctrl-C in the middle of a game's method ends the check with 130 and no verdict, and says what was being checked."""
+def test_an_interrupt_is_not_a_fault_of_the_plugin(tmp_path: Path) -> None:
+    """Ctrl-C during a method of a game ends the check with exit code 130 and no verdict. The output names the running check."""
     interrupting = SOUND.replace(
         "        return [number for", "        os.kill(os.getpid(), signal.SIGINT)\n        return [number for"
     )
@@ -310,8 +316,8 @@ def test_the_users_interrupt_is_not_a_fault_of_the_plugin(tmp_path: Path) -> Non
     assert [words for words in done.stderr.splitlines() if words] == [*told, "interrupted"]
 
 
-def test_a_file_that_brings_nothing_is_a_fault(tmp_path: Path, inside: Inside) -> None:
-    """An author who forgot his hook is told so, with exit code 2."""
+def test_a_file_without_hooks_is_a_usage_error(tmp_path: Path, inside: Inside) -> None:
+    """The message mentions the missing hook, and the exit code is 2."""
     (tmp_path / "empty.py").write_text("x = 1\n")
     done = inside("check", "empty.py")
     assert done.returncode == 2
@@ -329,7 +335,7 @@ def test_a_program_in_python_needs_its_command(tmp_path: Path, inside: Inside) -
 
 
 def test_a_game_that_needs_a_parameter_fails_with_the_reason(tmp_path: Path, inside: Inside) -> None:
-    """It is the game's constructor that is named, not an error of arena's own."""
+    """The message names the constructor of the game, and is not an internal error."""
     (tmp_path / "needy.py").write_text(
         "from arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
         "class Needy(TicTacToe):\n    name = 'needy'\n"
@@ -356,7 +362,7 @@ LOOP = "while True: pass"
     ],
 )
 def test_a_call_that_does_not_return_is_a_fault(what: str, where: str, subject: str, tmp_path: Path, inside: Inside) -> None:
-    """It is ended after a while and told with its line; what else the file brings is checked, and the code is 1."""
+    """The call is interrupted and reported with its line. The rest of the file is checked, and the exit code is 1."""
     file = write(tmp_path, "mine.py", SOUND.replace(what, LOOP))
     done = inside("check", file, "--patience", "0.5")
     assert done.returncode == 1, done.stderr
@@ -371,8 +377,8 @@ def test_a_call_that_does_not_return_is_a_fault(what: str, where: str, subject: 
 
 
 @pytest.mark.process
-def test_a_call_that_cannot_be_ended_ends_the_command(tmp_path: Path) -> None:
-    """An agent that swallows whatever is raised in it, again and again."""
+def test_a_call_that_cannot_be_interrupted_ends_the_command(tmp_path: Path) -> None:
+    """The agent catches every exception again and again."""
     stubborn = (
         "while True:\n            try:\n                time.sleep(30)\n            except BaseException:\n                pass"
     )
@@ -383,8 +389,8 @@ def test_a_call_that_cannot_be_ended_ends_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) -> None:
-    """Who presses Ctrl-C because nothing happens learns what it was that did not."""
+def test_an_interrupt_names_the_call_that_did_not_return(tmp_path: Path) -> None:
+    """The user sees which call was running when Ctrl-C was pressed."""
     file = write(
         tmp_path, "mine.py", SOUND.replace("return game.actions(state)[0]", f"print('here', flush=True)\n        {LOOP}")
     )
@@ -412,7 +418,7 @@ def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) 
     ],
 )
 def test_a_thread_that_is_left_running_is_a_fault(command: str, started: str, tmp_path: Path) -> None:
-    """It is told with a line of the author's, nothing but that is on stderr, and the command does not wait for it."""
+    """The report has a line of the author's code, stderr has nothing else, and the command does not wait for the thread."""
     text = SOUND.replace("return game.actions(state)[0]", f"{started}\n        return game.actions(state)[0]")
     file = write(tmp_path, "mine.py", f"import threading, time\n{text}")
     done = check(file, cwd=tmp_path, command=command)
@@ -421,7 +427,7 @@ def test_a_thread_that_is_left_running_is_a_fault(command: str, started: str, tm
     assert f"{tmp_path / file}:" in done.stdout.partition("threads: ")[2].partition("got: ")[2].splitlines()[0]
 
 
-def test_the_place_in_a_long_description_is_found_at_once() -> None:
-    """A time that grows with the square of the length would be hours here."""
+def test_the_error_in_a_long_description_is_found_quickly() -> None:
+    """Quadratic time would take hours here."""
     assert where_of(f"ValueError: {':' * 1_000_000} (nim.py:25)") == "nim.py:25"
     assert where_of("1:" * 500_000 + "x") is None

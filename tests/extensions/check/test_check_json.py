@@ -29,8 +29,8 @@ def arena_agents():
 GOOD = "return search.rng.choice(game.actions(state))"
 
 
-def test_an_agent_that_ends_the_process_has_a_line(tmp_path: Path) -> None:
-    """The process that waits for the check writes this line."""
+def test_an_agent_that_ends_the_process_has_a_line_in_the_output(tmp_path: Path) -> None:
+    """The parent process writes this line."""
     (tmp_path / "mine.py").write_text(AGENT.format(body="import os; os._exit(3)"))
     done = arena_in(tmp_path)("check", "mine.py", "--game", "tic-tac-toe", "--matches", "1", "--format", "json")
     found = json.loads(done.stdout)
@@ -43,9 +43,7 @@ def test_an_agent_that_ends_the_process_has_a_line(tmp_path: Path) -> None:
     ("body", "code", "text"),
     [(GOOD, 0, "tic-tac-toe: "), ("return 99", 1, "expected: ")],
 )
-def test_an_agent_that_keeps_the_rules_or_breaks_them_has_a_line(
-    tmp_path: Path, inside: Inside, body: str, code: int, text: str
-) -> None:
+def test_every_checked_agent_has_a_line_in_the_output(tmp_path: Path, inside: Inside, body: str, code: int, text: str) -> None:
     (tmp_path / "mine.py").write_text(AGENT.format(body=body))
     done = inside("check", "mine.py", "--game", "tic-tac-toe", "--matches", "1", "--format", "json")
     found = json.loads(done.stdout)
@@ -68,7 +66,7 @@ def test_a_try_reports_its_boards(tmp_path: Path, inside: Inside) -> None:
     assert (done.returncode, checked["passed"]) == (1, False)
 
 
-def test_a_program_is_one_subject(tmp_path: Path, inside: Inside) -> None:
+def test_a_program_is_reported_as_one_item(tmp_path: Path, inside: Inside) -> None:
     """A program that writes nothing fails at its first message."""
     program = tmp_path / "silent.sh"
     program.write_text("#!/bin/sh\nexit 0\n")
@@ -78,7 +76,7 @@ def test_a_program_is_one_subject(tmp_path: Path, inside: Inside) -> None:
     assert (done.returncode, found["subject"], found["passed"]) == (1, "program ./silent.sh", False)
 
 
-def test_a_store_has_no_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_output_is_refused_for_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises((click.UsageError, ArenaError), match="--format json is for plugins"):
         cli(["check", "nim", "--format", "json", "--watch"], standalone_mode=False)

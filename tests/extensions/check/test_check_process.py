@@ -169,7 +169,7 @@ def arena_games():
 
 
 @pytest.mark.process
-def test_a_choice_that_depends_on_the_hash_of_a_text_is_found(tmp_path: Path) -> None:
+def test_a_choice_that_depends_on_the_hash_of_a_string_is_found(tmp_path: Path) -> None:
     """Within one process, such a choice is always the same. A second process with other hashes chooses differently."""
     (tmp_path / "mine.py").write_text(HASHED)
     done = arena_in(tmp_path)("check", "mine.py", "--matches", "4", "--game", "tic-tac-toe", PYTHONHASHSEED="0")
@@ -221,7 +221,7 @@ class Threatened(TicTacToe):
         (Threatened, "threats returns too many values", "more, from count("),
     ],
 )
-def test_a_list_without_an_end_is_reported(kind: type[Game], what: str, got: str) -> None:
+def test_an_endless_list_is_reported(kind: type[Game], what: str, got: str) -> None:
     """The check does not wait for its end."""
     with pytest.raises(Violation) as caught:
         check_game(kind, matches=1)
@@ -230,8 +230,8 @@ def test_a_list_without_an_end_is_reported(kind: type[Game], what: str, got: str
 
 
 @pytest.mark.process
-def test_a_terminal_shows_the_check_that_is_running() -> None:
-    """In one line, which is erased before the result."""
+def test_a_terminal_shows_the_running_check() -> None:
+    """The line is erased before the result."""
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "arena", "check", "greedy", "--matches", "1", "--game", "connect-four"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child, env={**os.environ, "TERM": "xterm"}) as running:
@@ -250,10 +250,10 @@ def test_a_terminal_shows_the_check_that_is_running() -> None:
     assert frames[-1] == ""
 
 
-def test_elsewhere_each_game_gets_a_line_once_it_takes_long(
+def test_without_a_terminal_a_slow_game_is_reported_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After NOTICE_AFTER_SECONDS seconds, and no game twice."""
+    """The line is printed after NOTICE_AFTER_SECONDS seconds, once per game."""
     note = SharedNote.new()
     progress = CheckProgress(note, sys.stderr)
     progress.begin(("agent", "a"), None, None)
@@ -267,7 +267,7 @@ def test_elsewhere_each_game_gets_a_line_once_it_takes_long(
     note.close()
 
 
-def test_a_note_outlives_its_writer_and_shorter_ones_leave_nothing_behind() -> None:
+def test_a_note_can_be_read_after_its_process_ended_and_is_replaced_completely() -> None:
     note = SharedNote.new()
     assert note.read() == {}
     note.write({"a": "x" * 100})

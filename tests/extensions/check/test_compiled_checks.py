@@ -227,8 +227,8 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
 
 
 @pytest.mark.parametrize("text", [PILE, WALK], ids=["pile", "walk"])
-def test_rules_that_agree_keep_their_promises(checked: Checked, text: str) -> None:
-    """What has to be compiled for it is named as not run."""
+def test_rules_that_agree_pass(checked: Checked, text: str) -> None:
+    """Checks that need compilation are listed as not run."""
     found = checked(text)
     assert list(found) == list(CHECKS)
     assert all(verdict.kept for verdict in found.values())
@@ -244,7 +244,7 @@ def test_a_heuristic_without_an_estimate_is_accepted(checked: Checked) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_fault_is_found_in_its_line(checked: Checked, fault: str, tmp_path: Path) -> None:
+def test_each_fault_is_reported_with_its_line(checked: Checked, fault: str, tmp_path: Path) -> None:
     check, text, before, after, said, line = FAULTS[fault]
     assert before in text
     broken = text.replace(before, after, 1)

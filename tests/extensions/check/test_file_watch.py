@@ -33,10 +33,8 @@ def until(log: Path, words: str, times: int = 1) -> str:
     return eventually(lambda: (text := log.read_text()).count(words) >= times and text, log.read_text) or ""
 
 
-def test_a_save_is_seen(tmp_path: Path) -> None:
-    """After each save, the file is checked again. Some editors write the file, and others replace it. Ctrl-C ends the command
-    with 0.
-    """
+def test_a_saved_file_is_checked_again(tmp_path: Path) -> None:
+    """Some editors write the file, and others replace it. Ctrl-C ends the command with exit code 0."""
     file, log = tmp_path / "mine.py", tmp_path / "log"
     faulty, sound = [AGENT.replace("WHAT", choice) for choice in ("None", "game.actions(state)[0]")]
     file.write_text(faulty)

@@ -258,16 +258,16 @@ CHECKED_TOO: dict[type[Game], set[str]] = {
 
 
 @pytest.mark.parametrize("game", [Nim, TellingNim, PileNim, PlainPile, Auction, Corridor, OpenCorridor, OneWay])
-def test_a_sound_game_passes(game: type[Game]) -> None:
-    """What a newcomer writes, without a mistake, passes from several seeds; puzzles are held to more."""
+def test_a_correct_game_passes(game: type[Game]) -> None:
+    """Games as newcomers write them pass from several seeds. Puzzles have more checks."""
     for seed in range(2):
         passed = set(check_game(game, seed=seed))
         assert passed - CHECKED == CHECKED_TOO.get(game, {"returns", "termination"})
         assert passed >= CHECKED
 
 
-def test_an_answer_counts_if_it_is_a_goal() -> None:
-    """The state is in the message, and the actions that reach it are those of the shortest way."""
+def test_is_answer_must_agree_with_is_goal() -> None:
+    """The message has the state and a shortest sequence of actions that leads to it."""
     with pytest.raises(Violation) as caught:
         check_game(Refusing, matches=1)
     finding, length = caught.value.finding, Refusing().length
@@ -281,7 +281,7 @@ def test_an_answer_counts_if_it_is_a_goal() -> None:
 
 
 def test_a_state_without_a_literal_needs_a_notation() -> None:
-    """The message says what to do, and not how Python reads a literal."""
+    """The message suggests a fix, and does not describe how Python parses literals."""
     with pytest.raises(Violation) as caught:
         check_game(WordlessPile)
     assert caught.value.finding.check == "notation"
@@ -307,8 +307,7 @@ def test_a_state_without_a_literal_needs_a_notation() -> None:
     ],
     ids=str,
 )
-def test_a_built_in_game_passes(name: str, parameters: dict[str, Any], registry: Registry) -> None:
-    """The built-in games keep the contract with several parameters."""
+def test_built_in_games_pass_with_several_parameters(name: str, parameters: dict[str, Any], registry: Registry) -> None:
     assert set(check_game(registry.game(name)(**parameters), matches=2)) >= CHECKED
 
 
@@ -320,7 +319,7 @@ OWN_TESTS = {
 
 
 def test_every_other_installed_game_passes_by_name(registry: Registry) -> None:
-    """A game can be named, or passed as a class or as an object."""
+    """A game can be given by name, as a class, or as an object."""
     found = {name: check_game(name, matches=1) for name in registry.games if name not in OWN_TESTS}
     assert set(registry.games) > OWN_TESTS
     for name in ("tic-tac-toe", "n-queens", "pig"):
@@ -1087,13 +1086,13 @@ def played(found: dict[str, str]) -> list[str]:
 
 
 def test_returns_must_be_finite_even_without_bounds(finding: Finding) -> None:
-    """The expectation says so, because infinity lies within bounds that are infinite."""
+    """The message says so, because infinity is within infinite bounds."""
     assert finding(lambda: check_game(Boundless, seed=7))["expected"] == "finite numbers in [-1, inf]"
 
 
 @pytest.mark.parametrize(("game", "what"), [pytest.param(*row, id=row[0].__name__) for row in GAMES + PUZZLES])
-def test_a_broken_promise_is_found(game: type[Game], what: str, finding: Finding) -> None:
-    """The message names the game and the promise; its seed and its number of matches show the same fault again."""
+def test_a_broken_promise_is_reported(game: type[Game], what: str, finding: Finding) -> None:
+    """The message has the game, the promise, the seed and the number of matches, which reproduce the fault."""
     found = finding(lambda: check_game(game, seed=7))
     assert found["subject"] == game.name
     assert re.fullmatch(what, found["what"])
@@ -1104,12 +1103,12 @@ def test_a_broken_promise_is_found(game: type[Game], what: str, finding: Finding
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("game", [RemembersTheStart, CachesByTheHeap, KeepsTheTurn, OrdersByHistory, CrossesDifferentBadly])
 def test_a_bug_that_needs_a_history_is_found_from_any_seed(game: type[Game], seed: int, finding: Finding) -> None:
-    """What is kept on the game object between matches does not stay hidden behind a lucky seed."""
+    """The game object keeps a value between matches. The bug is found even with a lucky seed."""
     assert int(finding(lambda: check_game(game, seed=seed))["seed"]) in range(seed, seed + 20)
 
 
-def test_the_message_leads_back_to_the_state(finding: Finding) -> None:
-    """The position can be read, the seed draws it, and the actions lead to where the bug shows."""
+def test_the_message_is_enough_to_reproduce_the_state(finding: Finding) -> None:
+    """The position can be parsed, the seed draws it, and the actions lead to the state with the bug."""
     found = finding(lambda: check_game(RaisesNearTheEnd, seed=3))
     game = RaisesNearTheEnd()
     state = game.initial(random.Random(found["seed"]))
@@ -1124,7 +1123,7 @@ def test_the_message_leads_back_to_the_state(finding: Finding) -> None:
 
 
 def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -> None:
-    """Of a match without end the last ten actions are shown, and how many came before; it does not take long."""
+    """For an endless match, the message has the last ten actions and the number of earlier ones, and it comes quickly."""
     found = finding(lambda: check_game(NeverEnds, matches=1))
     assert found["what"] == "the match does not end"
     assert found["actions"].startswith("9,990 others, ")
@@ -1132,8 +1131,8 @@ def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -
     assert found["expected"] == "an end within 10,000 plies, or default_moves"
 
 
-def test_a_game_that_only_its_move_limit_ends_fails(finding: Finding) -> None:
-    """The referee ends a match at `default_moves`, so no check walks further."""
+def test_a_game_that_ends_only_at_its_move_limit_fails(finding: Finding) -> None:
+    """The referee ends a match at `default_moves`, so no check goes further."""
     found = finding(lambda: check_game(Limited))
     assert (found["what"], len(found["actions"].split(", "))) == ("no match ends by itself", 30)
     assert "default_moves" in found["expected"]
@@ -1146,8 +1145,8 @@ class Paid(Limited):
         return (0.5, -0.5)
 
 
-def test_a_game_that_only_its_move_limit_ends_passes_if_it_has_a_standing() -> None:
-    """It has no other end, for example because each of its rounds pays."""
+def test_a_game_that_ends_only_at_its_move_limit_passes_if_it_has_a_standing() -> None:
+    """For example, each round of such a game has a payoff."""
     [found] = [each for each in game_verdicts(Paid) if each.check == "termination"]
     assert found.kept
     assert str(found.note).startswith("20 of 20 matches do not: the move limit (default_moves) stops them after 30 moves")
@@ -1182,7 +1181,7 @@ class Walk(Game):
 
 @pytest.mark.parametrize("seed", [0, 20])
 def test_matches_that_reach_the_move_limit_are_counted(seed: int) -> None:
-    """Half of the matches end with the sixth move, the others never. Moves of chance do not count."""
+    """Half of the matches end with the sixth move, and the others never end. Chance moves do not count."""
     [found] = [each for each in game_verdicts(Walk, seed=seed) if each.check == "termination"]
     assert found.kept
     stopped, _, told = str(found.note).partition(" of 20 matches do not: ")
@@ -1208,8 +1207,8 @@ def test_a_standing_must_be_in_range(finding: Finding) -> None:
 
 
 @pytest.mark.parametrize(("declared", "moves"), [("default_moves = 10", 10), ("default_moves = 5000", 5000), ("", 200)])
-def test_a_game_is_tried_up_to_its_own_move_limit(declared: str, moves: int, tmp_path: Path) -> None:
-    """Without one, a match of `arena try` ends after 200 moves."""
+def test_arena_try_uses_the_move_limit_of_the_game(declared: str, moves: int, tmp_path: Path) -> None:
+    """Without such a limit, a match of `arena try` ends after 200 moves."""
     file = tmp_path / "endless.py"
     file.write_text(
         f"import arena\nfrom arena_games.tic_tac_toe import TicTacToe\n\n\nclass Endless(TicTacToe):\n    name = 'endless'\n"
@@ -1222,8 +1221,8 @@ def test_a_game_is_tried_up_to_its_own_move_limit(declared: str, moves: int, tmp
     assert board.spec(game, ["random", "greedy"]).boards[0].seats[0].limits.moves == moves
 
 
-def test_a_parameter_is_checked_that_breaks_the_game() -> None:
-    """A game that is handed in as an object is checked with its own parameters."""
+def test_a_game_object_is_checked_with_its_own_parameters() -> None:
+    """One parameter breaks the game."""
     with pytest.raises(AssertionError, match="after the game was pickled"):
         check_game(ForgetsItsParameter(most=1))
     check_game(ForgetsItsParameter(most=3))
@@ -1236,8 +1235,8 @@ def test_a_check_without_a_match_is_refused() -> None:
 
 
 @pytest.mark.parametrize("game", [Nim, RollsGlobally, SeedsGlobally, RollsWhenMade])
-def test_a_check_leaves_the_global_generator_as_it_was(game: type[Game]) -> None:
-    """Whether it passes or not, the program that called it goes on with the random numbers it would have had."""
+def test_a_check_restores_the_global_random_generator(game: type[Game]) -> None:
+    """Whether the check passes or fails, the calling program gets the same random numbers afterwards."""
     random.seed(12345)
     before = random.getstate()
     with nullcontext() if game is Nim else pytest.raises(AssertionError):
@@ -1255,16 +1254,16 @@ class Dry(Nim):
         return False
 
 
-def test_a_state_without_actions_is_reached_by_as_few_as_there_are(finding: Finding) -> None:
-    """Twelve stones are gone after four actions of three, and never sooner."""
+def test_the_message_has_the_fewest_actions_to_a_state_without_actions(finding: Finding) -> None:
+    """Twelve stones last at least four actions of three stones."""
     for seed in range(5):
         found = finding(lambda seed=seed: check_game(Dry, seed=seed))  # type: ignore[misc]
         assert found["what"] == "a state that is not terminal has no actions"
         assert len(played(found)) == 4
 
 
-def test_rules_that_are_a_method_differ_from_rules_that_are_too_short(finding: Finding) -> None:
-    """The message says how to repair this mistake, which is easy to make."""
+def test_the_message_explains_that_rules_text_must_be_a_property(finding: Finding) -> None:
+    """Another message says that the text is too short."""
     found = finding(lambda: check_game(ForgetsTheProperty, seed=7))
     assert found["what"] == "rules_text must describe the game to a reader"
     assert found["got"] == "a method; write @property above it"
@@ -1272,5 +1271,5 @@ def test_rules_that_are_a_method_differ_from_rules_that_are_too_short(finding: F
 
 @pytest.mark.parametrize("halves", [1, 3, 57, 105, 155, 199])
 def test_half_a_percent_is_rounded_up(halves: int) -> None:
-    """`halves` of 200 are a half more than a whole number of percent."""
+    """`halves` of 200 matches are a whole number of percent plus a half."""
     assert percent(halves / 200) == f"{(halves + 1) // 2} %"

@@ -111,8 +111,8 @@ def test_figures_agree_with_a_breadth_first_search() -> None:
     assert f"top dominates gap: it is never smaller, and larger at {larger} states." in text
 
 
-def test_a_heuristic_that_overestimates_dominates_none(tmp_path: Path) -> None:
-    """Twice the gaps are never fewer than the gaps, which says nothing."""
+def test_a_heuristic_that_overestimates_dominates_no_other(tmp_path: Path) -> None:
+    """Twice the number of gaps is never smaller than the number of gaps, but it overestimates."""
     (tmp_path / "twice.py").write_text(
         "from arena import heuristic, hookimpl\nfrom arena_games.pancake import Gap\n\n\n"
         "@heuristic('twice', game='pancake')\nclass Twice(Gap):\n    'Twice the gaps.'\n\n"
@@ -127,8 +127,8 @@ def test_a_heuristic_that_overestimates_dominates_none(tmp_path: Path) -> None:
 
 
 def test_the_prediction_is_exact_if_all_states_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From every stack, the tree of paths has the same shape, so the mean over all starts is what Korf, Reid and Edelkamp
-    predict. The last level is counted by brute force, too.
+    """The search trees from all stacks have the same shape, so the mean over all starts equals the prediction of Korf, Reid and
+    Edelkamp. Brute force counts the last level, too.
     """
     monkeypatch.setattr(heuristic_quality, "MAX_STARTS", 24)
     puzzle = Pancake(n=4)
@@ -180,8 +180,8 @@ def test_false_claims_are_refuted_with_an_example(tmp_path: Path) -> None:
 
 
 def test_dead_ends_are_counted_and_estimated(tmp_path: Path) -> None:
-    """States from which a goal can be reached are marked until nothing changes. A box in a corner is detected, two boxes that
-    block each other are not.
+    """The expected dead ends are the states that cannot reach a goal. The heuristic detects a box in a corner, but not two boxes
+    that block each other.
     """
     (file := tmp_path / "own.xsb").write_text("#######\n#@   .#\n# $$ .#\n#     #\n#######\n")
     puzzle = Sokoban(file=str(file))
@@ -211,8 +211,8 @@ def test_dead_ends_are_counted_and_estimated(tmp_path: Path) -> None:
     assert "not predicted: the formula needs the same mixture of states" in text
 
 
-def test_a_puzzle_whose_positions_have_goals_of_their_own_is_explored_from_several(tmp_path: Path) -> None:
-    """The distances to each drawn goal are scipy's; steps cost different amounts, so nothing is predicted."""
+def test_a_puzzle_with_a_goal_for_each_position_is_explored_from_several(tmp_path: Path) -> None:
+    """scipy computes the distances to each drawn goal. Steps have different costs, so nothing is predicted."""
     file = tmp_path / "tiny.map"
     file.write_text("type octile\nheight 3\nwidth 4\nmap\n..@.\n.T..\n....\n")
     cells, costs = scipy_costs(file, 8, {})
@@ -249,7 +249,7 @@ def test_a_puzzle_whose_positions_have_goals_of_their_own_is_explored_from_sever
 
 
 def test_states_that_cost_nothing_to_solve_have_no_share(tmp_path: Path) -> None:
-    """The last steps cost nothing, so some states that are not goals have the distance 0; `h` is 0, 0, 1 and 1 at them."""
+    """The last steps cost nothing, so some states other than goals have the distance 0. Their `h` values are 0, 0, 1 and 1."""
     (tmp_path / "slope.py").write_text(SLOPE)
     arguments = ("h", "--on", "slope", "--plugin", str(tmp_path / "slope.py"))
     (found,) = json.loads(called(*arguments, "--format", "json").output)["heuristics"]
@@ -273,7 +273,7 @@ def test_a_large_puzzle_is_measured_near_its_goal() -> None:
     assert (document["states"], document["whole"], document["assumed"]) == (500, False, True)
 
 
-def test_few_states_are_called_too_few(tmp_path: Path) -> None:
+def test_a_small_number_of_states_is_reported(tmp_path: Path) -> None:
     (tmp_path / "halves.py").write_text(HALVES)
     text = called("bits", "--on", "halves", "--states", "60", "--plugin", str(tmp_path / "halves.py")).output
     found = re.match(r"halves: (\d+) states with a proven distance, of 60 explored states, at distances up to ", text)
@@ -302,8 +302,8 @@ def test_three_heuristics_are_listed_with_commas() -> None:
     assert "The nodes of IDA* with manhattan, misplaced and linear-conflict are not predicted: " in text
 
 
-def test_a_heuristic_with_parameters() -> None:
-    """As an agent with options on the command line."""
+def test_a_heuristic_may_have_parameters() -> None:
+    """The notation is that of an agent with options on the command line."""
     found = json.loads(
         called("pattern-db:tokens=2", "--on", "top-spin", "--set", "n=6", "--set", "k=2", "--format", "json").output
     )
@@ -312,8 +312,8 @@ def test_a_heuristic_with_parameters() -> None:
 
 
 @pytest.mark.parametrize("most", [2_000, 25_000])
-def test_states_is_the_only_limit_of_the_exploration(most: int) -> None:
-    """No hidden limit is lower: a state of the cube has nine actions, so at most eight states are missing."""
+def test_the_option_states_is_the_only_limit_of_the_exploration(most: int) -> None:
+    """There is no lower hidden limit. A state of the cube has nine actions, so at most eight states are missing."""
     document = json.loads(called("coordinates", "--on", "rubik-2x2", "--states", str(most), "--format", "json").output)
     assert most - 9 < document["explored"] <= most
     assert not document["whole"]
@@ -350,8 +350,8 @@ class MazeWithCosts(Maze):
 
 
 @pytest.mark.parametrize("maze", [Maze, MazeWithCosts])
-def test_proven_distances_are_those_of_scipy(maze: type[Maze]) -> None:
-    """Although doors open in one direction, there are several goals, and only a part of the rooms is explored."""
+def test_proven_distances_agree_with_scipy(maze: type[Maze]) -> None:
+    """Doors open in one direction, there are several goals, and only some of the rooms are explored."""
     draw = np.random.default_rng(7)
     partly = 0
     for _ in range(200):
@@ -391,8 +391,8 @@ def test_distances_are_assumed_only_if_steps_can_be_undone(maze: type[Maze]) -> 
         assert assumed_distances(maze(one_way, {0}), 0, most) is None
 
 
-def test_a_step_that_cannot_be_undone_hides_no_shorter_way(tmp_path: Path) -> None:
-    """Halving a number of b bits leads to 0 in b steps, though steps back from 0 only count upward one by one."""
+def test_a_step_that_cannot_be_undone_does_not_hide_a_shorter_path(tmp_path: Path) -> None:
+    """Halving a number of b bits leads to 0 in b steps, but steps back from 0 only count up by one."""
     (tmp_path / "halves.py").write_text(HALVES)
     arguments = ("quarter", "bits", "--on", "halves", "--states", "500", "--plugin", str(tmp_path / "halves.py"))
     document = json.loads(called(*arguments, "--format", "json").output)
@@ -508,7 +508,9 @@ def arena_heuristics():
 
 
 def test_infinity_is_an_estimate_for_dead_ends(tmp_path: Path) -> None:
-    """At the dead end it is above every distance; at a state with a solution it is an overestimate, and there are no means."""
+    """Infinity exceeds every distance at a dead end. At a state with a solution it is an overestimate, and then means are not
+    computed.
+    """
     (tmp_path / "trap.py").write_text(TRAP)
     shared = ("--on", "trap", "--plugin", str(tmp_path / "trap.py"))
     document = json.loads(called("exact", "gloomy", "half", *shared, "--format", "json").output)
@@ -559,7 +561,9 @@ def arena_heuristics():
 
 
 def test_a_negative_estimate_counts_as_0(tmp_path: Path) -> None:
-    """As in every search: an estimate that is nowhere above 0 has the figures of the estimate 0, also the nodes of IDA*."""
+    """All searches do the same. An estimate that is never above 0 has the figures of the estimate 0, including the nodes of
+    IDA*.
+    """
     (tmp_path / "below.py").write_text(BELOW)
     shared = ("--on", "pancake", "--set", "n=6", "--plugin", str(tmp_path / "below.py"))
     below, zero, lower, deep = json.loads(called("below", "zero", "lower", "deep", *shared, "--format", "json").output)[
@@ -613,7 +617,7 @@ def arena_heuristics():
 
 @pytest.mark.parametrize("states", ["50000", "100"])
 def test_a_heuristic_that_fails_does_not_stop_the_others(tmp_path: Path, states: str) -> None:
-    """Also if it is the first one, which leads the search for a goal if there are too many states."""
+    """This includes the first heuristic, which guides the search for a goal if there are too many states."""
     (tmp_path / "faulty.py").write_text(FAULTY)
     shared = ("--on", "pancake", "--set", "n=5", "--states", states, "--plugin", str(tmp_path / "faulty.py"))
     alone = json.loads(called("gap", *shared, "--format", "json").output)
@@ -634,7 +638,7 @@ def test_a_heuristic_that_fails_does_not_stop_the_others(tmp_path: Path, states:
 
 
 def test_progress_is_reported() -> None:
-    """For estimates and for steps, from 0 to all of the 720 states."""
+    """Progress goes from 0 to 720 states, for estimates and for steps."""
     heard: list[tuple[str, int, int]] = []
     puzzle = Pancake(n=6)
     sample = all_states(puzzle)
@@ -644,7 +648,7 @@ def test_progress_is_reported() -> None:
 
 
 def test_csv_has_a_row_for_each_heuristic(tmp_path: Path) -> None:
-    """The values are those of JSON; the nodes of IDA* are a second table."""
+    """The values are those of JSON. The nodes of IDA* are in a second table."""
     (tmp_path / "trap.py").write_text(TRAP)
     trap = called("exact", "half", "--on", "trap", "--plugin", str(tmp_path / "trap.py"), "--format", "csv").output
     rows = list(csv.DictReader(StringIO(trap)))
@@ -662,7 +666,7 @@ def test_csv_has_a_row_for_each_heuristic(tmp_path: Path) -> None:
 
 
 def test_the_time_of_a_call_comes_from_the_fastest_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of seven passes, one is not disturbed. Times below a microsecond are shown in nanoseconds."""
+    """Only one of seven passes is undisturbed. Times below a microsecond are shown in nanoseconds."""
     clock, passes = [0.0], iter([0.9, 0.004, 0.00006, 0.02, 0.001, 0.0005, 0.0003])
 
     def tick() -> float:

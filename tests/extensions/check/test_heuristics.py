@@ -134,8 +134,8 @@ def generous(game: Shares, state: Any, player: int = 0) -> float:
     ],
     ids=["way", "doubled", "table", "middle", "generous"],
 )
-def test_a_sound_heuristic_passes(target: Heuristic, game: Game, passed: tuple[str, ...]) -> None:
-    """What a newcomer writes, without a mistake, passes, and what was checked is told."""
+def test_a_correct_heuristic_passes(target: Heuristic, game: Game, passed: tuple[str, ...]) -> None:
+    """Heuristics as newcomers write them pass, and the output lists the checks."""
     assert check_heuristic(target, game) == passed
 
 
@@ -151,7 +151,7 @@ def test_a_sound_heuristic_passes(target: Heuristic, game: Game, passed: tuple[s
     ids=str,
 )
 def test_a_built_in_heuristic_of_a_small_puzzle_passes(name: str, parameters: dict[str, Any], states: int) -> None:
-    """Every position that can be solved is checked: half of the permutations of the cells, up to 20,000 states."""
+    """Every solvable position is checked: half of the permutations of the cells, up to 20,000 states."""
     passed = check_heuristic(name, SlidingTiles(**parameters), matches=5)
     assert passed[:4] == ("range", "repeats", "goals", "consistent")
     if states <= 20_000:
@@ -162,7 +162,9 @@ def test_a_built_in_heuristic_of_a_small_puzzle_passes(name: str, parameters: di
 
 @pytest.mark.parametrize("name", ["manhattan", "misplaced"])
 def test_a_built_in_heuristic_of_a_larger_puzzle_passes(name: str) -> None:
-    """Backward from the goal, 3,000 states; twelve moves away the shortest ways are found, too, of at most 13 states each."""
+    """3,000 states are searched backwards from the goal. From positions twelve moves away, shortest paths are found with at most
+    13 states each.
+    """
     passed = check_heuristic(name, SlidingTiles(rows=4, columns=4, shuffle=12), matches=3)
     states = re.fullmatch(r"admissible at (\d,\d+) states, up to (\d+) from a goal", passed[-1])
     assert states
@@ -178,7 +180,7 @@ def test_open_lanes_passes_on_every_board() -> None:
 
 @pytest.mark.parametrize(("game", "name"), [("tic-tac-toe", "open-lanes"), ("sliding-tiles", "manhattan")])
 def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
-    """The board is then the default one; the 8-puzzle is no more than 31 moves deep."""
+    """The default board of the 8-puzzle is at most 31 moves from the goal."""
     passed = check_heuristic(name, game, matches=2)
     assert passed[:2] == ("range", "repeats")
     states = re.fullmatch(r"admissible at 2,\d\d\d states, up to (\d+) from a goal", passed[-1])
@@ -186,7 +188,7 @@ def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
 
 
 def test_every_installed_heuristic_passes(registry: Registry) -> None:
-    """Each is held to what it claims on the default board, but for those of puzzles with a test of this kind of their own."""
+    """Each heuristic must keep its claims on the default board. Puzzles with their own test are left out."""
     others = [(game, name) for game, name in registry.heuristics if game not in OWN_TESTS]
     for game, name in others:
         assert check_heuristic(name, game, matches=1)[:2] == ("range", "repeats")
@@ -416,8 +418,8 @@ PLANTED: list[tuple[Heuristic, Game, str]] = [
 
 
 @pytest.mark.parametrize(("target", "game", "what"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
-def test_a_broken_promise_is_found(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
-    """The message names the heuristic, the game, the state, the promise and the seed."""
+def test_a_broken_promise_is_reported(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
+    """The message has the heuristic, the game, the state, the promise and the seed."""
     found = finding(lambda: check_heuristic(target, game, seed=7))
     info: Any = target
     assert found["subject"] == f"{info.heuristic_info.name} of {game.name}"
@@ -429,12 +431,12 @@ def test_a_broken_promise_is_found(target: Heuristic, game: Game, what: str, fin
 @pytest.mark.parametrize("seed", range(1, 3))
 @pytest.mark.parametrize("target", [Remembering, Caching])
 def test_a_bug_that_needs_a_history_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
-    """What a heuristic keeps does not stay hidden behind a lucky seed."""
+    """The heuristic keeps a value between calls. The bug is found even with a lucky seed."""
     assert int(finding(lambda: check_heuristic(target, TOE, seed=seed))["seed"]) in range(seed, seed + 20)
 
 
 def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
-    """The farthest position of the 2x3 puzzle takes 21 moves (known from exhaustive search); 22 is one too many."""
+    """The farthest position of the 2x3 puzzle takes 21 moves (from an exhaustive search), so 22 is too many."""
     state, distance = farthest(TILES)
     assert distance == 21
     found = finding(lambda: check_heuristic(AlmostManhattan, TILES))
@@ -443,15 +445,15 @@ def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
 
 
 def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
-    """The exact distances ask for every state, so also for one that the plays have not met."""
+    """Exact distances need every state, including one that random play does not reach."""
     found = finding(lambda: check_heuristic(RaisingFarAway, TILES, matches=1))
     assert found["what"] == f"h({TILES.format_state(farthest(TILES)[0])})"
     assert found["expected"] == "no exception"
     assert "LookupError: never seen" in found["got"]
 
 
-def test_a_text_is_shown_with_quotes(finding: Finding) -> None:
-    """The text 9 is not the number 9."""
+def test_a_string_is_shown_with_quotes(finding: Finding) -> None:
+    """The string "9" is not the number 9."""
 
     @heuristic("text", game="corridor")
     def text(game: Game, state: Any, player: int = 0) -> Any:
@@ -462,7 +464,9 @@ def test_a_text_is_shown_with_quotes(finding: Finding) -> None:
 
 
 def test_a_value_at_goals_fails_one_check() -> None:
-    """One more than the distance is in range everywhere, and not 0 at the goal: by hand, one check fails."""
+    """The value is the distance plus one, which is in range everywhere, but not 0 at the goal. Counted by hand, one check
+    fails.
+    """
     verdicts = {one.check: one for one in heuristic_verdicts(OffAtFarGoals, TILES, matches=2)}
     assert verdicts["range"].reached
     assert [name for name, one in verdicts.items() if not one.kept] == ["goals"]
@@ -471,8 +475,8 @@ def test_a_value_at_goals_fails_one_check() -> None:
     assert (violation.finding.expected, violation.finding.got) == ("0", "1")
 
 
-def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
-    """Without a goal there is no distance to compare with, and no goal to be 0 at."""
+def test_a_claim_that_cannot_be_checked_is_not_confirmed() -> None:
+    """Without a goal, there is no distance to compare with, and no state where the value must be 0."""
 
     @heuristic("claim", game="endless", admissible=True)
     def claim(game: Game, state: Any, player: int = 0) -> float:
@@ -495,14 +499,14 @@ class Steep(Manhattan):
 
 @pytest.mark.parametrize("seed", range(1))
 def test_an_overestimate_near_the_goal_of_a_large_puzzle_is_found(seed: int, finding: Finding) -> None:
-    """No cheapest way from a drawn position of the 15-puzzle is found, and none is needed: slides can be undone."""
+    """No shortest path from a drawn position of the 15-puzzle is found, but it is not needed, because slides can be undone."""
     found = finding(lambda: check_heuristic(Steep, LARGE, seed=seed, matches=1))
     assert re.fullmatch(r"h\(.*\) must be at most the true distance", found["what"])
     assert (found["expected"], found["got"]) == ("at most 5.0", "6")
 
 
 def test_more_matches_search_further(finding: Finding) -> None:
-    """The 15-puzzle has 860 states up to eight moves from the goal, and 946 that are nine away (Korf; OEIS A089484)."""
+    """The 15-puzzle has 860 states up to eight moves from the goal, and 946 at nine moves (Korf; OEIS A089484)."""
 
     @heuristic("steep-further-away", game=TILES_NAME, admissible=True)
     class SteepFurtherAway(Manhattan):
@@ -541,8 +545,8 @@ def stairs(game: Climb, state: int, player: int = 0) -> float:
     return max(0, 8 - state) / 2
 
 
-def test_too_few_states_do_not_let_a_claim_hold() -> None:
-    """Nothing can be undone, and the cheapest way has five states; the last step of another way may be a sixth."""
+def test_too_few_states_do_not_confirm_a_claim() -> None:
+    """Actions cannot be undone, and the shortest path has five states. The last step of another path could lead to a sixth."""
     told = check_heuristic(stairs, Climb(), matches=1)[-1]
     assert re.fullmatch(r"admissible too few to be sure: [56] states; raise --matches to search more states", told)
     verdict = {verdict.check: verdict for verdict in heuristic_verdicts(stairs, Climb(), matches=1)}["admissible"]
@@ -574,7 +578,7 @@ class Slope(Puzzle):
 
 
 def test_costs_are_summed_along_the_path_to_the_goal() -> None:
-    """The search starts at the goal, from which place n is n steps away. The goal has no actions itself."""
+    """The search starts at the goal, from which place n is n steps away. The goal itself has no actions."""
     assert list(near_goal(Slope(), [(0, 0.0), (1, 1.0)], 6)) == [(place, float(place)) for place in range(6)]
 
 
@@ -587,8 +591,8 @@ def test_states_near_a_goal_agree_with_published_counts() -> None:
 @pytest.mark.parametrize(
     "puzzle", [SlidingTiles(rows=2, columns=4, shuffle=60), Sudoku(), NQueens()], ids=lambda one: str(one.name)
 )
-def test_goals_are_found_although_the_heuristic_leads_nowhere(puzzle: Puzzle, finding: Finding) -> None:
-    """A value that is the same everywhere is no guide to a goal. It is a fault if it is not 0 at a goal, and otherwise passes."""
+def test_goals_are_found_with_a_constant_heuristic(puzzle: Puzzle, finding: Finding) -> None:
+    """A constant value does not guide the search. It is a fault if it is not 0 at a goal, and passes otherwise."""
     name = puzzle.name
 
     @heuristic("flat", game=name)
@@ -619,19 +623,19 @@ def test_an_exception_in_the_game_does_not_end_the_check(finding: Finding) -> No
 
 
 def test_a_heuristic_of_another_game_is_refused() -> None:
-    """A check that could not say anything is an error with the reason, not a pass."""
+    """A check that cannot test anything fails with the reason, and does not pass."""
     with pytest.raises(Refused, match="heuristic open-lanes belongs to tic-tac-toe, not to sliding-tiles"):
         check_heuristic(OpenLanes, SlidingTiles())
 
 
 def test_a_function_without_a_declaration_is_refused() -> None:
-    """What it claims is not known, so it cannot be checked."""
+    """Its claims are unknown, so they cannot be checked."""
     with pytest.raises(TypeError, match="decorated with @heuristic"):
         check_heuristic(lambda game, state, player=0: 0.0, TOE)
 
 
 def test_infinity_at_a_dead_end_is_accepted() -> None:
-    """A search never expands such a state, so the heuristic is admissible and consistent; A* takes it the same way."""
+    """A search never expands such a state, so the heuristic is admissible and consistent. A* accepts it, too."""
 
     class Hole(Corridor):
         """A corridor with a hole at each place, from which no step leads out."""

@@ -24,8 +24,8 @@ from arena_games.pig import Pig
         (LiarsDice(), {"chance", "observations", "secrets", "legal actions", "recall", "action space"}),
     ],
 )
-def test_sound_games_pass(game: Game, more: set[str]) -> None:
-    """All checks that a game has something for are made."""
+def test_correct_games_pass(game: Game, more: set[str]) -> None:
+    """All checks that apply to the game are made."""
     made = set(check_game(game, matches=8))
     assert more <= made
     assert not ({"observations", "secrets", "recall"} - more) & made
@@ -139,8 +139,8 @@ class OutOfRange(Pig):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Game) else value,
 )
-def test_a_planted_slip_is_found(game: Game, check: str, what: str) -> None:
-    """By the check that promises the contrary, in its words."""
+def test_a_planted_bug_is_found(game: Game, check: str, what: str) -> None:
+    """It is found by the check of the broken promise, with its message."""
     found = {verdict.check: str(verdict.violation) for verdict in game_verdicts(game, matches=20) if not verdict.kept}
     assert what in found.get(check, f"not found among {sorted(found)}")
 
@@ -152,8 +152,10 @@ def test_a_seat_that_sees_everything_is_reported() -> None:
     assert all_seeing(LiarsDice()) == []
 
 
-def test_an_author_sees_what_each_seat_sees() -> None:
-    """A text for each seat, of one state, and no card of the other's; nothing where all is open."""
+def test_the_output_shows_the_observation_of_each_seat() -> None:
+    """It has one text per seat for one state, without the opponent's card. Games without hidden information have no such
+    texts.
+    """
     first, second = observations_of(KuhnPoker(), seed=1)
     assert first.startswith("a: ")
     assert "a: ?" in second

@@ -55,7 +55,7 @@ class Misread(Shots):
 
 
 def test_a_sample_of_the_actions_is_parsed() -> None:
-    """A hundred in each of two states that are not terminal, and the verdict says so."""
+    """A hundred actions are parsed in each of two states, and the verdict says so."""
     Shots.calls = 0
     found = {verdict.check: verdict for verdict in game_verdicts(Shots, matches=1)}
     assert all(verdict.kept for verdict in found.values())
@@ -63,12 +63,12 @@ def test_a_sample_of_the_actions_is_parsed() -> None:
     assert found["notation"].promise.endswith("(checked: the texts of at most 100 actions in each state)")
 
 
-def test_the_sample_holds_the_last_action() -> None:
+def test_the_sample_contains_the_last_action() -> None:
     found = {verdict.check: verdict for verdict in game_verdicts(Misread, matches=1)}
     assert not found["notation"].kept
 
 
-def test_a_slow_game_plays_fewer_matches_and_the_verdict_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_game_plays_fewer_matches_which_the_verdict_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_checks, "MAX_CPU_SECONDS", -1.0)
     found = {verdict.check: verdict for verdict in game_verdicts(Shots, matches=20)}
     assert "(checked: 1 of 20 matches, " in found["play"].promise
@@ -91,7 +91,7 @@ def test_the_search_for_fewer_actions_ends_in_time(seconds: float, examined: int
 def test_a_long_check_prints_a_line_every_half_minute(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It names the check that is running, if stderr is not a terminal."""
+    """The line names the running check. It is printed if stderr is not a terminal."""
     clock = [0.0]
     monkeypatch.setattr(check_process, "monotonic", lambda: clock[0])
     note = SharedNote.new()

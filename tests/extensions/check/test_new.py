@@ -121,10 +121,10 @@ def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], c
         ("game simultaneous chance", "UNKNOWN, bid[1]", "bid[0], bid[1]", "bids_stay_hidden"),
     ],
 )
-def test_tests_of_a_package_notice_another_rule(
+def test_tests_of_a_package_detect_changed_rules(
     kind: str, rule: str, other: str, noticed: str, tmp_path: Path, called: Callable[..., Called]
 ) -> None:
-    """One that is as sound as the first for `arena check`: a move more, the loser wins, a turn less, a loaded die."""
+    """`arena check` accepts the changed rules: one more move, the loser wins, one turn less, a loaded die."""
     kind, *features = kind.split()
     write(kind, "my-first", tmp_path, load_plugins(), package=True, features=frozenset(features))
     file = tmp_path / "my-first" / "my_first.py"
@@ -137,8 +137,8 @@ def test_tests_of_a_package_notice_another_rule(
     assert noticed in tested.stdout
 
 
-def test_tests_of_an_agent_draw_no_move(tmp_path: Path) -> None:
-    """Whatever its search takes, an agent that reports nothing plays its own moves in the games of its tests."""
+def test_tests_of_an_agent_never_replace_its_moves(tmp_path: Path) -> None:
+    """An agent without reports plays its own moves in the games of its tests, however long its search takes."""
     write("agent", "my-first", tmp_path, load_plugins(), package=True)
     text = (tmp_path / "my-first" / "tests" / "test_my_first.py").read_text()
     (limits,) = re.findall(r"^LIMITS = (.*)$", text, re.MULTILINE)
@@ -179,8 +179,8 @@ def test_tests_of_an_agent_draw_no_move(tmp_path: Path) -> None:
         (("agent", "json"), "json.py would hide the module json; expected another name"),
     ],
 )
-def test_bad_calls_write_nothing(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
-    """The exit code is 2, the message says what was expected, and there is no new file."""
+def test_invalid_calls_write_nothing(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
+    """The exit code is 2, the message has the expected value, and no file is written."""
     ended = inside("new", *words)
     assert ended.returncode == 2
     assert said in ended.stderr
@@ -199,7 +199,7 @@ def test_an_existing_file_is_never_overwritten(package: tuple[str, ...], tmp_pat
 
 
 def test_tests_of_a_new_plugin_play_within_limits() -> None:
-    """A search that is written in place of the template's may never end."""
+    """A search that replaces the template's code may never end."""
     tests = [file.read_text("utf-8") for file in sorted((files("arena_check") / "templates").iterdir(), key=str)]
     calls = [call for text in tests for call in re.findall(r"[^`]\bplay\((.*)\n", text)]
     assert len(calls) >= 5

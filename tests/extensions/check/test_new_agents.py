@@ -15,7 +15,7 @@ GAMES = {name: game for name, kind in REGISTRY.games.items() if not kind.native 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_a_new_agent_can_play_its_game(name: str) -> None:
-    """It plays a match of its game without a fault: with chance, hidden cards, any number of seats and any returns."""
+    """It plays without faults in games with chance, hidden cards, any number of seats and any returns."""
     namespace: dict[str, object] = {"__name__": "my_agent"}
     exec(starter(name, REGISTRY), namespace)
     (kind,) = namespace["arena_agents"]()  # type: ignore[operator]

@@ -101,8 +101,8 @@ def verdict(agent: type[Agent], puzzle: Puzzle) -> Verdict | None:
     return next((one for one in found if one.check == "optimal"), None)
 
 
-def test_a_way_that_costs_too_much_refutes_the_claim(finding: Finding) -> None:
-    """From place 2 or 3 the shortest way is one step for 5; step by step the ways cost 2 and 3."""
+def test_a_path_that_costs_too_much_refutes_the_claim(finding: Finding) -> None:
+    """From place 2 or 3, the shortest path is one step with cost 5. Step by step, the costs are 2 and 3."""
     found = finding(lambda: check_agent(Cheap, Toll()))
     assert found["subject"] == "cheap on toll"
     assert found["what"] == "it claims to find the lowest cost, but uniform-cost search finds a lower one"
@@ -112,15 +112,15 @@ def test_a_way_that_costs_too_much_refutes_the_claim(finding: Finding) -> None:
     assert again["what"] == found["what"]
 
 
-def test_a_way_that_is_too_long_refutes_the_claim(finding: Finding) -> None:
-    """Two moves more than the shortest way, from a position of the 2x3 puzzle, where each move costs 1."""
+def test_a_path_that_is_too_long_refutes_the_claim(finding: Finding) -> None:
+    """The path has two moves more than the shortest one, from a position of the 2x3 puzzle, in which each move costs 1."""
     found = finding(lambda: check_agent(Winding, TILES))
     least = int(found["expected"].removeprefix("cost "))
     assert found["got"].startswith(f"cost {least + 2}: ")
 
 
-def test_a_claim_that_is_true_passes() -> None:
-    """Shortest ways are shortest ones, whatever they cost; what the built-in agents claim holds, and the others claim nothing."""
+def test_a_true_claim_passes() -> None:
+    """Paths with the fewest steps pass whatever they cost. The claims of the built-in agents are true."""
     for puzzle in (Toll(), TILES):
         assert check_agent(Breadth, puzzle) == (f"{puzzle.name}: plays, repeats, one node, randomness, optimal",)
     for name in ("uniform-cost", "bfs", "a-star", "ida-star", "iterative-deepening"):
@@ -135,8 +135,8 @@ def test_a_path_that_is_returned_after_the_budget_does_not_count() -> None:
     assert (found.kept, found.reached) == (True, False)
 
 
-def test_a_claim_is_not_said_to_hold_where_no_goal_is_found() -> None:
-    """Stairs that lead past the goal."""
+def test_a_claim_is_not_confirmed_if_no_goal_is_found() -> None:
+    """The stairs lead past the goal."""
 
     class Past(Toll):
         name = "past"

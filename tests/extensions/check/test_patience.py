@@ -45,8 +45,8 @@ def deep(levels: int) -> None:
 
 
 @pytest.mark.parametrize("call", [sleepy, lambda: deep(200)])
-def test_a_call_is_ended(call: Any) -> None:
-    """The call may run Python code or a system call, and may be deeply nested. It is not ended before its time."""
+def test_a_call_is_ended_after_its_time(call: Any) -> None:
+    """The call may run Python code or a system call, and may be deeply nested."""
     began = time.monotonic()
     with pytest.raises(CallTooLong) as ended, Patience(SHORT):
         call()
@@ -54,8 +54,8 @@ def test_a_call_is_ended(call: Any) -> None:
     assert "test_patience.py:" in ended.value.place
 
 
-def test_many_calls_may_take_as_long_as_they_like() -> None:
-    """Each has its own time; so has code of arena's and Python's own."""
+def test_the_time_limit_applies_to_each_call() -> None:
+    """The total time of many calls is not limited, and neither is code of arena and Python."""
 
     def short() -> None:
         time.sleep(SHORT / 3)
@@ -67,8 +67,8 @@ def test_many_calls_may_take_as_long_as_they_like() -> None:
     assert time.monotonic() - began > 1.9 * SHORT
 
 
-def test_an_exception_handler_does_not_swallow_it() -> None:
-    """`except Exception` lets it pass; what swallows it all the same is late, and known to be."""
+def test_except_exception_does_not_catch_the_interruption() -> None:
+    """Handlers that catch it nevertheless are detected and reported as late."""
 
     def careless() -> None:
         while True:
@@ -89,8 +89,8 @@ def test_an_exception_handler_does_not_swallow_it() -> None:
         assert overdue() is None
 
 
-def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
-    """As that of pytest-timeout: one that is due within is called there, one that is due later is still to come."""
+def test_an_existing_alarm_is_kept() -> None:
+    """pytest-timeout uses such an alarm. If it is due during the call, its handler is called, and otherwise it is set again."""
     called: list[float] = []
     before = signal.signal(signal.SIGALRM, lambda *_: called.append(time.monotonic()))
     try:
@@ -110,8 +110,8 @@ def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_within_another_each_has_its_own_time() -> None:
-    """The inner one ends what is inside, and the outer one goes on."""
+def test_nested_limits_are_independent() -> None:
+    """The inner limit ends the inner call, and the outer call continues."""
 
     def inner() -> None:
         with Patience(SHORT):
@@ -148,8 +148,10 @@ class Late(Loops):
 
 
 @pytest.mark.parametrize(("agent", "actions"), [(Loops, 3), (Late, 4)])
-def test_an_agent_that_does_not_answer_fails(agent: type[Agent], actions: int) -> None:
-    """With the fewest actions that lead there, two marks of the first seat and one of the second, and its answer if any."""
+def test_an_agent_that_does_not_respond_fails(agent: type[Agent], actions: int) -> None:
+    """The message has the fewest actions that lead there, two marks of the first seat and one of the second, and the answer if
+    there is one.
+    """
     with pytest.raises(AssertionError, match=rf"{agent.__name__}.choose does not return") as failure:
         check_agent(agent, TicTacToe(), patience=SHORT)
     finding = failure.value.finding  # type: ignore[attr-defined]
@@ -167,7 +169,7 @@ class Stuck(TicTacToe):
             random.Random(1).random()
 
 
-def test_a_game_that_does_not_answer_fails() -> None:
-    """Whatever method it is."""
+def test_a_game_that_does_not_respond_fails() -> None:
+    """This holds for every method."""
     with pytest.raises(AssertionError, match=r"Stuck\.returns does not return"):
         check_game(Stuck(), patience=SHORT)

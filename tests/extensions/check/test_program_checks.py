@@ -93,8 +93,7 @@ def fault_of(verdicts: list[Verdict], name: str) -> tuple[str, str]:
     return broken.violation.finding.expected, broken.violation.finding.got
 
 
-def test_a_sound_program_keeps_all(words: Words) -> None:
-    """Every check is reached."""
+def test_a_correct_program_passes_all_checks(words: Words) -> None:
     program = program_of(words("none"))
     assert [(verdict.check, verdict.kept) for verdict in greeting_verdicts(program)] == [("hello", True), ("quits", True)]
     verdicts = list(program_verdicts(program_seat(program), load_plugins().game("tic-tac-toe")()))
@@ -146,8 +145,10 @@ def test_faults_of_a_program_during_play(
     assert [verdict.reached for verdict in verdicts] == [order.index(verdict.check) <= order.index(name) for verdict in verdicts]
 
 
-def test_a_check_draws_no_move_for_an_agent_that_reports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It needs one node more than the node limit of the checks, which the user has not named. So all moves are its own."""
+def test_a_check_never_replaces_moves_of_an_agent_without_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs one node more than the default limit of the checks. The user did not set this limit, so all moves are the agent's
+    own.
+    """
     records: list[Record] = []
 
     def keep(*given: Any, **more: Any) -> Record:
@@ -197,8 +198,8 @@ def test_the_fault_of_a_program_that_plays_no_game_is_shown(words: Words) -> Non
     assert shown.endswith("see it again: arena check ./program\n")
 
 
-def test_a_game_that_is_named_is_held_to_all_promises(words: Words, capsys: pytest.CaptureFixture[str]) -> None:
-    """A game that it does not know is then a fault."""
+def test_a_requested_game_must_pass_all_checks(words: Words, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is a fault if the program does not know the game."""
     command = words("none")
     how: dict[str, Any] = {"again": "arena check cells", "seed": 0, "matches": 1, "patience": 5.0}
     assert check_program("cells", command, (), ["tic-tac-toe"], **how) == 0

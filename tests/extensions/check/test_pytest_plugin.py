@@ -98,8 +98,8 @@ def test_fixtures_and_marker_in_an_authors_own_suite(tmp_path: Path, called: Cal
     assert "extensions/arena_check/" not in ended.stdout  # none of our frames
 
 
-def test_a_suite_that_knows_nothing_of_arena_is_left_alone(tmp_path: Path, called: Callable[..., Called]) -> None:
-    """No import of arena's own modules beyond the plugin's, no fixture in the way."""
+def test_a_suite_that_does_not_use_arena_is_not_affected(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Only the module of the pytest plugin is imported, and no fixture name conflicts."""
     (tmp_path / "test_other.py").write_text(
         "import sys\ndef test_other():\n    assert not [name for name in sys.modules if name.startswith('arena.spec')]\n"
     )

@@ -30,8 +30,8 @@ thread.join()
 
 @pytest.mark.process
 @pytest.mark.parametrize("last", [True, False])
-def test_a_thread_that_dies_later_is_silent_where_nothing_follows(last: bool) -> None:
-    """It would write into what a command has printed; where the process goes on it is heard."""
+def test_an_exception_in_a_late_thread_is_not_printed_if_the_process_ends(last: bool) -> None:
+    """It would appear in the command's output. If the process continues, it is printed."""
     done = subprocess.run([sys.executable, "-c", CODE.format(last=last)], capture_output=True, text=True, check=True)
     assert (done.stderr == "") is last
     assert ("LookupError: late" in done.stderr) is not last
@@ -48,8 +48,8 @@ class Decision:
         self.seen.set()
 
 
-def test_a_thread_of_arena_is_not_counted_against_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With numba, the first search of a process starts a thread that watches all later ones."""
+def test_a_thread_of_arena_is_not_a_fault_of_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With numba, the first search of a process starts a thread that watches all later searches."""
     monkeypatch.setattr(background, "_watcher", None)
     decision, before, end = Decision(), threading.enumerate(), threading.Event()
     background.watch(decision)

@@ -81,8 +81,10 @@ def refer(frame: pd.DataFrame, one: str, other: str) -> list[tuple[str, list[flo
     return [(board, list(leads.loc[board])) for board in frame["board"].unique()]
 
 
-def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
-    """Effects and errors of each domain, the answer over all, and both tests; the overall answer is unknown to no agent."""
+def test_each_figure_agrees_with_a_recomputation(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """These are effects and errors for each domain, the overall answer and both tests. Agents without an overall answer are
+    included.
+    """
     _, frame = played
     pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
     assert len(pairs) == 6
@@ -121,8 +123,8 @@ def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict
     assert pairs["a-star", "random"]["overall"]["value"] > 0.2
 
 
-def test_solvers_and_the_virtual_best_are_recomputed(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
-    """Solved shares, PAR2 and the contribution of each entry, by domain."""
+def test_figures_of_solvers_agree_with_a_recomputation(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """These are solved shares, PAR2 and the contribution of each entry for each domain."""
     _, frame = played
     solvers = {(one["domain"], one["agent"]): one for one in found["solvers"]}
     for board, part in frame.groupby("board"):
@@ -153,7 +155,7 @@ def test_solvers_and_the_virtual_best_are_recomputed(played: tuple[str, pd.DataF
         assert virtual["cost"] == (pytest.approx(chosen["path_cost"].mean(), rel=DIGITS) if len(chosen) else None)
 
 
-def test_ratios_of_nodes_are_on_positions_that_both_solved(played: tuple[str, pd.DataFrame]) -> None:
+def test_ratios_of_nodes_use_positions_that_both_solved(played: tuple[str, pd.DataFrame]) -> None:
     path, frame = played
     document = json.loads(called(path, "a-star", "bfs", "--across", "--by", "nodes", "--format", "json").output)
     (pair,) = document["pairs"]
@@ -174,7 +176,7 @@ def test_ratios_of_nodes_are_on_positions_that_both_solved(played: tuple[str, pd
 
 
 def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
-    """The budget is the limit, also if no attempt used all of it. Without a limit there is no PAR2, and nothing made of it."""
+    """The budget is the limit, even if no attempt used all of it. Without a limit, PAR2 and figures based on it are unknown."""
     attempts = {"one": {0: Attempt(True, 4, 4.0, 30, 0.1, False), 1: Attempt(False, None, None, 70, 0.1, True)}}
     one, virtual = describe_solvers("d", attempts, budget=100)
     assert (one.par2, virtual.par2) == ((30 + 200) / 2, (30 + 200) / 2)
@@ -182,7 +184,9 @@ def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
 
 
 def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
-    """Three tables: pairs in each domain and over all, figures of solvers, ranks. Without --across, a table of the pairs."""
+    """There are three tables: pairs in each domain and overall, figures of solvers, and ranks. Without --across, there is a table
+    of pairs.
+    """
     tables = called(played[0], "--across", "--format", "csv").output.split("\n\n")
     pairs, solvers, entries = [pd.read_csv(StringIO(table)) for table in tables]
     overall = pairs[pairs["domain"] == "all domains"]
@@ -199,7 +203,9 @@ def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[s
 
 
 def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:
-    """Two games and a puzzle: the answers by domain, and a sentence; agents without a common domain are named."""
+    """There are two games and a puzzle. The output has answers for each domain and one sentence, and names agents without a
+    common domain.
+    """
     spec = {**SPEC, "games": ["tic-tac-toe", {"name": "hanoi", "discs": 2}], "rounds": 3}
     arena.run(spec, store=tmp_path / "few.db")
     text = called(str(tmp_path / "few.db"), "greedy", "random", "--across").output
@@ -224,8 +230,8 @@ def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:
     assert tic_tac_toe["value"] == pytest.approx((points["greedy"] - points["random"]).mean(), abs=DIGITS)
 
 
-def test_tables_for_latex(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
-    """Booktabs, and no special character outside of tables that LaTeX would read as a command."""
+def test_tables_for_latex_are_valid(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
+    """They use booktabs, and special characters outside of tables are escaped."""
     file = tmp_path / "across.tex"
     assert called(played[0], "--across", "-o", str(file)).return_value == 0
     text = file.read_text()
@@ -240,7 +246,7 @@ def test_tables_for_latex(played: tuple[str, pd.DataFrame], tmp_path: Path) -> N
 
 
 def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
-    """The order of the pairs is the order of the entries, and Holm's correction is over all of them."""
+    """Pairs have the order of the entries, and Holm's correction covers all of them."""
     names = [entry["agent"] for entry in found["entries"]]
     assert [(pair["one"], pair["other"]) for pair in found["pairs"]] == list(combinations(names, 2))
     raw = sorted(pair["overall"]["p_value"] for pair in found["pairs"])
@@ -252,7 +258,7 @@ def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFra
 
 
 def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
-    """A point in the colour of its domain for each round that both solved, and the numbers behind it."""
+    """Each round that both solved is a point in the colour of its domain, and the page has the numbers of the plot."""
     path, frame = played
     refused = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.txt"))
     assert "expected a name that ends in .html or .tex" in str(refused.exception)
@@ -285,7 +291,7 @@ def test_a_report_has_the_answer_over_all_boards(played: tuple[str, pd.DataFrame
 
 
 def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.DataFrame]) -> None:
-    """Random moves solve some positions with 0 nodes; so they are compared by nodes with nothing."""
+    """Random play reports no nodes but solves some positions, so it is left out of comparisons by nodes."""
     refused = called(played[0], "a-star", "random", "--across", "--by", "nodes")
     assert "no round of them has a value of nodes for both" in str(refused.exception)
     document = json.loads(called(played[0], "--across", "--by", "nodes", "--format", "json").output)
@@ -309,8 +315,8 @@ def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.D
     assert describe_solvers("d", {"idle": attempts["idle"]}, budget=100) == [replace(idle, solved=0.5, cost=9)]
 
 
-def test_ranks_marks_and_groups_are_one_decision() -> None:
-    """Five domains at most give p = 0.0625 by Wilcoxon's test; the overall results tell two of three entries apart."""
+def test_ranks_marks_and_groups_agree() -> None:
+    """Five domains give at least p = 0.0625 by Wilcoxon's test. The overall results distinguish two of three entries."""
     errors = {"same": 0.05, "worse": 0.01}
     effects = {"same": [0.01, -0.02, 0.0, 0.02, -0.01], "worse": [0.5, 0.52, 0.49, 0.51, 0.5]}
 
@@ -337,8 +343,8 @@ def test_ranks_marks_and_groups_are_one_decision() -> None:
 
 
 @pytest.mark.parametrize("by", ["nodes", "cost", "seconds", "solved"])
-def test_the_entry_with_fewer_of_an_amount_ranks_first(by: str) -> None:
-    """Two agents that solve all positions: one with a tenth of the other's nodes, cost and seconds in each domain."""
+def test_the_entry_with_lower_amounts_ranks_first(by: str) -> None:
+    """Both agents solve all positions, one with a tenth of the other's nodes, cost and seconds in each domain."""
     ranks: dict[str, set[Any]] = {"more": set(), "less": set()}
     for names in (["more", "less"], ["less", "more"]):
         effects = [
@@ -362,7 +368,7 @@ def test_the_entry_with_fewer_of_an_amount_ranks_first(by: str) -> None:
 
 @pytest.mark.parametrize("by", ["nodes", "cost"])
 def test_mean_ranks_by_amounts_agree_with_scipy(played: tuple[str, pd.DataFrame], by: str) -> None:
-    """The ranks of geometric means in each domain, on positions that both agents of a pair solved; the lowest is first."""
+    """scipy ranks geometric means over the positions that both agents of a pair solved. The lowest mean ranks first."""
     path, frame = played
     names = ["a-star", "bfs"]
     document = json.loads(called(path, *names, "--across", "--by", by, "--format", "json").output)
@@ -406,7 +412,7 @@ def test_p_values_are_corrected_for_all_pairs_that_differ(tmp_path: Path) -> Non
 
 
 def test_positions_that_cost_nothing_have_no_ratio(tmp_path: Path) -> None:
-    """Few random moves often leave a puzzle solved. The geometric means are those of scipy over the other positions."""
+    """A few random moves often leave a puzzle solved. scipy computes the geometric means over the other positions."""
     path = tmp_path / "cup.db"
     game = {"name": "sliding-tiles", "shuffle": {"sweep": [2, 4, 6, 8, 10]}}
     frame = arena.run({"games": [game], "rounds": 10, "agents": ["a-star", "bfs"]}, store=path).to_dataframe()
@@ -423,8 +429,8 @@ def test_positions_that_cost_nothing_have_no_ratio(tmp_path: Path) -> None:
     assert f"note: {free} positions are left out, because a solution costs 0" in done.stderr
 
 
-def test_the_heading_names_what_the_domains_are(tmp_path: Path) -> None:
-    """Games alone have no solved puzzles, and puzzles alone no points."""
+def test_the_heading_names_the_kind_of_domains(tmp_path: Path) -> None:
+    """Games have no solved positions, and puzzles have no points."""
     tiles = [{"name": "sliding-tiles", "shuffle": shuffle} for shuffle in (5, 6)]
     for games, agents, by in (
         (["tic-tac-toe", "connect-four"], ["random", "greedy"], "points in games"),

@@ -28,8 +28,8 @@ def tell(pair: AcrossComparison) -> str:
     return across_text(NAMES, [pair], [], "simple", None)
 
 
-def test_nothing_that_varies_gives_no_interval() -> None:
-    """Both always take the same moves: the ratio is 1 everywhere, and an interval from 1 to 1 would claim certainty."""
+def test_constant_ratios_give_no_interval() -> None:
+    """Both agents always make the same moves, so the ratio is always 1. An interval from 1 to 1 would suggest certainty."""
     equal = compare("moves", *[([length, length + 1.0], [length, length + 1.0]) for length in (3.0, 4.0, 5.0, 6.0, 7.0)])
     text = tell(equal)
     assert "cannot be told apart: x 1 (everywhere), p = 1." in text
@@ -37,8 +37,8 @@ def test_nothing_that_varies_gives_no_interval() -> None:
     assert [line.split()[-2:] for line in text.splitlines() if line.startswith(("d0", "all"))] == [["1", "-"], ["1", "-"]]
 
 
-def test_equal_ratios_of_one_domain_keep_the_interval_of_the_others() -> None:
-    """If the domains differ, their spread gives the overall interval, also without one for each domain."""
+def test_constant_ratios_of_one_domain_do_not_remove_the_overall_interval() -> None:
+    """If the domains differ, their spread gives the overall interval, even if a domain has no interval."""
     pair = compare("moves", *[([2.0 * factor, 4.0 * factor], [2.0, 4.0]) for factor in (1, 2, 2, 2, 2)])
     assert pair.domains[0].low is None
     assert pair.overall is not None
@@ -46,7 +46,7 @@ def test_equal_ratios_of_one_domain_keep_the_interval_of_the_others() -> None:
 
 
 @pytest.mark.parametrize(("last", "words"), [(2.0, "differ in the size of the difference ("), (0.5, "disagree (")])
-def test_domains_that_agree_in_sign_only_differ_in_size(last: float, words: str) -> None:
+def test_domains_that_agree_in_sign_differ_in_size(last: float, words: str) -> None:
     """The sentence names the unit: more nodes, and not only more."""
     rounds = [100.0 + 10 * number for number in range(10)]
     factors = [8.0, 8.0, 8.0, 8.0, last]
@@ -69,8 +69,8 @@ def test_domains_that_agree_in_sign_only_differ_in_size(last: float, words: str)
         ("branching-factor", "strong has a lower branching-factor than weak", "strong has a higher branching-factor than weak"),
     ],
 )
-def test_measures_have_words_that_fit(by: str, fewer: str, more: str) -> None:
-    """Nodes are counted, a factor is low or high, and a search takes time."""
+def test_measures_have_matching_words(by: str, fewer: str, more: str) -> None:
+    """Nodes are counted, factors are low or high, and searches take time."""
     for factor, words in ((0.5, fewer), (2.0, more)):
         domains = [
             Domain(f"d{number}", {k: factor * (1 + 0.01 * k) for k in range(5)}, dict.fromkeys(range(5), 1.0))
@@ -89,9 +89,7 @@ def test_measures_have_words_that_fit(by: str, fewer: str, more: str) -> None:
 
 @pytest.mark.parametrize(("last", "word"), [(0.5, "yes"), (2.0, "in size"), (8.0, "no")])
 def test_few_domains_can_disagree(last: float, word: str) -> None:
-    """Cochran's Q by hand: the squared deviations from the mean that is weighted by the inverse variances, whose tail is that of
-    chi-squared in scipy. The test needs two domains, and no overall answer.
-    """
+    """Cochran's Q is computed by hand and its tail by scipy. The test needs two domains, but no overall answer."""
     sizes = [100.0 + 10 * number for number in range(10)]
     domains = [
         ([size * factor * (1 + 0.1 * (-1) ** place) for place, size in enumerate(sizes)], sizes) for factor in (8.0, 8.0, last)
@@ -115,8 +113,8 @@ def test_few_domains_can_disagree(last: float, word: str) -> None:
     assert ("The domains" in tell(pair)) == (word != "no")
 
 
-def test_shared_domains_without_the_measure_are_not_called_unshared(tmp_path: Path) -> None:
-    """Puzzles have no points, so `--by score` has nothing to compare; the two entries share both domains."""
+def test_shared_domains_without_values_of_the_measure_are_reported(tmp_path: Path) -> None:
+    """Puzzles have no points, so `--by score` has nothing to compare, although the two entries share both domains."""
     keys = {"games": [{"name": "hanoi", "discs": 2}, {"name": "pancake", "n": 3}], "agents": ["bfs", "a-star"], "rounds": 2}
     store = tmp_path / "two.db"
     arena.run({"name": "two", **keys}, store=store)

@@ -97,7 +97,7 @@ def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results],
 
 @pytest.mark.parametrize("measure", ["solved", "moves", "cost"])
 def test_a_measure_of_puzzles_is_paired_by_positions(tmp_path: Path, measure: str) -> None:
-    """Moves and costs on those that both solved."""
+    """Moves and costs are compared on positions that both entries solved."""
     results = arena.run(PUZZLE, store=tmp_path / "puzzle.db")
     values: dict[str, dict[int, float]] = defaultdict(dict)
     for played in results.played:
@@ -111,9 +111,9 @@ def test_a_measure_of_puzzles_is_paired_by_positions(tmp_path: Path, measure: st
     assert (found["rounds"], found["difference"]) == (len(leads), pytest.approx(fmean(leads)))
 
 
-def test_nodes_of_puzzles_are_of_rounds_that_both_solved(tmp_path: Path) -> None:
-    """An entry that gives up early takes few nodes in all rounds. With and without --across, only solutions count, and the text
-    says so; an entry without solutions is named.
+def test_nodes_of_puzzles_are_compared_in_rounds_that_both_solved(tmp_path: Path) -> None:
+    """An entry that gives up early needs few nodes. Only solutions count, which the text says, and an entry without solutions is
+    named.
     """
     agents: list[Any] = ["bfs", {"agent": "a-star", "label": "hasty", "limits": {"nodes": 60}}]
     agents.append({"agent": "a-star", "label": "lazy", "limits": {"nodes": 1}})
@@ -144,8 +144,8 @@ def test_nodes_of_puzzles_are_of_rounds_that_both_solved(tmp_path: Path) -> None
     assert "no round that both solved" in str(called("compare", store, "bfs", "lazy", "--by", "nodes").exception)
 
 
-def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Path) -> None:
-    """Both seats of a match have its length, so there is no difference; the words name the measure."""
+def test_a_plugin_adds_a_measure(game: tuple[str, arena.Results], tmp_path: Path) -> None:
+    """Both seats of a match have its length as value, so there is no difference. The text uses the name of the measure."""
     store, results = game
     (tmp_path / "length.py").write_text(LENGTH)
     plugin = ("--plugin", str(tmp_path / "length.py"))
@@ -162,7 +162,7 @@ def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Pa
 
 
 def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
-    """Two agents that draw nothing by lot, from one position."""
+    """Two agents without randomness play from one position."""
     agents = [{"agent": "alpha-beta", "depth": depth, "label": f"depth {depth}"} for depth in (1, 2)]
     arena.run({"game": "tic-tac-toe", "rounds": 4, "agents": agents}, store=tmp_path / "twice.db")
     text = called("compare", str(tmp_path / "twice.db"), "--by", "nodes").output
@@ -170,7 +170,7 @@ def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
 
 
 def test_an_agent_without_nodes_is_not_compared_by_nodes(tmp_path: Path) -> None:
-    """Random moves count no nodes, which is not a mean of 0; the two others are compared in every round."""
+    """Random play reports no nodes, which is not a mean of 0. The two other entries are compared in every round."""
     agents: list[Any] = ["random", "greedy", {"agent": "alpha-beta", "depth": 2}]
     store = str(tmp_path / "three.db")
     arena.run({"game": "tic-tac-toe", "rounds": 3, "agents": agents}, store=store)

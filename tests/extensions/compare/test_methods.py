@@ -36,7 +36,7 @@ def methods(store: Path, *more: str) -> str:
     return str(found.output)
 
 
-def test_a_board_of_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_paragraph_describes_a_board_of_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text(COMMIT + "\n")
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_a_board_of_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.process
-def test_a_board_of_puzzles_and_a_measure(tmp_path: Path) -> None:
+def test_the_paragraph_describes_a_board_of_puzzles(tmp_path: Path) -> None:
     """Two heuristics are named beside their entries. With `--by`, the tests are those of the measure."""
     agents = [{"agent": "a-star", "heuristic": name, "label": name[:3]} for name in ("manhattan", "misplaced")]
     arena.run(
@@ -96,8 +96,8 @@ def test_a_sequential_test_is_named(tmp_path: Path) -> None:
 
 
 def test_entries_and_tests_agree_with_the_spec_and_the_records(tmp_path: Path) -> None:
-    """Entries with parameters of heuristics and with options, one without a heuristic, a limit of moves alone. Nodes are compared
-    on the positions that both solved, which pandas counts.
+    """Entries have heuristics with parameters, options, no heuristic, or only a move limit. Nodes are compared on positions that
+    both solved, which pandas counts.
     """
     search = {"agent": "a-star", "heuristic": {"name": "pattern-db", "tokens": 2}}
     agents = [

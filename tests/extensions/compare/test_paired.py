@@ -16,9 +16,9 @@ from arena_compare.paired import Solved, difference_interval
     "solved", [Solved(50, 12, 2, 36), Solved(3, 4, 1, 2), Solved(0, 9, 0, 1), Solved(10, 0, 0, 0), Solved(5, 1, 1, 5)]
 )
 @pytest.mark.parametrize(("chance", "quantile"), [(0.05, 1.960), (0.01, 2.576)])
-def test_tangos_bounds_are_where_his_score_test_just_rejects(solved: Solved, chance: float, quantile: float) -> None:
-    """At either bound the statistic, from the likeliest shares under that difference as scipy finds them, is the quantile of the
-    normal distribution.
+def test_tangos_score_test_just_rejects_his_bounds(solved: Solved, chance: float, quantile: float) -> None:
+    """At either bound, the statistic equals the quantile of the normal distribution. scipy finds the most likely shares under
+    that difference.
     """
     for bound in difference_interval(solved, chance):
         least, most = max(0.0, -bound), (1 - bound) / 2
@@ -38,10 +38,8 @@ def test_tangos_bounds_are_where_his_score_test_just_rejects(solved: Solved, cha
         assert abs(statistic) == pytest.approx(quantile, abs=0.01)
 
 
-def test_intervals_of_differences_hold_as_often_as_they_say() -> None:
-    """Exact coverage at 10 and at 40 positions, both shares from 0.05 to 0.95 and independent: on average 90 to 98 and 93 to 97
-    %.
-    """
+def test_intervals_of_differences_have_the_nominal_coverage() -> None:
+    """For 10 and 40 positions and independent shares from 0.05 to 0.95, the mean exact coverage is 90 to 98 % and 93 to 97 %."""
     rng = np.random.default_rng(1)
     for positions, least, most in ((10, 0.90, 0.98), (40, 0.93, 0.97)):
         held = []
@@ -56,8 +54,8 @@ def test_intervals_of_differences_hold_as_often_as_they_say() -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
-def test_intervals_of_differences_lie_around_them(results: list[tuple[bool, bool]]) -> None:
-    """Within [-1, 1], never without a width, and mirrored when the agents are swapped."""
+def test_intervals_of_differences_contain_the_difference(results: list[tuple[bool, bool]]) -> None:
+    """They lie within [-1, 1], have a positive width, and are mirrored if the agents are swapped."""
     solved = Solved.of(results)
     low, high = difference_interval(solved)
     assert solved.rounds == len(results)

@@ -40,7 +40,7 @@ def compare(store: str, measure: str, style: str) -> str:
 
 @pytest.mark.parametrize("measure", ["cost", "moves", "dearness"])
 def test_only_positions_that_both_solve_are_compared(solved: tuple[str, list[set[int]]], measure: str) -> None:
-    """Also in JSON and CSV. Where all values are equal, there is no test for Holm's method to count."""
+    """This applies to JSON and CSV, too. If all values are equal, there is no test that Holm's method could count."""
     store, (one, other) = solved
     (board,) = json.loads(compare(store, measure, "json"))
     (pair,) = board["pairs"]
@@ -51,7 +51,7 @@ def test_only_positions_that_both_solve_are_compared(solved: tuple[str, list[set
 
 
 def test_nodes_are_compared_on_positions_that_both_solve(solved: tuple[str, list[set[int]]]) -> None:
-    """Every attempt uses nodes, but those of an attempt without a solution are not the cost of one."""
+    """Every attempt has nodes, but nodes of attempts without a solution are left out."""
     store, (one, other) = solved
     (board,) = json.loads(compare(store, "nodes", "json"))
     assert board["pairs"][0]["rounds"] == len(one & other)

@@ -58,8 +58,10 @@ def power_of_board(counts: Sequence[float], elo: float, entries: int, rounds: in
 
 @pytest.mark.parametrize("counts", [(1, 2, 4, 2, 1), (4, 0, 2, 0, 4), (10, 5, 20, 5, 10), (0, 1, 6, 1, 0)])
 @pytest.mark.parametrize("elo", [20, 50, 100, 200])
-def test_two_entries_agree_with_a_simulation(counts: tuple[float, ...], elo: float) -> None:
-    """A tenth fewer rounds have less than the power that was asked for, and a tenth more have more; 0.02 is chance."""
+def test_the_plan_for_two_entries_agrees_with_a_simulation(counts: tuple[float, ...], elo: float) -> None:
+    """With a tenth fewer rounds, the power is below the requested one, and with a tenth more it is above. The tolerance is
+    0.02.
+    """
     rounds = rounds_needed(elo, counts)
     assert power_of_two(counts, elo, int(0.9 * rounds)) < WANTED + 0.02
     assert power_of_two(counts, elo, ceil(1.1 * rounds)) > WANTED - 0.02
@@ -68,8 +70,8 @@ def test_two_entries_agree_with_a_simulation(counts: tuple[float, ...], elo: flo
 @pytest.mark.parametrize(
     ("counts", "elo", "entries"), [((1, 2, 4, 2, 1), 100, 4), ((4, 0, 2, 0, 4), 200, 4), ((1, 2, 4, 2, 1), 150, 5)]
 )
-def test_more_entries_agree_with_a_simulation(counts: tuple[float, ...], elo: float, entries: int) -> None:
-    """The same by the ratings of the board. There are fewer boards, so chance is 0.04."""
+def test_the_plan_for_more_entries_agrees_with_a_simulation(counts: tuple[float, ...], elo: float, entries: int) -> None:
+    """The power is that of the board's ratings. Fewer boards are simulated, so the tolerance is 0.04."""
     rounds = rounds_needed(elo, counts, entries)
     assert power_of_board(counts, elo, entries, int(0.9 * rounds)) < WANTED + 0.04
     assert power_of_board(counts, elo, entries, ceil(1.1 * rounds)) > WANTED - 0.04
@@ -82,8 +84,10 @@ def test_independent_games_without_draws_agree_with_a_textbook() -> None:
     assert rounds_needed(20, (1, 0, 2, 0, 1)) == pytest.approx(games / 2, rel=0.03)
 
 
-def test_what_makes_a_difference_harder_to_see() -> None:
-    """A smaller difference, more power, fewer draws. Five equal outcomes cannot be told apart by any test at 5 %, six can."""
+def test_the_number_of_rounds_depends_on_difference_power_and_draws() -> None:
+    """Smaller differences, more power and fewer draws need more rounds. No test at 5 % distinguishes five equal outcomes, but six
+    suffice.
+    """
     usual = rounds_needed(50, (1, 2, 4, 2, 1))
     assert rounds_needed(25, (1, 2, 4, 2, 1)) > 3.5 * usual
     assert rounds_needed(50, (1, 2, 4, 2, 1), power=0.9) > usual
@@ -137,7 +141,7 @@ SPEC: dict[str, Any] = {
 
 
 def test_the_command_counts_close_games(tmp_path: Path) -> None:
-    """Of a store, the games of the two equal entries count, from both sides; greedy wins nearly all of its games."""
+    """Of a store, only games between the two equal entries count. Greedy wins nearly all of its games."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     arena.run(SPEC, store=tmp_path / "cup.db")
     compared = CliRunner().invoke(cli, ["compare", str(tmp_path / "cup.db"), "random", "twin", "--format", "json"]).output
@@ -193,7 +197,9 @@ def test_other_boards_are_refused(tmp_path: Path, changed: dict[str, Any], told:
 
 
 def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
-    """Of a spec with a puzzle and a game, the game is planned, and the puzzle has a reason. An error has all reasons."""
+    """The spec has a game, which is planned, and a puzzle, for which a reason is given. If no board can be planned, the error has
+    all reasons.
+    """
     spec = {"games": ["sliding-tiles", "tic-tac-toe"], "agents": ["random", "greedy"], "rounds": 40}
     (tmp_path / "cup.yaml").write_text(json.dumps(spec))
     words = ["plan", str(tmp_path / "cup.yaml"), "--elo", "50", "--pilot", "0.2"]

@@ -65,7 +65,7 @@ def refit(effects: Sequence[float], errors: Sequence[float]) -> tuple[float, flo
     return mean, low, high, root
 
 
-def test_a_published_analysis_is_found_again() -> None:
+def test_a_published_analysis_is_reproduced() -> None:
     """The variance between trials by the estimator of Paule and Mandel, which is the empirical Bayes estimator of W. Viechtbauer,
     Conducting meta-analyses in R with the metafor package, 2010, and Cochran's test (Q = 152.23 with 12 degrees of freedom).
     """
@@ -84,15 +84,15 @@ def test_scipy_finds_the_same_interval() -> None:
     assert [plain.low, plain.high] == pytest.approx(stats.t.interval(0.95, 12, plain.value, stats.sem(effects)), rel=1e-9)
 
 
-def test_the_spread_agrees_with_the_test_for_it() -> None:
-    """One domain of eight differs, and its effect has a large error: the domains differ beyond chance, so there is a spread."""
+def test_the_spread_agrees_with_its_test() -> None:
+    """One of eight domains differs and has a large error. The test finds that domains differ, so the spread is positive."""
     found = combine([0.0] * 7 + [0.44], [0.037] * 7 + [0.1])
     assert found.spread_p_value < 0.05
     assert found.spread > 0.05
 
 
 def test_equal_effects_still_have_an_interval() -> None:
-    """Nothing is known with certainty from five domains: the errors within the domains remain."""
+    """The errors within the domains remain, so five domains give no certainty."""
     found = combine([1.0] * 5, [0.1] * 5)
     assert found.high is not None
     assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 4) * 0.1 / sqrt(5))
@@ -101,8 +101,8 @@ def test_equal_effects_still_have_an_interval() -> None:
 
 
 @pytest.mark.parametrize("size", [5, 9, 14])
-def test_tests_over_domains_are_scipys(size: int) -> None:
-    """Without ties by scipy's exact distribution, with ties by all signs; zeros are left out."""
+def test_tests_over_domains_agree_with_scipy(size: int) -> None:
+    """scipy uses the exact distribution without ties, and all signs with ties. Zeros are left out."""
     rng = random.Random(size)
     effects = [rng.gauss(0.4, 1) for _ in range(size)]
     assert signed_ranks(effects) == pytest.approx(stats.wilcoxon(effects, method="exact").pvalue, rel=1e-12)
@@ -117,8 +117,8 @@ def test_tests_over_domains_are_scipys(size: int) -> None:
     assert signed_ranks(tied) == low / 64
 
 
-def test_an_error_counts_three_more_rounds() -> None:
-    """A. Agresti and Y. Min, 2005: their interval adds a half to each of the four counts. Ratios are logarithms."""
+def test_errors_include_pseudo_observations() -> None:
+    """By A. Agresti and Y. Min (2005), a half is added to each of the four counts. Ratios are logarithms."""
     one = {number: float(number < 30) for number in range(50)}
     other = {number: float(25 <= number < 40) for number in range(50)}  # 25 alone by one, 10 by the other, 5 by both
     found = compare_domain(Domain("d", one, other))
@@ -167,8 +167,8 @@ def make_pair(one: str, other: str, values: Sequence[float], first: int = 0) -> 
     return [DomainEffect(f"domain {first + n}", 20, 0.5, 0.5, value, 0.05, None, None) for n, value in enumerate(values)]
 
 
-def test_boards_that_an_entry_does_not_play_leave_it_behind_the_same_entries() -> None:
-    """B loses to c on boards that a does not play: b gets a worse rank, and is not behind a."""
+def test_boards_that_an_entry_does_not_play_do_not_affect_its_rank() -> None:
+    """B loses to c on boards that a does not play. The rank of b changes, but b is not behind a."""
     close = [0.2, 0.25, 0.22, 0.18, 0.21, 0.2]
     alone = [combine_domains("b", "a", make_pair("b", "a", close))]
     assert rank_entries(["a", "b"], correct(alone)) == {"a": 2, "b": 1}
@@ -177,8 +177,8 @@ def test_boards_that_an_entry_does_not_play_leave_it_behind_the_same_entries() -
     assert ranks == {"a": 2, "b": 2, "c": 1}
 
 
-def test_groups_are_runs_that_no_test_tells_apart() -> None:
-    """Four entries in twelve domains: a far ahead of all, then b and c alike, d behind them."""
+def test_groups_contain_entries_that_no_test_distinguishes() -> None:
+    """Four entries play twelve domains: a is far ahead, b and c are alike, and d is last."""
     rng = random.Random(1)
     level = {"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.1}
     values = [{name: mean + rng.gauss(0, 0.02) for name, mean in level.items()} for _ in range(12)]
@@ -259,8 +259,8 @@ def test_an_overall_answer_covers_its_true_value(
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.15])
-def test_few_simulated_comparisons_are_covered(spread: float) -> None:
-    """Of 100: a share of 95 % gives at least 88 in all but one of 300 samples."""
+def test_a_small_simulation_has_the_nominal_coverage(spread: float) -> None:
+    """Of 100 intervals with a coverage of 95 %, at least 88 cover the true value in all but one of 300 samples."""
     assert cover(5, spread, 100, seed=1) >= 0.88
 
 
@@ -277,8 +277,8 @@ def test_an_overall_ratio_covers_its_true_value(
 
 
 @pytest.mark.parametrize("deviation", [NODES, COSTS], ids=["nodes", "costs"])
-def test_few_simulated_ratios_are_covered(deviation: float) -> None:
-    """Of 100, as above."""
+def test_a_small_simulation_of_ratios_has_the_nominal_coverage(deviation: float) -> None:
+    """The numbers are those of the comparison above."""
     assert cover_ratios(deviation, 5, 1.0, 100, seed=1) >= 0.88
 
 

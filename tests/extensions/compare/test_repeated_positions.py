@@ -28,7 +28,7 @@ def call(*arguments: object) -> str:
 
 
 def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
-    """Two deterministic solvers, 30 times the same: no figure of any command has bounds or a p-value below 1."""
+    """Two deterministic solvers repeat one attempt 30 times. No command shows bounds or a p-value below 1."""
     store = tmp_path / "queens.db"
     arena.run(QUEENS, store=store)
     (board,) = json.loads(call("leaderboard", store, "--format", "json"))["boards"]
@@ -61,7 +61,7 @@ def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
     ],
 )
 def test_a_single_attempt_is_described_in_one_sentence(tmp_path: Path, rounds: int, limit: int, text: str) -> None:
-    """Depth-first search places queen after queen: it generates 113 positions of 8 queens until the first solution."""
+    """Depth-first search places queens one by one, and generates 113 positions until it solves 8 queens."""
     spec = {**QUEENS, "agents": ["dfs", "best-first"], "rounds": rounds, "limits": {"nodes": limit}}
     arena.run(spec, store=tmp_path / "queens.db")
     verdict = call("compare", tmp_path / "queens.db").split("\n\n")[1]
@@ -69,7 +69,7 @@ def test_a_single_attempt_is_described_in_one_sentence(tmp_path: Path, rounds: i
 
 
 def test_random_attempts_at_one_position_are_rounds_that_differ(tmp_path: Path) -> None:
-    """Expected values from scipy on all rounds."""
+    """scipy computes the expected values from all rounds."""
     store = tmp_path / "queens.db"
     agents = [{"agent": "hill-climb", "label": "climb"}, "dfs"]
     records = list(arena.run({**QUEENS, "agents": agents}, store=store).records)
@@ -82,8 +82,8 @@ def test_random_attempts_at_one_position_are_rounds_that_differ(tmp_path: Path) 
     assert "with n = 30 rounds" in call("compare", store, "--methods")
 
 
-def test_positions_that_are_all_given_twice_change_no_test(tmp_path: Path) -> None:
-    """Ten positions, and the same ten positions twice: equal boards, details, measures and domains, but for counts of rounds."""
+def test_repeating_all_positions_changes_no_test(tmp_path: Path) -> None:
+    """Boards, details, measures and domains are equal, except for the numbers of rounds."""
     drawn = arena.run({"game": {"name": "sliding-tiles", "shuffle": 25}, "rounds": 20, "agents": ["bfs"]}).records
     positions = list(dict.fromkeys([record.position for record in drawn]))[:10]
     agents = ["bfs", {"agent": "a-star", "heuristic": "misplaced"}, {"agent": "a-star", "weight": 3, "label": "w"}]
@@ -111,7 +111,7 @@ def test_positions_that_are_all_given_twice_change_no_test(tmp_path: Path) -> No
 
 
 def test_solutions_that_are_states_have_no_cost_over_domains() -> None:
-    """The steps of the search are no path."""
+    """The steps of such a search are not a path."""
     attempts = {"one": {0: Attempt(True, 3, 3.0, 10, 0.1, False)}, "two": {0: Attempt(True, 5, 5.0, 20, 0.1, False)}}
     assert [one.cost for one in describe_solvers("d", attempts)] == [3.0, 5.0, 3.0]
     assert [one.cost for one in describe_solvers("d", attempts, path_matters=False)] == [None] * 3
@@ -119,7 +119,7 @@ def test_solutions_that_are_states_have_no_cost_over_domains() -> None:
 
 @pytest.mark.parametrize("every", [True, False])
 def test_groups_agree_with_the_marks(every: bool) -> None:
-    """Two entries share a group exactly if they cannot be told apart, whether all share their domains or not."""
+    """Two entries share a group if and only if they are not distinguished, whether or not all entries share their domains."""
 
     def compare(one: str, other: str, p_value: float) -> AcrossComparison:
         domains = [DomainEffect(f"{one}{other}" if not every else "d", 9, 1.0, 0.0, 1.0, 0.1, 0.9, 1.1)] * 5

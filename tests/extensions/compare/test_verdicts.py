@@ -34,8 +34,8 @@ def called(*arguments: str) -> str:
 WON, SPLIT, LOST = Pair.of(1, 0), Pair.of(1, 1), Pair.of(0, 1)
 
 
-def test_compare_and_board_have_one_score(tmp_path: Path) -> None:
-    """Two agents that draw nothing by lot, nine openings in 40 rounds: those met most often weigh most, on the board and here."""
+def test_compare_and_board_show_the_same_score(tmp_path: Path) -> None:
+    """Two agents without randomness play nine openings in 40 rounds. In both outputs, frequent openings have more weight."""
     agents = [{"agent": "alpha-beta", "depth": 2, "label": "two"}, {"agent": "alpha-beta", "depth": 1, "label": "one"}]
     spec = {"game": {"name": "tic-tac-toe"}, "rounds": 40, "openings": {"plies": 1}, "agents": agents}
     results = arena.run(spec, store=tmp_path / "cup.db")
@@ -57,7 +57,7 @@ def test_compare_and_board_have_one_score(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [("z", "a"), ("a", "z")])
 def test_counts_belong_to_the_entry_that_is_named_first(tmp_path: Path, names: tuple[str, str]) -> None:
-    """Whatever the order of their labels: greedy, the first entry of the spec, wins nearly all games."""
+    """Greedy, the first entry of the spec, wins nearly all games. The order of labels does not matter."""
     strong, weak = names
     agents = [{"agent": "greedy", "label": strong}, {"agent": "random", "label": weak}]
     records = arena.run({"game": "tic-tac-toe", "rounds": 20, "agents": agents}, store=tmp_path / "cup.db").records
@@ -80,7 +80,7 @@ def compared(pairs: list[Pair], better: int = 0) -> GamesComparison:
 
 
 def test_the_verdict_comes_first(tmp_path: Path) -> None:
-    """Whoever is named first; and of two that are the same but for their names, that nothing is known."""
+    """The order of names does not matter. For two entries that differ only in name, the verdict is that nothing is known."""
     spec = {"game": "tic-tac-toe", "rounds": 30, "agents": ["random", "greedy", {"agent": "random", "label": "dice"}]}
     arena.run(spec, store=tmp_path / "cup.db")
     for names in (("greedy", "random"), ("random", "greedy")):
@@ -98,7 +98,9 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
 
 
 def test_few_pairs_are_tested_exactly() -> None:
-    """The sign test is used if all decided pairs weigh the same, otherwise all 2^n signs. A pair and its repeats count once."""
+    """The sign test is used if all decided pairs have the same weight, and otherwise all 2^n signs. A pair and its repeats count
+    once.
+    """
 
     def p_value(pairs: list[Pair]) -> float:
         return PairedGames.estimate_score(pairs).p_value
@@ -134,13 +136,15 @@ RATINGS = "Only the ratings of the whole leaderboard tell them apart; the games 
         ([SPLIT] * 20 + [WON], 0, None),  # they point opposite ways, but both may be chance
     ],
 )
-def test_which_answer_to_act_on(pairs: list[Pair], better: int, word: str | None) -> None:
-    """Where the board and the games between two decide differently; nothing where they agree."""
+def test_the_text_explains_which_answer_applies(pairs: list[Pair], better: int, word: str | None) -> None:
+    """It does so only if the board and the games between the two disagree."""
     assert advice(compared(pairs, better)) == word
 
 
-def test_a_verdict_is_not_denied_by_its_interval() -> None:
-    """Three pairs won and two level: by all signs p = 0.25, so the interval has one half; with ten times as many it has not."""
+def test_a_verdict_agrees_with_its_interval() -> None:
+    """Three pairs are won and two are level, so p = 0.25 and the interval contains 1/2. With ten times as many pairs, it does
+    not.
+    """
     worth = EloEstimate.of_pairs((0, 0, 2, 0, 3))
     assert worth.p_value == pytest.approx(0.25)
     assert worth.score_low is not None
@@ -185,8 +189,10 @@ def test_differences_come_first(searches: Path) -> None:
         assert " time" in sentence
 
 
-def test_length_comes_before_nodes(searches: Path) -> None:
-    """A search that takes fewer nodes for longer solutions: both are said, from the side of the shorter ones."""
+def test_the_length_of_solutions_comes_before_nodes(searches: Path) -> None:
+    """One search needs fewer nodes but finds longer solutions. The sentence has both facts and begins with the shorter
+    solutions.
+    """
     sentence = called("compare", str(searches), "greedily", "misplaced").splitlines()[2]
     assert re.match(
         r"On the positions that both solve, misplaced finds solutions [\d.]+ moves shorter than greedily "
@@ -196,8 +202,8 @@ def test_length_comes_before_nodes(searches: Path) -> None:
     assert re.search(r"takes [\d.]+ times as many nodes \([\d.]+ to [\d.]+\)", sentence)
 
 
-def test_openings_are_not_advised_if_there_are_some(tmp_path: Path) -> None:
-    """A single column has one opening, so agents without randomness repeat their games in spite of it."""
+def test_openings_are_not_advised_if_they_are_set(tmp_path: Path) -> None:
+    """A board with one column has only one opening, so agents without randomness repeat their games anyway."""
     agents = [{"agent": "alpha-beta", "label": name} for name in ("one", "two")]
     small = {"game": {"name": "connect-four", "columns": 1, "rows": 3, "in_a_row": 3}, "agents": agents, "rounds": 3}
     for name, spec, advised in (
@@ -209,7 +215,7 @@ def test_openings_are_not_advised_if_there_are_some(tmp_path: Path) -> None:
 
 
 def test_compare_and_board_treat_shared_dice_alike(tmp_path: Path) -> None:
-    """At Pig rounds are the sample: both have one likelihood of superiority."""
+    """In Pig, rounds are the sample, and both outputs have the same likelihood of superiority."""
     agents = [{"agent": "hold-at", "at": at} for at in (5, 15, 25)]
     results = arena.run({"game": {"name": "pig", "target": 40}, "agents": agents, "rounds": 15}, store=tmp_path / "pig.db")
     (board,) = Leaderboard.of_results(results)
@@ -231,8 +237,8 @@ def test_a_p_value_is_never_zero(value: float, text: str) -> None:
     assert signed_points(0.0833, 1) == "+8.3"
 
 
-def test_an_interval_that_leaves_out_nothing_is_none() -> None:
-    """At the level of many tests, three pairs leave every score possible that a table can show, and so no number of Elo."""
+def test_an_interval_that_excludes_nothing_is_not_shown() -> None:
+    """At the level of many tests, three pairs exclude no score that a table can show, and no difference in Elo."""
     mixed = PairedGames.estimate_score([Pair.of(1, 0), Pair.of(0, 1), Pair.of(1, 0)], 1e-5)
     assert elo_words(mixed) == "Elo +120.4; likelihood of superiority 50.0 %."
     assert score_words(mixed) == "66.7 %"
@@ -242,7 +248,7 @@ def test_an_interval_that_leaves_out_nothing_is_none() -> None:
 
 
 def test_both_bounds_of_an_interval_in_elo_are_shown() -> None:
-    """A match with a score near 100 % has an upper bound above +1,320 Elo: it is printed as JSON has it."""
+    """A score near 100 % has an upper bound above +1,320 Elo, which is printed with the value in JSON."""
     near = PairedGames.estimate_score([*[Pair.of(1, 0)] * 59, Pair.of(1, 1)])
     assert near.elo_low is not None
     assert near.elo_high is not None

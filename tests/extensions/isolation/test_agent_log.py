@@ -42,8 +42,8 @@ def test_the_log_has_the_whole_output_of_two_processes(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_of_more_the_end_is_kept(tmp_path: Path) -> None:
-    """The last lines of each, without a gap, in a file of at most twice what is kept."""
+def test_the_end_of_a_long_log_is_kept(tmp_path: Path) -> None:
+    """The last lines of each process are kept without gaps, in a file of at most twice this size."""
     lines = _write(tmp_path / "log", 5000)
     assert (tmp_path / "log").stat().st_size <= 2 * KEPT_BYTES
     assert KEPT_BYTES - 20 <= len("\n".join(lines)) <= KEPT_BYTES
@@ -53,7 +53,7 @@ def test_of_more_the_end_is_kept(tmp_path: Path) -> None:
     assert {lines[-1]} <= {"a 4999", "b 4999"}
 
 
-def test_a_piece_begins_where_the_last_one_ended_and_a_match_on_a_line_of_its_own(tmp_path: Path) -> None:
+def test_pieces_of_output_are_joined_and_each_match_starts_a_new_line(tmp_path: Path) -> None:
     (tmp_path / "log").touch()
     log = AgentLog(tmp_path / "log")
     for piece in (b"one ", b"two \xff"):
@@ -65,14 +65,16 @@ def test_a_piece_begins_where_the_last_one_ended_and_a_match_on_a_line_of_its_ow
     assert time_of[:3] == again[:3] == "-- "
 
 
-def test_where_nobody_keeps_a_log_none_is_made(tmp_path: Path) -> None:
+def test_no_log_is_created_unless_it_is_requested(tmp_path: Path) -> None:
     AgentLog(tmp_path / "log").add(b"text")
     assert (list(tmp_path.iterdir()), end_of_log(tmp_path / "log")) == ([], "")
 
 
 @pytest.mark.load
-def test_a_flood_costs_its_author_alone(tmp_path: Path) -> None:
-    """Two seconds of orders to a terminal, as fast as a process can write: a tenth of a core at most, and a small file."""
+def test_a_flood_of_output_costs_arena_little(tmp_path: Path) -> None:
+    """The agent writes terminal escape codes for two seconds as fast as it can. Arena uses at most a tenth of a core, and a small
+    file.
+    """
     log = tmp_path / "log"
     log.touch()
     reading, writing = os.pipe()

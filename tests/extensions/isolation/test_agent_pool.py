@@ -37,7 +37,7 @@ def play(pool: AgentProcesses, deal: str | None, program: Program = PROGRAM) -> 
 
 
 def test_a_process_sees_each_deal_once() -> None:
-    """Also a deal of a match for which it was not started."""
+    """This includes the deal of a match for which the process was not started."""
     pool = make_pool()
     first = play(pool, "1/0")
     assert play(pool, "2/0") is first
@@ -48,8 +48,8 @@ def test_a_process_sees_each_deal_once() -> None:
     assert pool.started == 3
 
 
-def test_a_confined_process_ends_before_another_process_meets_a_deal_that_it_knows() -> None:
-    """Even if the other process belongs to another entry. A process whose code the organiser has chosen stays."""
+def test_a_confined_process_ends_before_its_deal_is_used_again() -> None:
+    """This holds even if the other process belongs to another entry. A process with code chosen by the organiser is kept."""
     pool = make_pool()
     stranger, other = (play(pool, "1/0", Program(name, {}, None, (), "/")) for name in ("confined a", "random"))
     assert getattr(stranger, "alive") is False  # noqa: B009
@@ -59,7 +59,7 @@ def test_a_confined_process_ends_before_another_process_meets_a_deal_that_it_kno
 
 
 def test_without_hidden_cards_one_process_plays_all_matches() -> None:
-    """Two matches at the same time need two."""
+    """Two concurrent matches need two processes."""
     pool = make_pool()
     assert len({play(pool, None) for _ in range(5)}) == 1
     assert len({pool.take(PROGRAM, Limits(), "process") for _ in range(2)}) == 2

@@ -21,7 +21,7 @@ def packed(files: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) 
     return out.getvalue()
 
 
-def test_files_come_back_and_a_single_folder_is_left_out() -> None:
+def test_files_are_unpacked_without_a_single_top_folder() -> None:
     assert unpack(packed({"agent.py": b"x", "more/b.py": b"y"}), MOST) == {"agent.py": b"x", "more/b.py": b"y"}
     assert unpack(packed({"mine/agent.py": b"x", "mine/more/b.py": b"y"}), MOST) == {"agent.py": b"x", "more/b.py": b"y"}
 
@@ -45,8 +45,8 @@ def test_dangerous_zips_are_refused(files: Mapping[str, bytes], message: str) ->
         unpack(packed(files), MOST)
 
 
-def test_a_bomb_that_lies_about_its_size_is_not_unpacked() -> None:
-    """A megabyte of zeros whose header says ten bytes: the bound holds for what comes, and not for what is promised."""
+def test_a_zip_bomb_with_a_false_size_is_not_unpacked() -> None:
+    """The header of a megabyte of zeros says ten bytes. The limit applies to the unpacked bytes."""
     bomb = bytearray(packed({"bomb": bytes(64 << 20)}))
     size = (64 << 20).to_bytes(4, "little")
     while (place := bomb.find(size)) >= 0:
@@ -56,8 +56,8 @@ def test_a_bomb_that_lies_about_its_size_is_not_unpacked() -> None:
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
-def test_a_bomb_of_another_compression_is_not_unpacked(compression: int) -> None:
-    """Python unpacks these as a whole, however little of them is read: a few hundred bytes would fill the memory."""
+def test_a_zip_bomb_with_another_compression_is_not_unpacked(compression: int) -> None:
+    """Python unpacks such a file completely even if little is read, so a few hundred bytes could fill the memory."""
     bomb = packed({"agent.py": bytes(16 << 20)}, compression)
     tracemalloc.start()
     try:
@@ -79,7 +79,7 @@ def test_links_and_devices_are_refused(kind: int) -> None:
         unpack(out.getvalue(), MOST)
 
 
-def test_a_name_that_comes_twice_is_refused() -> None:
+def test_a_repeated_name_is_refused() -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("agent.py", "x")
@@ -90,7 +90,7 @@ def test_a_name_that_comes_twice_is_refused() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip at all", packed({"a.py": b"x" * 5000})[:-40]], ids=range(4))
-def test_files_that_are_no_zips_are_refused(content: bytes) -> None:
+def test_files_other_than_zips_are_refused(content: bytes) -> None:
     with pytest.raises(BadArchive, match="cannot be read"):
         unpack(content, MOST)
 
@@ -102,7 +102,7 @@ def test_a_zip_whose_content_was_changed_is_refused() -> None:
         unpack(bytes(content), MOST)
 
 
-def test_every_cut_and_every_flipped_byte_is_refused_or_read_within_bounds() -> None:
+def test_truncated_and_changed_zips_are_refused_or_read_within_limits() -> None:
     content = packed({"agent.py": b"print(1)\n" * 20, "data.bin": bytes(range(256))})
     for place in range(len(content)):
         changed = content[:place] + bytes([content[place] ^ 0x41]) + content[place + 1 :]

@@ -55,8 +55,8 @@ def ticks(pids: list[int]) -> int:
 
 
 @pytest.mark.process
-def test_a_frozen_family_stands_still_and_goes_on(group: ControlGroup, family: AgentChild) -> None:
-    """The group and /proc agree that nothing runs, though the children have left the session."""
+def test_a_frozen_process_tree_stops_and_continues(group: ControlGroup, family: AgentChild) -> None:
+    """The control group and /proc agree that no process runs, even children that have left the session."""
     assert len(group.pids()) == 3
     assert family.pid in group.pids()
     group.freeze()
@@ -71,8 +71,8 @@ def test_a_frozen_family_stands_still_and_goes_on(group: ControlGroup, family: A
 
 
 @pytest.mark.process
-def test_frozen_or_not_a_family_ends_with_its_leader(group: ControlGroup, family: AgentChild) -> None:
-    """Whoever left the session and the environment is killed too, and the group is gone."""
+def test_a_process_tree_ends_with_its_leader_even_if_frozen(group: ControlGroup, family: AgentChild) -> None:
+    """Processes that left the session and the environment are killed, and the group is removed."""
     pids = group.pids()
     group.freeze()
     family.end()
@@ -96,8 +96,8 @@ def test_a_process_that_the_kernel_kills_counts_as_out_of_memory(monkeypatch: py
     assert lost.value.why == "memory"
 
 
-def test_a_group_is_made_below_that_of_this_process(group: ControlGroup) -> None:
-    """Nowhere else in the hierarchy may a run change anything."""
+def test_a_group_is_created_below_the_group_of_this_process(group: ControlGroup) -> None:
+    """A run must not change any other part of the hierarchy."""
     own = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
     assert str(group.folder.parent).endswith(own[3:].rstrip("/"))
 
@@ -112,14 +112,14 @@ def test_a_group_is_made_below_that_of_this_process(group: ControlGroup) -> None
         ("31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755", "/", None),
     ],
 )  # fmt: skip
-def test_where_the_own_group_is_follows_from_the_mounts(mount: str, path: str, expected: str | None) -> None:
-    """Lines as systemd, Docker and a hybrid machine have them; a mount that does not show the own group is none."""
+def test_the_group_of_a_process_is_found_from_the_mounts(mount: str, path: str, expected: str | None) -> None:
+    """The lines come from systemd, Docker and a hybrid system. A mount that does not show the group is ignored."""
     found = control_group._find_folders(mount, {"": path})
     assert found == ({} if expected is None else {"": Path(expected)})
 
 
 def test_without_a_hierarchy_or_rights_there_is_no_group(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A caller is told so, and nothing is left: a plain folder has no file to freeze by."""
+    """The caller gets None, and no folder is left. A normal folder has no file for freezing."""
     monkeypatch.setattr(control_group, "own_folders", lambda: {"": tmp_path})
     assert new_group() is None
     assert not list(tmp_path.iterdir())
@@ -141,7 +141,7 @@ time.sleep(99)
 
 @pytest.mark.process
 def test_groups_of_a_killed_process_are_removed(group: ControlGroup) -> None:
-    """Its parent removes what a worker left that was killed, whatever is in it."""
+    """The parent removes the groups of a killed worker with all processes in them."""
     with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()

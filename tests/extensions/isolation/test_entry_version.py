@@ -85,7 +85,7 @@ def faults(path: Path) -> list[str]:
 
 
 @pytest.mark.process
-def test_two_versions_meet(tmp_path: Path, commit: Callable[..., None]) -> None:
+def test_two_versions_play_each_other(tmp_path: Path, commit: Callable[..., None]) -> None:
     """The old version plays column 1, and the new one plays column 7, in either order. Four stones in a column win."""
     commit({"edge.py": source(0)})
     commit({"edge.py": source(-1)})
@@ -105,8 +105,8 @@ def test_two_versions_meet(tmp_path: Path, commit: Callable[..., None]) -> None:
 
 
 @pytest.mark.process
-def test_nothing_of_a_version_is_run_here(tmp_path: Path) -> None:
-    """Its file writes down the process that loads it, which is never this one. The versions play as in the test before."""
+def test_code_of_a_version_runs_only_in_its_own_process(tmp_path: Path) -> None:
+    """The file records each process that loads it. The versions play as in the previous test."""
     note = tmp_path / "loaded"
     before = f"import os\nwith open({str(note)!r}, 'a') as file: file.write(f'{{os.getpid()}} ')"
     (tmp_path / "edge.py").write_text(source(-1))
@@ -135,8 +135,7 @@ def test_later_commits_do_not_change_a_revision(tmp_path: Path, commit: Callable
 
 
 @pytest.mark.process
-def test_workers_and_a_resume_play_the_same(tmp_path: Path, commit: Callable[..., None]) -> None:
-    """Records do not depend on who plays them; a store goes on where it was."""
+def test_workers_and_resumed_runs_give_the_same_records(tmp_path: Path, commit: Callable[..., None]) -> None:
     commit({"edge.py": source(0)})
     commit({"edge.py": source(-1)})
     path = cup(tmp_path, "edge", {"agent": "edge", "version": "git:HEAD~1"}, openings={"plies": 2}, rounds=2)
@@ -150,8 +149,9 @@ def test_workers_and_a_resume_play_the_same(tmp_path: Path, commit: Callable[...
 
 
 @pytest.mark.process
-def test_a_version_has_its_own_siblings(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the file imports from beside it comes from the same revision."""
+def test_a_version_imports_other_files_of_its_revision(
+    tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     before = "from edge_choice_of_test import INDEX"
     commit({"edge.py": source("INDEX", before=before), "edge_choice_of_test.py": "INDEX = 0"})
@@ -187,8 +187,8 @@ def arena_heuristics(): return [own]
 
 
 @pytest.mark.process
-def test_faults_are_said_in_words(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each says where it is, what came, and what to do."""
+def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message has the place, the given value, and a fix."""
     commit({"edge.py": source(0)})
     (tmp_path / "edge_new.py").write_text(source(1))
     (tmp_path / "other.py").write_text(source(0).replace('"edge"', '"hedge"'))
@@ -219,15 +219,15 @@ def test_faults_are_said_in_words(tmp_path: Path, commit: Callable[..., None], m
 
 
 @pytest.mark.process
-def test_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """git looks no further than told."""
+def test_a_revision_outside_of_a_repository_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git does not search parent folders beyond the given one."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "edge.py").write_text(source(0))
     assert "is not in a git repository" in faults(cup(tmp_path, "random", {"agent": "edge", "version": "git:HEAD"}))[0]
 
 
 def test_an_option_called_version_stays_an_option(tmp_path: Path) -> None:
-    """Where the class declares it, and for programs, whose options nobody knows."""
+    """This applies to agents whose class declares it, and to programs, whose options are unknown."""
     (tmp_path / "edge.py").write_text(source("self.index", options="def __init__(self, *, version: int): self.index = version"))
     (tmp_path / "program").write_text("#!/bin/sh\n")
     (tmp_path / "program").chmod(0o755)
@@ -241,8 +241,8 @@ def test_an_option_called_version_stays_an_option(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_the_hash_is_of_the_code_alone(tmp_path: Path) -> None:
-    """A copy with another name and other comments is the same version, and so the same entry."""
+def test_the_hash_depends_only_on_the_code(tmp_path: Path) -> None:
+    """A copy with another file name and other comments is the same version, and therefore the same entry."""
     (tmp_path / "edge.py").write_text(source(0))
     (tmp_path / "copy.py").write_text("# a comment\n" + source(0))
     entries = [{"agent": "edge", "version": name, "label": "one"} for name in ("edge.py", "copy.py")]
@@ -279,8 +279,8 @@ EDGE = {"name": "edge", "needs": [], "wants_heuristic": False, "chooses": True, 
         {"known": "all"},
     ],
 )
-def test_a_description_is_not_trusted(answer: dict[str, Any]) -> None:
-    """A process that was taken over can say anything."""
+def test_a_description_from_a_process_is_validated(answer: dict[str, Any]) -> None:
+    """A compromised process can send anything."""
     assert _read_description({**WHOLE, "agents": [EDGE]}).agents["edge"].chooses
     with pytest.raises(Broken):
         _read_description({**WHOLE, **answer})
@@ -289,8 +289,8 @@ def test_a_description_is_not_trusted(answer: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "answer", [{}, {"values": 3}, {"faults": [{"path": [[]], "message": "m"}]}, {"faults": 3}, {"values": {}, "optimal": "all"}]
 )
-def test_checked_options_are_not_trusted(answer: dict[str, Any]) -> None:
-    """Likewise."""
+def test_options_checked_by_a_process_are_validated(answer: dict[str, Any]) -> None:
+    """A compromised process can send anything."""
     assert _read_checked({"type": "checked", "faults": [], "values": {"type": 3}}).values == {"type": 3}
     with pytest.raises(Broken):
         _read_checked({"type": "checked", "faults": [], "values": None, **answer})

@@ -92,10 +92,10 @@ def as_a_worker(command: list[str]) -> End:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("start", "times"), [(as_an_agent, 1), (as_a_worker, 2)])
-def test_nothing_that_a_process_has_started_is_left(
+def test_all_processes_started_by_a_process_are_ended(
     tmp_path: Path, start: Callable[[list[str]], End], times: int, way: str
 ) -> None:
-    """Gone when the end returns, or dying."""
+    """They are gone or about to end when the function returns."""
     code, number = WAYS[way]
     end = start([sys.executable, "-I", "-S", "-c", LEADER.replace("{way}", code), str(tmp_path)])
     eventually(lambda: len(list(tmp_path.iterdir())) >= number * times)
@@ -113,8 +113,8 @@ def living(pid: int) -> bool:
         return False
 
 
-def test_others_are_left_alone(tmp_path: Path) -> None:
-    """Processes of another family, and of none, live on."""
+def test_other_processes_are_not_ended(tmp_path: Path) -> None:
+    """Processes of another tree, and unrelated processes, continue to run."""
     others = [
         subprocess.Popen(["sleep", "600"], env={**os.environ, ProcessTree.OF_WORKER: "another"}, start_new_session=own)
         for own in (True, False)

@@ -34,8 +34,8 @@ for line in sys.stdin:
 
 
 @pytest.mark.parametrize("grouped", [True, False])
-def test_ended_children_and_threads_count(tmp_path: Path, grouped: bool) -> None:
-    """From one answer to the next, with a control group as without."""
+def test_time_of_ended_children_and_threads_counts(tmp_path: Path, grouped: bool) -> None:
+    """It counts from one answer to the next, with and without a control group."""
     group = new_group() if grouped else None
     if grouped and group is None:
         pytest.skip("a control group cannot be created here")

@@ -69,7 +69,7 @@ asyncio.run(play())
     ],
 )
 def test_a_module_of_the_working_folder_is_found_by_every_process(tmp_path: Path, code: str, told: str) -> None:
-    """An interactive Python, `python -c` and a notebook have it as the empty entry of their import path."""
+    """An interactive Python, `python -c` and a notebook have the empty string in their import path."""
     (tmp_path / "homemade.py").write_text(PLUGIN)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False

@@ -88,8 +88,8 @@ def share_agents() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game["name"])
-def test_every_agent_plays_the_same_in_a_process_of_its_own(game: dict[str, Any]) -> None:
-    """The records of all agents that come with arena, isolated or not, are equal but for the clock."""
+def test_every_agent_plays_the_same_in_its_own_process(game: dict[str, Any]) -> None:
+    """For all agents of arena, the records with and without isolation are equal except for times."""
     agents = share_agents()[game["name"]]
     assert agents
     spec: dict[str, Any] = {
@@ -133,7 +133,7 @@ AMPLE = 120.0
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_hostile_agent_loses_its_matches(name: str) -> None:
-    """The match ends by the timeout, the memory or the crash of this agent, in either seat."""
+    """The match ends by timeout, memory or a crash of this agent, in either seat."""
     endings, message = ATTACKS[name]
     limits = {"seconds": LIMIT if "timeout" in endings else AMPLE, "memory_mb": 300}
     hostile = {"agent": name, "limits": limits, "isolation": "process"}
@@ -151,8 +151,8 @@ def test_a_hostile_agent_loses_its_matches(name: str) -> None:
 
 @pytest.mark.usefixtures("long_margin")
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_a_search_that_a_time_limit_ends_plays_its_last_report(isolation: str) -> None:
-    """An agent that searches for ever by the game's own methods is stopped at its limit and plays its last report."""
+def test_a_search_ended_by_a_time_limit_plays_its_last_report(isolation: str) -> None:
+    """The agent searches endlessly with methods of the game, is stopped at its limit, and plays its last report."""
     agents = [{"agent": "mcts", "isolation": isolation}, "random"]
     records = played({"game": "connect-four", "agents": agents, "rounds": 1, "limits": {"seconds": 0.02, "moves": 6}})
     own = [decision for record in records for decision in record.decisions if record.labels[decision.seat] == "mcts"]
@@ -162,8 +162,8 @@ def test_a_search_that_a_time_limit_ends_plays_its_last_report(isolation: str) -
     assert sum(second >= 0.02 for second in seconds) >= 4, "a win that is proven ends a search before its limit"
 
 
-def test_a_process_is_kept_from_match_to_match(tmp_path: Path) -> None:
-    """Six matches are played by two processes, with a fresh agent each."""
+def test_a_process_is_reused_for_several_matches(tmp_path: Path) -> None:
+    """Two processes play six matches, with a new agent in each match."""
     plugin = tmp_path / "counting.py"
     plugin.write_text(
         "import uuid\nfrom arena import Agent, hookimpl\n"
@@ -243,8 +243,8 @@ def test_output_of_an_agent_is_passed_on_up_to_a_limit(tmp_path: Path, capfd: py
     assert said.count(remark) == 2
 
 
-def test_an_agent_that_stops_its_parent_takes_no_run_down(tmp_path: Path) -> None:
-    """Its parent is the first process of its namespace, which it cannot signal: the worker lives on, and all is played."""
+def test_an_agent_cannot_stop_the_run_by_stopping_its_parent(tmp_path: Path) -> None:
+    """Its parent is the first process of its namespace, which it cannot signal. The worker continues and plays all matches."""
     (tmp_path / "parricide.py").write_text(
         "import os, signal\nfrom arena import Agent, hookimpl\n"
         "class Parricide(Agent):\n"
@@ -267,7 +267,7 @@ def test_an_agent_that_stops_its_parent_takes_no_run_down(tmp_path: Path) -> Non
 
 
 def test_output_of_an_agent_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Prints of an isolated agent, in Python or below it, do not disturb the protocol."""
+    """Output of Python or C code in an isolated agent does not disturb the protocol."""
     plugin = tmp_path / "loud.py"
     plugin.write_text(
         "import os\nfrom arena import Agent, hookimpl\n"
@@ -286,8 +286,8 @@ def test_output_of_an_agent_goes_to_stderr(tmp_path: Path, capfd: pytest.Capture
     assert out == ""
 
 
-def test_a_process_that_cannot_be_started_is_nobodys_fault() -> None:
-    """A folder that is gone is told as arena's own error, not booked on the agent."""
+def test_a_process_that_cannot_be_started_is_not_a_fault_of_the_agent() -> None:
+    """A deleted folder is reported as an error of arena."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 1, "isolation": "process"})
     board = spec.boards[0]
     from dataclasses import replace
@@ -342,8 +342,8 @@ for line in sys.stdin:
 """
 
 
-def test_a_program_that_never_stops_reporting_is_looked_after(tmp_path: Path) -> None:
-    """The memory of its children, 160 MiB where 120 are allowed, is found while its reports come without a pause."""
+def test_limits_apply_to_a_program_that_reports_without_a_pause(tmp_path: Path) -> None:
+    """Its children use 160 MiB where 120 MiB are allowed, which is noticed between the reports."""
     (tmp_path / "talkative.py").write_text(TALKATIVE)
     program = [sys.executable, "-I", "-S", str(tmp_path / "talkative.py")]
     mine = {"agent": {"command": program}, "label": "mine", "limits": {"memory_mb": 120, "seconds": AMPLE}}
@@ -351,8 +351,8 @@ def test_a_program_that_never_stops_reporting_is_looked_after(tmp_path: Path) ->
     assert (record.termination, record.seat, record.message) == ("memory", 0, "used more than its limit of 120 MiB")
 
 
-def test_a_solver_in_a_process_that_runs_out_of_its_budget_is_recorded_alike() -> None:
-    """By nodes, with nothing reported; a solver that returns None has given up."""
+def test_a_solver_out_of_budget_has_the_same_record_in_its_own_process() -> None:
+    """The budget is a number of nodes, and nothing was reported. A solver that returns None has given up."""
     game = {"name": "sliding-tiles", "rows": 4, "columns": 4, "shuffle": 200}
     spec = {"game": game, "agents": [{"agent": "bfs", "limits": {"nodes": 50}}], "rounds": 1}
     [here], [apart] = (arena.run({**spec, "isolation": place}).records for place in ("none", "process"))
@@ -370,7 +370,7 @@ def test_a_solver_in_a_process_that_runs_out_of_its_budget_is_recorded_alike() -
 def test_processor_time_of_several_threads_counts_as_out_of_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: float, counted: bool
 ) -> None:
-    """The processor time that arena measures is made up, because a test cannot keep several processors busy."""
+    """The measured CPU time is simulated, because a test cannot keep several cores busy."""
     monkeypatch.setattr(ProcessorUse, "used_now", lambda self: used)
     file = tmp_path / "waits.py"
     file.write_text(

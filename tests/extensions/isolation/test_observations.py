@@ -56,8 +56,8 @@ def played(program: Path, game: str, can: str, **keys: Any) -> tuple[Results, li
     return results, [(int(process), json.loads(line)) for process, line in lines]
 
 
-def test_a_program_is_sent_its_observation_and_nothing_else(program: Path) -> None:
-    """Its card in each request, never that of the other; no match but its own side of it is told, and legal actions are."""
+def test_a_program_gets_only_its_own_observation(program: Path) -> None:
+    """Each request has its own card and its legal actions, but never the opponent's card or the opponent's side of a match."""
     results, sent = played(program, "two-cards", "choose,observe", rounds=8)
     assert {one.record.termination for one in results.played} == {"normal"}
     matches = [one.record.actions[:2] for one in results.played for _ in range(1)]
@@ -75,8 +75,8 @@ def test_a_program_is_sent_its_observation_and_nothing_else(program: Path) -> No
     assert Counter(seats) == {0: 8, 1: 8}
 
 
-def test_a_process_meets_a_deal_once(program: Path) -> None:
-    """Both matches of a round are played in two processes; other rounds may be played in the same ones."""
+def test_a_process_never_sees_a_deal_twice(program: Path) -> None:
+    """Both matches of a round use two processes. Other rounds may use the same processes."""
     _, sent = played(program, "race", "choose", rounds=6)
     processes = [process for process, message in sent if message["type"] == "start"]
     rounds = list(zip(processes[::2], processes[1::2], strict=True))
@@ -85,8 +85,8 @@ def test_a_process_meets_a_deal_once(program: Path) -> None:
     assert len(set(processes)) == 2
 
 
-def test_outcomes_of_chance_are_among_the_actions_so_far(program: Path) -> None:
-    """In a game without hidden information, every throw is sent with its face, as in the record."""
+def test_chance_outcomes_are_sent_with_the_previous_actions(program: Path) -> None:
+    """In a game without hidden information, every roll is sent with its face, as in the record."""
     results, sent = played(program, "race", "choose", rounds=3)
     told = {text for _, message in sent if message["type"] == "choose" for text in message["played"]}
     assert told & {"1", "2", "3", "4", "5", "6"}
@@ -98,14 +98,14 @@ def test_outcomes_of_chance_are_among_the_actions_so_far(program: Path) -> None:
         assert Race().is_terminal(state)
 
 
-def test_a_program_that_does_not_observe_is_refused(program: Path) -> None:
-    """With what to do about it; it loses nothing, and is not asked."""
+def test_a_program_without_observations_is_refused(program: Path) -> None:
+    """The message explains what to do. The program is not started and loses no match."""
     with pytest.raises(IsolationError, match="two-cards has hidden-information, so 'program' cannot play it; its hello must"):
         played(program, "two-cards", "choose", rounds=1)
 
 
 def test_an_agent_plays_the_same_wherever_it_runs() -> None:
-    """Records in arena's own process and in processes of their own are equal but for the clock."""
+    """Records in arena's process and in separate processes are equal except for times."""
     found = []
     for isolation in ("none", "process"):
         spec = {
@@ -119,8 +119,8 @@ def test_an_agent_plays_the_same_wherever_it_runs() -> None:
     assert len(found[0]) == 8
 
 
-def test_a_run_says_once_that_deals_are_shared() -> None:
-    """Of all boards with chance or hidden information, and of no others."""
+def test_a_note_about_shared_deals_is_printed_once() -> None:
+    """It names all boards with chance or hidden information, and no others."""
     keys: dict[str, Any] = {"agents": ["random", "noter"], "plugins": [PLUGIN], "rounds": 1}
     notes = load_spec({**keys, "games": ["two-cards", "race", "tic-tac-toe"]}).notes
     told = [note for note in notes if "same deals" in note]

@@ -138,14 +138,16 @@ OUTCOMES: dict[tuple[str, str], tuple[str, str]] = {
 }
 
 
-def test_every_oddity_is_looked_at(here: Played) -> None:
-    """So that none passes for want of a row."""
+def test_every_odd_agent_is_tested(here: Played) -> None:
+    """The list of expected results has a row for each agent."""
     assert {(board, deed_of(record)) for board in here for record in here[board]} == set(OUTCOMES)
 
 
 @pytest.mark.parametrize(("board", "deed"), OUTCOMES, ids=lambda text: text.replace(" ", "-"))
-def test_an_odd_agent_ends_the_same_wherever_it_runs(here: Played, elsewhere: Played, board: str, deed: str) -> None:
-    """As it should, on its own account, with records that are equal but for the clock."""
+def test_an_odd_agent_gets_the_same_result_with_and_without_isolation(
+    here: Played, elsewhere: Played, board: str, deed: str
+) -> None:
+    """The fault counts against this agent, and the records are equal except for times."""
     ending, words = OUTCOMES[board, deed]
     one, other = [[record for record in found[board] if deed_of(record) == deed] for found in (here, elsewhere)]
     for record in one:
@@ -158,7 +160,7 @@ def test_an_odd_agent_ends_the_same_wherever_it_runs(here: Played, elsewhere: Pl
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_cluster_and_a_store_accept_all_records_of_odd_agents(here: Played, board: str, tmp_path: Path) -> None:
-    """No record is refused, and all are read as they were written. Otherwise, other agents would lose their matches, too."""
+    """All records are read back unchanged. If a record were refused, other agents would lose their matches, too."""
     spec, records = spec_of(board, "none"), [record._replace(parameters=None) for record in here[board]]
     plan = Schedule(spec).take(1000)
     reader = Reader(spec)

@@ -97,8 +97,8 @@ def test_a_process_without_memory_does_not_play_the_next_match() -> None:
 
 
 @pytest.mark.parametrize("late", [LOST, AgentLost("crash", "its process ended with code 3"), FAILED])
-def test_a_fault_from_an_earlier_match_counts_in_no_later_one(late: object) -> None:
-    """The memory is measured, or the end of the process noticed, when the next match begins."""
+def test_a_fault_from_an_earlier_match_does_not_count_in_a_later_one(late: object) -> None:
+    """When the next match starts, the memory is measured, or the end of the process is noticed."""
     pool = make_pool([READY, MOVE, late], [READY])
     assert play(pool) is None
     assert play(pool, decides=False) is None
@@ -106,14 +106,14 @@ def test_a_fault_from_an_earlier_match_counts_in_no_later_one(late: object) -> N
 
 
 @pytest.mark.parametrize("answer", [LOST, FAILED])
-def test_a_new_process_answers_for_itself(answer: object) -> None:
+def test_a_fault_in_a_new_process_counts(answer: object) -> None:
     """An agent may also use too much memory when it is created."""
     pool = make_pool([READY, MOVE, LOST], [answer])
     assert play(pool) is None
     assert play(pool) == "memory"
 
 
-def test_an_exception_keeps_the_process() -> None:
+def test_a_process_is_kept_after_an_exception() -> None:
     pool = make_pool([READY, {**FAILED, "kind": "exception"}, READY])
     assert (play(pool), play(pool, decides=False), pool.started) == ("exception", None, 1)
 
@@ -213,15 +213,15 @@ def play_spec(tmp_path: Path, *agents: object) -> list[tuple[int | None, str]]:
 
 
 @pytest.mark.process
-def test_the_memory_of_a_match_is_not_missing_in_the_next(tmp_path: Path) -> None:
-    """230 MB of 400 in each match."""
+def test_memory_of_a_match_is_freed_before_the_next(tmp_path: Path) -> None:
+    """Each match uses 230 MB of 400 MB."""
     holder = {"agent": "cyclic", "megabytes": 230}
     ends = play_spec(tmp_path, holder, {"agent": "raiser", "megabytes": 230})
     assert sorted(ends, key=str) == [(0, "exception")] * 3 + [(1, "exception")] * 3
 
 
 @pytest.mark.process
-def test_an_agent_that_does_not_decide_uses_no_memory(tmp_path: Path) -> None:
-    """Each match ends with the first decision: either of the agent without memory, or of the one that cheats."""
+def test_an_agent_without_a_decision_is_not_charged_for_memory(tmp_path: Path) -> None:
+    """Each match ends with the first decision, made by the agent without memory or by the cheating agent."""
     ends = play_spec(tmp_path, "cheat", "hog")
     assert sorted(ends, key=str) == [(0, "illegal-action")] * 3 + [(0, "memory")] * 3

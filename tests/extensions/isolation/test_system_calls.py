@@ -128,8 +128,10 @@ def test_the_filter_denies_only_the_listed_system_calls(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", HEADERS)
-def test_no_older_twin_of_a_refused_call_is_left(machine: str) -> None:
-    """Newer calls have the name of an older one and a number: inotify_init1. Only clone stays, whose flags a filter can see."""
+def test_older_versions_of_refused_calls_are_refused(machine: str) -> None:
+    """Newer calls have the name of an older one and a number, such as inotify_init1. Only clone is allowed, because a filter can
+    check its flags.
+    """
     refused = {name for named in (DENIED, IGNORED, MISSING) for name in named}
     bases = {name.rstrip("0123456789") for name in refused}
     assert {name for name in numbers(machine) if name.rstrip("0123456789") in bases} - refused == {"clone"}
@@ -157,8 +159,10 @@ def test_the_filter_without_groups_keeps_processes_together(machine: str) -> Non
 
 
 @pytest.mark.parametrize("machine", HEADERS)
-def test_the_filter_without_a_controller_refuses_memory_that_nobody_sees(machine: str) -> None:
-    """Memory files, and shared mappings without a file, and threads with files of their own; no other mapping or thread."""
+def test_without_a_controller_the_filter_refuses_uncounted_memory(machine: str) -> None:
+    """These are memory files, shared mappings without a file, and threads with their own file table. Other mappings and threads
+    are allowed.
+    """
     known, architecture = numbers(machine), ARCHITECTURES[machine]
     hidden, usual = call_filter(machine, metered=False), call_filter(machine)
     for name, number in known.items():
@@ -175,8 +179,8 @@ def test_the_filter_without_a_controller_refuses_memory_that_nobody_sees(machine
     assert [verdict(hidden, architecture, known["close_range"], 3, 9, flags) for flags in (0, 2, 4)] == [ALLOW, EPERM, ALLOW]
 
 
-def test_other_architectures_are_refused_in_words() -> None:
-    """With what to use instead."""
+def test_other_architectures_are_refused_with_a_message() -> None:
+    """The message suggests an alternative."""
     with pytest.raises(
         IsolationError, match="supports only x86_64 or aarch64, and this machine is riscv64; use isolation: process"
     ):

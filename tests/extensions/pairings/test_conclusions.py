@@ -34,8 +34,8 @@ def repeated(pair: Pair, times: int) -> Pair:
 # One score
 
 
-def test_pairs_that_differ_carry_the_interval() -> None:
-    """Ten pairs played five times each say as much as ten pairs; with unequal repeats as much as Kish's number of them."""
+def test_the_interval_uses_distinct_pairs() -> None:
+    """Ten pairs played five times each count as ten pairs. With unequal repeats, Kish's effective number counts."""
     ten = [WON] * 6 + [LOST] * 4
     assert estimate_score([repeated(pair, 5) for pair in ten]) == replace(EloEstimate.of_pairs((4, 0, 0, 0, 6)), games=100)
     found = estimate_score([repeated(WON, 3), repeated(WON, 1), repeated(LOST, 2)])
@@ -46,8 +46,8 @@ def test_pairs_that_differ_carry_the_interval() -> None:
     assert found.score_high == pytest.approx(expected.score_high)
 
 
-def test_half_a_pair_is_part_of_the_score() -> None:
-    """As on the board, while a run goes on: three points of five."""
+def test_a_game_without_its_partner_is_part_of_the_score() -> None:
+    """On the board of an unfinished run, the score is three points of five."""
     half = Pair(Pair.of(1, 0).forward, Pair.of(1, 0).backward.times(0))
     assert estimate_score([WON, LOST, half]).score == 3 / 5
     assert estimate_score([half]).score == 1
@@ -72,8 +72,8 @@ def test_a_decided_test_names_the_rejected_hypothesis(test: Sprt, verdict: Any, 
     assert test.explain(verdict, "d3", "d2") == words
 
 
-def test_hypotheses_have_their_unit() -> None:
-    """The model is named."""
+def test_hypotheses_are_shown_with_their_unit() -> None:
+    """The text also names the model."""
     assert Sprt(-5, 0).describe() == "H0: -5, H1: 0 normalised Elo"
     assert Sprt(0, 10, model="logistic").describe() == "H0: 0, H1: +10 Elo"
 
@@ -97,7 +97,7 @@ def test_a_board_describes_its_test(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("going", ["at_score", "under_h0", "under_h1"])
 def test_the_forecast_is_the_mean_of_simulated_tests(going: str) -> None:
-    """Gaussian walks of the ratio from where a test stands after 48 pairs: the mean number of steps to either bound."""
+    """The simulation uses Gaussian random walks of the ratio after 48 pairs, and averages the number of steps to either bound."""
     test, counts = Sprt(0, 50), (2, 9, 20, 12, 5)
     llr = log_likelihood_ratio(counts, test)
     ahead = forecast(test, counts, llr)

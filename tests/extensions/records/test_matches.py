@@ -147,8 +147,8 @@ def test_a_line_sums_up_its_record(store: Path, run_command: Callable[..., str])
         assert match["seconds"] == pytest.approx(SIZES["time"](record) / 1e9)
 
 
-def test_a_table_ends_with_a_command_to_type_next(store: Path, run_command: Callable[..., str]) -> None:
-    """The table has the requested number of lines, the number of all matches, and a command that works."""
+def test_a_table_ends_with_a_suggested_command(store: Path, run_command: Callable[..., str]) -> None:
+    """The table has the requested number of lines, the total number of matches, and a command that works."""
     text = run_command("matches", store, "--agent", "raiser", "--opponent", "greedy", "--result", "fault", "--limit", 2)
     lines = text.splitlines()
     assert lines[0].split() == ["Number", "Id", "Round", "Seats", "Result", "Moves", "Nodes", "ms", "Ending"]

@@ -99,8 +99,8 @@ def read(store: Path) -> list[Any]:
         return [record for record, _ in opened.records(boards=True)]
 
 
-def test_mistakes_are_found_with_their_costs_and_nothing_else(store: Path) -> None:
-    """The sum of the losses in each position is the one that all lines of play give."""
+def test_only_mistakes_are_listed_with_their_losses(store: Path) -> None:
+    """In each position, the sum of the losses agrees with a search of all lines of play."""
     registry = load_plugins()
     (part,) = registry.parts[Feedback.kind].values()
     reviewer = part.open(store, registry, ())
@@ -125,8 +125,8 @@ def test_mistakes_are_found_with_their_costs_and_nothing_else(store: Path) -> No
     assert not place_of(store).exists()
 
 
-def test_it_stops_when_its_time_is_over_and_continues_later(store: Path) -> None:
-    """Each time it judges at least one more decision, even without any time; the last decisions of matches come first."""
+def test_a_review_stops_at_its_time_limit_and_continues_later(store: Path) -> None:
+    """Each call judges at least one more decision, even without any time. The last decisions of matches come first."""
     reviewer = LatestReviewer(store, load_plugins(), ())
     keys = [record.id for record in read(store)]
     first = reviewer.find_costly("erring", keys, 3, 0.0)

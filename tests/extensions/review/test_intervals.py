@@ -92,18 +92,20 @@ def percentile(matches: list[Match]) -> tuple[float, float] | None:
 @pytest.mark.parametrize(
     ("times", "least", "most"), [(150, 0.88, 1.0), pytest.param(4000, 0.925, 0.975, marks=pytest.mark.proof)]
 )
-def test_the_interval_of_the_mean_loss_covers_it(
+def test_the_interval_covers_the_mean_loss(
     name: str, times: int, least: float, most: float, record_property: Callable[[str, object], None]
 ) -> None:
-    """With 20, 40 and 100 matches."""
+    """The numbers of matches are 20, 40 and 100."""
     shares = [cover(POPULATIONS[name], matches, times, logarithmic) for matches in (20, 40, 100)]
     record_property("share of 95 % intervals that hold", ", ".join([f"{share:.1%}" for share in shares]))
     assert all(least <= share <= most for share in shares)
 
 
 @pytest.mark.proof
-def test_other_intervals_cover_less(record_property: Callable[[str, object], None]) -> None:
-    """The worst share over all populations, with 20 matches, of the symmetric interval and of bootstrap percentiles."""
+def test_other_intervals_have_less_coverage(record_property: Callable[[str, object], None]) -> None:
+    """The test compares the lowest coverage over all populations, with 20 matches, of the symmetric interval and of bootstrap
+    percentiles.
+    """
     worst = {
         kind.__name__: min(cover(population, 20, 1000, kind) for population in POPULATIONS.values())
         for kind in (logarithmic, symmetric, percentile)
@@ -112,8 +114,8 @@ def test_other_intervals_cover_less(record_property: Callable[[str, object], Non
     assert worst["logarithmic"] > max(worst["symmetric"], worst["percentile"])
 
 
-def test_the_bounds_are_scipys_on_the_scale_of_the_logarithm() -> None:
-    """One decision in each match; the delta method divides the standard error by the mean."""
+def test_the_bounds_agree_with_scipy_on_the_logarithmic_scale() -> None:
+    """Each match has one decision. The delta method divides the standard error by the mean."""
     losses = [0.0, 0.0, 1.0, 0.5, 0.0, 2.0]
     mean, low, high = estimate_loss(losses, [1] * 6)
     reach = stats.t.ppf(0.975, 5) * stats.sem(losses) / np.mean(losses)

@@ -96,7 +96,7 @@ def hold_to_twin(game: Game, states: Iterable[Any], asked: Asked) -> int:
 
 
 def test_some_positions_of_tic_tac_toe_are_judged_as_by_brute_force() -> None:
-    """Each action of every 60th position has the loss that all lines of play give."""
+    """The test covers each action in every 60th position. Brute force searches all lines of play."""
     game = TicTacToe()
     states = list(reachable(game))
     assert len(states) == 4_520  # of 5,478: the others are over
@@ -106,7 +106,7 @@ def test_some_positions_of_tic_tac_toe_are_judged_as_by_brute_force() -> None:
 
 @pytest.mark.proof
 def test_all_positions_of_tic_tac_toe_are_judged_as_by_brute_force() -> None:
-    """Each of the 16,167 actions in the 4,520 positions that are not over has the loss that all lines of play give."""
+    """The test covers all 16,167 actions in the 4,520 unfinished positions. Brute force searches all lines of play."""
     game = TicTacToe()
     assert hold_to_twin(game, reachable(game), judge(game, "exact")) == 16_167
 
@@ -144,8 +144,8 @@ def arena_games():
 '''
 
 
-def test_nim_is_judged_by_the_theorem_of_bouton(tmp_path: Path) -> None:
-    """A move loses if and only if the sum of the heaps without carry was not 0 before and is not 0 after it (Bouton, 1901)."""
+def test_verdicts_in_nim_agree_with_boutons_theorem(tmp_path: Path) -> None:
+    """A move loses if and only if the nim-sum was not 0 before and is not 0 after it (Bouton, 1901)."""
     file = tmp_path / "nim.py"
     file.write_text(NIM)
     game = load_plugins([str(file)]).game("nim-of-heaps")()
@@ -172,15 +172,15 @@ def after_random_plies(game: Game, plies: int, seed: int) -> Any:
 
 
 def test_connect_four_on_4x5_is_judged_as_by_brute_force() -> None:
-    """With half of the board full, every verdict is that of all lines of play."""
+    """Half of the board is full, and brute force searches all lines of play."""
     game = ConnectFour(rows=4, columns=5)
     states = [after_random_plies(game, 11, seed) for seed in range(6)]
     assert hold_to_twin(game, states, judge(game, "exact", rows=4, columns=5)) == sum(len(game.actions(one)) for one in states)
 
 
 @pytest.mark.parametrize(("rows", "columns", "plies"), [(4, 4, 6), (4, 5, 12), (5, 5, 17)])
-def test_open_spiel_has_the_same_losses(rows: int, columns: int, plies: int, missing: Callable[[str, str], None]) -> None:
-    """The values that open_spiel's minimax finds for the position and all its successors are those of the verdicts."""
+def test_losses_agree_with_open_spiel(rows: int, columns: int, plies: int, missing: Callable[[str, str], None]) -> None:
+    """The losses are computed from open_spiel's minimax values of the position and its successors."""
     try:
         import pyspiel
         from open_spiel.python.algorithms.minimax import alpha_beta_search as search
@@ -242,7 +242,7 @@ def hold_to_distances(puzzle: SlidingTiles, states: Sequence[Any], away: dict[An
     return actions
 
 
-def test_some_states_of_the_eight_puzzle_have_the_regret_of_their_distances() -> None:
+def test_regrets_in_some_states_of_the_eight_puzzle_agree_with_distances() -> None:
     """A move away from the goal costs two moves."""
     puzzle = SlidingTiles()
     away = distances(puzzle, 13)
@@ -251,8 +251,8 @@ def test_some_states_of_the_eight_puzzle_have_the_regret_of_their_distances() ->
 
 
 @pytest.mark.proof
-def test_all_states_of_the_eight_puzzle_have_the_regret_of_their_distances() -> None:
-    """All 181,440 states, from the farthest to the nearest, so that the way from one answers many."""
+def test_regrets_in_all_states_of_the_eight_puzzle_agree_with_distances() -> None:
+    """The 181,440 states are judged from the farthest to the nearest, so each solution answers many later questions."""
     puzzle = SlidingTiles()
     away = distances(puzzle)
     assert len(away) == 181_440
@@ -289,7 +289,7 @@ def arena_games():
 
 
 def test_a_step_into_a_dead_end_is_decisive(tmp_path: Path) -> None:
-    """The loss is no number, because nothing leads to a goal from there."""
+    """The loss is not a number, because no goal can be reached from there."""
     file = tmp_path / "corner.py"
     file.write_text(CORNER)
     asked = judge(load_plugins([str(file)]).game("corner")(), "regret", plugin=str(file))
@@ -342,8 +342,8 @@ def dial_distances() -> dict[int, int]:
     return away
 
 
-def test_an_optimal_step_loses_nothing_although_costs_are_rounded(tmp_path: Path) -> None:
-    """Sums of 0.1 and 0.3 in another order differ by errors of rounding, which are no regret."""
+def test_an_optimal_step_has_no_regret_despite_rounding_errors(tmp_path: Path) -> None:
+    """Sums of 0.1 and 0.3 in another order have different rounding errors."""
     file = tmp_path / "dial.py"
     file.write_text(DIAL)
     puzzle, away = load_plugins([str(file)]).game("dial")(), dial_distances()
@@ -397,7 +397,7 @@ def arena_games():
 
 
 def test_chance_is_judged_by_the_mean_of_its_outcomes(tmp_path: Path) -> None:
-    """Half a point for sure, 0 by the coin, and a sixteenth by the die: computed by hand."""
+    """Computed by hand, the values are 1/2 for the safe action, 0 for the coin, and 1/16 for the die."""
     file = tmp_path / "gamble.py"
     file.write_text(GAMBLE)
     asked = judge(load_plugins([str(file)]).game("gamble")(), "exact", plugin=str(file))
@@ -408,7 +408,7 @@ def test_chance_is_judged_by_the_mean_of_its_outcomes(tmp_path: Path) -> None:
 
 
 def test_kuhn_poker_is_judged_by_its_equilibrium() -> None:
-    """The losses of three famous errors, from the equilibria of H. W. Kuhn, 1950, by hand."""
+    """The losses of three known errors are computed by hand from the equilibria of H. W. Kuhn (1950)."""
     game = KuhnPoker()
     asked = judge(game, "equilibrium")
     fold_king, call_jack, bet_queen = asked(("JK", "b"), "pass"), asked(("KJ", "b"), "bet"), asked(("QJ", ""), "bet")
@@ -424,8 +424,8 @@ def test_kuhn_poker_is_judged_by_its_equilibrium() -> None:
     assert passed.grade == BEST
 
 
-def test_an_estimate_has_no_class() -> None:
-    """With the queen against a bet, searches in the open call: they fold to the king and call the jack. No mistake."""
+def test_an_estimate_is_never_called_a_mistake() -> None:
+    """With a queen against a bet, searches of single deals fold against the king and call against the jack."""
     found = judge(KuhnPoker(), "estimate", nodes=100)(("KQ", "b"), "pass")
     assert found is not None
     assert (found.grade, found.judge) == (None, "estimate")
@@ -433,8 +433,8 @@ def test_an_estimate_has_no_class() -> None:
 
 
 @pytest.mark.parametrize(("shallow", "deep", "grade"), [(-0.5, -0.6, DECISIVE), (0.2, -0.6, None), (0.2, 0.15, INACCURACY)])
-def test_an_inexact_verdict_needs_both_efforts(shallow: float, deep: float, grade: str | None) -> None:
-    """The value of the action at half the budget and at all of it, if the best action is worth 0.3: classes must agree."""
+def test_an_inexact_verdict_needs_agreement_of_both_budgets(shallow: float, deep: float, grade: str | None) -> None:
+    """The best action is worth 0.3. The values at half and at the full budget must give the same class."""
     game = ConnectFour()
     state = game.initial(random.Random(0))
     after = game.result(state, 1)
@@ -549,7 +549,7 @@ def test_a_move_that_loses_is_never_best_where_all_random_play_ends_alike(tmp_pa
     ("players", "zero_sum", "chance"), [(2, True, True), (2, False, False), (3, False, False), (1, False, False)]
 )
 def test_a_search_that_sees_no_difference_gives_no_verdict(tmp_path: Path, players: int, zero_sum: bool, chance: bool) -> None:
-    """No search sees the end after 300 steps, and there is no heuristic, so every action looks equal."""
+    """The game ends after 300 steps, beyond any search, and has no heuristic, so all actions look equal."""
     file = tmp_path / "chase.py"
     file.write_text(CHASE)
     game = load_plugins([str(file)]).game("dance")(players=players, zero_sum=zero_sum, chance=chance)
@@ -558,8 +558,8 @@ def test_a_search_that_sees_no_difference_gives_no_verdict(tmp_path: Path, playe
     assert asked((0, 0), 1) is None
 
 
-def test_the_move_limit_is_that_of_the_matches() -> None:
-    """A match that the limit ended shows the limit; without one, the default of the game counts."""
+def test_the_move_limit_of_the_matches_applies() -> None:
+    """A match that ended at the limit shows the limit. Otherwise, the default of the game applies."""
     game = ConnectFour()
     ended = arena.play("connect-four", ["random", "random"], limits={"moves": 5})
     assert (ended.termination, ended.moves) == ("move-limit", 5)
@@ -569,7 +569,7 @@ def test_the_move_limit_is_that_of_the_matches() -> None:
 
 
 def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
-    """One line says so."""
+    """The output has one line about this."""
     game = load_plugins().game("rock-paper-scissors")()
     board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), None)
     assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge in this release supports such games"
@@ -659,8 +659,8 @@ def edges(tmp_path: Path) -> str:
     return str(tmp_path / "edges.py")
 
 
-def test_a_loss_at_the_edge_of_a_class_has_the_class_of_its_whole_number(edges: str) -> None:
-    """A tenth of the range 60 is 6, and three tenths are 18, as whole numbers say without errors of rounding."""
+def test_a_loss_at_the_edge_of_a_class_is_classified_exactly(edges: str) -> None:
+    """For the range 60, a tenth is 6 and three tenths are 18, without rounding errors."""
     asked = judge(load_plugins([edges]).game("take-60")(), "exact", plugin=edges)
     for lost in range(61):
         verdict = asked("start", 60 - lost)
@@ -679,7 +679,7 @@ def test_a_later_win_does_not_lower_the_class_of_a_loss(edges: str) -> None:
 
 
 def test_a_regret_of_a_tenth_is_an_inaccuracy_for_every_cost(edges: str) -> None:
-    """All costs are whole thousandths; a regret of at most a tenth of the optimal cost is an inaccuracy."""
+    """The test tries all costs in thousandths. A regret of at most a tenth of the optimal cost is an inaccuracy."""
     for hundredths in range(1, 101):
         asked = judge(load_plugins([edges]).game("detour")(hundredths=hundredths), "regret", plugin=edges, hundredths=hundredths)
         found = [asked("start", action) for action in ("short", "tenth", "more")]

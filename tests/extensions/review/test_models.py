@@ -33,10 +33,10 @@ def solve(game: TicTacToe, state: Any) -> float:
     return min(values) if game.to_move(state) else max(values)
 
 
-def test_the_regret_of_a_model_and_its_gap(
+def test_the_regret_of_a_model_has_an_interval(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Mean losses with intervals, against a search of the whole tree; answers in prose are counted apart and are no regret."""
+    """Mean losses agree with a search of the whole tree. Answers in prose are counted separately and have no regret."""
     monkeypatch.chdir(tmp_path)
     with serving(knows_the_name) as stub:
         model = {"agent": "llm", "url": stub.url, "model": "m", "disguise": {"sweep": [False, True]}}

@@ -27,7 +27,7 @@ def decide(**changes: Any) -> Judged:
     ],
 )
 def test_long_matches_have_wide_groups_of_plies(plies: int, names: list[str]) -> None:
-    """At most 8 groups, whose width is a multiple of 5. Each group has all its decisions."""
+    """There are at most 8 groups, whose width is a multiple of 5. Each group contains all of its decisions."""
     found = sum_up(0, "one", [decide(number=ply, ply=ply) for ply in range(plies)], {}).by_ply
     assert [group.name for group in found] == names
     width = int(names[0].split()[-1])
@@ -42,15 +42,15 @@ def test_long_matches_have_wide_groups_of_plies(plies: int, names: list[str]) ->
         ([2, 400], ["2", "360 to 409"]),
     ],
 )
-def test_many_legal_actions_have_wide_groups(choices: list[int], names: list[str]) -> None:
-    """Numbers below 10 stay alone; above them, there are at most 8 groups, whose width is a multiple of 10."""
+def test_large_numbers_of_legal_actions_are_grouped(choices: list[int], names: list[str]) -> None:
+    """Numbers below 10 have their own group. Above, there are at most 8 groups, whose width is a multiple of 10."""
     found = sum_up(0, "one", [decide(number=number, choices=count) for number, count in enumerate(choices)], {}).by_choices
     assert [group.name for group in found] == names
     assert sum(group.decisions for group in found) == len(choices)
 
 
-def test_openings_with_long_names_get_lines_of_their_own() -> None:
-    """Positions of othello in a row would be a line of 1,000 letters."""
+def test_openings_with_long_names_get_their_own_lines() -> None:
+    """Positions of Othello on one line would take 1,000 characters."""
     board = "......../......../...o..../..oo..../...ox.../...xx.../....x.../........ x"
     found = sum_up(0, "one", [decide(number=0, opening=board), decide(number=1, opening="initial")], {})
     lines = list(groups_lines(found))
@@ -59,7 +59,9 @@ def test_openings_with_long_names_get_lines_of_their_own() -> None:
 
 @pytest.mark.parametrize(("exact", "estimated"), [(0, 6), (2, 6)])
 def test_the_table_and_the_lines_below_it_agree_on_estimates(exact: int, estimated: int) -> None:
-    """A decision with only an estimate is not judged in either place. Counted by hand: all decisions but the exact ones."""
+    """A decision with only an estimate counts as not judged in both places. The count by hand is all decisions except the exact
+    ones.
+    """
     decisions = [decide(number=number, grade=BEST, loss=0.0) for number in range(exact)]
     decisions += [decide(number=exact + number, grade=None, judge="estimate") for number in range(estimated)]
     review = sum_up(0, "one", decisions, {})

@@ -192,7 +192,7 @@ def trust(tmp_path: Path) -> str:
 @pytest.mark.parametrize("name", ["exact", "search"])
 @pytest.mark.parametrize("first", ["honour", "betray"])
 def test_a_tie_of_another_seat_leaves_no_verdict_in_either_order(trust: str, first: str, name: str) -> None:
-    """Trust is worth 10 or 0, so neither it nor 5 for sure is a mistake, but 0 for sure loses 5 to 10."""
+    """Trust is worth 10 or 0, so neither trust nor a certain 5 is a mistake. A certain 0 loses 5 to 10."""
     game = load_plugins([trust]).game("trust")(first=first)
     asked = judge(game, name, plugin=trust, first=first)
     found = [asked("start", action) for action in ("safe", "trust", "burn")]
@@ -201,7 +201,7 @@ def test_a_tie_of_another_seat_leaves_no_verdict_in_either_order(trust: str, fir
 
 @pytest.mark.parametrize(("taken", "grade"), [(7, MISTAKE), (5, DECISIVE)], ids=["less than 3 of 10", "4 of 10"])
 def test_a_decisive_mistake_loses_three_tenths_of_the_range(taken: int, grade: str, tmp_path: Path) -> None:
-    """Returns from 0 to 10, of which the mover could have 9 and takes 2 or 4 less: no result is a win or a loss."""
+    """Returns range from 0 to 10. The mover could get 9, and takes 2 or 4 less. No result is a win or a loss."""
     (tmp_path / "take.py").write_text(TAKE)
     game = load_plugins([str(tmp_path / "take.py")]).game("take")()
     verdict = judge(game, "exact", plugin=str(tmp_path / "take.py"))("start", taken)
@@ -270,8 +270,8 @@ def list_values(game: Game) -> Iterator[dict[str, float]]:
 def test_a_verdict_holds_for_all_subgame_perfect_choices(
     tmp_path: Path, seats: int, depth: int, odds: bool, trees: int, missing: int
 ) -> None:
-    """The loss is the same for all of them. If it is the same, there is a verdict, except in at most a few large trees: intervals
-    do not say which values of two seats occur together.
+    """There is a verdict if the loss is the same for all of these choices. A few large trees are exceptions, because intervals do
+    not show which values of two seats occur together.
     """
     (tmp_path / "trees.py").write_text(TREES)
     plugin = str(tmp_path / "trees.py")
@@ -305,10 +305,10 @@ def test_a_verdict_holds_for_all_subgame_perfect_choices(
 @pytest.mark.parametrize("limits", [{}, {"nodes": 100_000}], ids=["whole", "step by step"])
 @pytest.mark.parametrize("search", [MCTS(rollouts=100), Expectimax(depth=8)], ids=["mcts", "expectimax"])
 @pytest.mark.parametrize("first", ["honour", "betray"])
-def test_a_value_that_another_seat_decides_without_a_reason_is_not_proven(
+def test_a_value_that_depends_on_an_indifferent_seat_is_not_proven(
     trust: str, first: str, search: Agent, limits: dict[str, int]
 ) -> None:
-    """Seat 1 decides whether seat 0, which trusts it, gets 10 or 0, so the value 5 is the only one that is certain."""
+    """Seat 1 decides whether seat 0, which trusts it, gets 10 or 0, so only the value 5 is certain."""
     game = load_plugins([trust]).game("trust")(first=first)
     first_decision, *rest = arena.play(game, [search, Expectimax()], limits=limits).decisions
     assert not first_decision.exact
@@ -337,7 +337,7 @@ class Wait(Game):
 
 
 def test_a_win_whose_length_another_seat_decides_is_not_proven() -> None:
-    """It comes after 2 or 3 plies, as seat 1 likes, so `win in 2` is no proof. Seat 2 loses in 1 for certain."""
+    """Seat 1 decides whether it takes 2 or 3 plies, so `win in 2` is not proven. Seat 2 certainly loses in 1 ply."""
     record = arena.play(Wait(), [Expectimax(depth=5), Expectimax(depth=5), Expectimax(depth=5)])
     assert (record.decisions[0].value, record.decisions[0].exact) == (1 - 2e-6, False)
 
@@ -346,7 +346,7 @@ def test_a_win_whose_length_another_seat_decides_is_not_proven() -> None:
 def test_a_proven_value_holds_for_all_subgame_perfect_choices(
     tmp_path: Path, seats: int, depth: int, odds: bool, trees: int
 ) -> None:
-    """The list of all of them has this value alone. If it has another one, the value is not proven."""
+    """All of these choices have this value. If another value occurs, the value is not proven."""
     (tmp_path / "trees.py").write_text(TREES)
     kind = load_plugins([str(tmp_path / "trees.py")]).game("trees")
     seen: Counter[str] = Counter()
@@ -366,7 +366,7 @@ def test_a_proven_value_holds_for_all_subgame_perfect_choices(
 def test_a_review_names_the_ties_and_a_comparison_is_withheld(
     tmp_path: Path, trust: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Each match has one decision of seat 0 without a verdict. More effort would not help, and is not proposed."""
+    """Seat 0 has one decision without a verdict in each match. More effort would not help, so it is not suggested."""
     agents = ["random", {"agent": "random", "label": "other"}]
     store = str(tmp_path / "cup.db")
     results = arena.run({"game": "trust", "agents": agents, "plugins": [trust], "rounds": 6, "seed": 1}, store=store)
@@ -390,7 +390,7 @@ def test_a_review_names_the_ties_and_a_comparison_is_withheld(
 
 
 def test_only_a_zero_sum_game_for_two_gets_the_factor_for_returns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """In another game, returns are not the losses of the opponent minus the own ones. In this tree, no decision has a tie."""
+    """In other games, returns are not the difference of the players' losses. No decision in this tree has a tie."""
     (tmp_path / "trees.py").write_text(TREES)
     store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "trees.py")
     agents = ["random", {"agent": "random", "label": "other"}]

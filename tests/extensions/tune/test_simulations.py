@@ -133,7 +133,7 @@ def test_the_optimum_of_two_options_is_found() -> None:
     assert sum(tune_planted(seed) >= 0.9 for seed in range(1000, 1003)) >= 2
 
 
-def test_nothing_is_found_without_an_effect() -> None:
+def test_no_better_options_are_found_without_an_effect() -> None:
     assert not any(tune_flat(seed) for seed in range(1000, 1002))
 
 

@@ -57,7 +57,7 @@ def points(records: tuple[Record, ...], label: str, other: str) -> list[float]:
 
 
 def test_python_and_c_play_tic_tac_toe_without_a_mistake(python: Agent, c: Agent) -> None:
-    """Perfect play is a draw: neither they nor alpha-beta lose, and random never wins."""
+    """Perfect play is a draw. Neither program nor alpha-beta loses, and random play never wins."""
     records = played("tic-tac-toe", python, c, "alpha-beta", "random")
     for one, other in (("python", "c"), ("python", "alpha-beta"), ("c", "alpha-beta")):
         assert points(records, one, other) == [0.0] * 4
@@ -69,8 +69,8 @@ def test_python_and_c_play_tic_tac_toe_without_a_mistake(python: Agent, c: Agent
     assert {(decision.nodes, decision.value) for decision in from_the_empty_board} == {(549_945, 0.0)}
 
 
-def test_python_solves_puzzles_in_as_few_slides_as_can_be(python: Agent) -> None:
-    """As many as A* with an admissible heuristic needs, for either goal and a board that is not square."""
+def test_python_solves_puzzles_with_the_fewest_slides(python: Agent) -> None:
+    """A* with an admissible heuristic needs as many slides, for either goal and on a board that is not square."""
     for game in ({"rows": 3, "columns": 3}, {"rows": 2, "columns": 4, "goal": "blank-first"}):
         records = played({"name": "sliding-tiles", **game}, python, "a-star")
         lengths = [
@@ -81,8 +81,8 @@ def test_python_solves_puzzles_in_as_few_slides_as_can_be(python: Agent) -> None
         assert all(record.solved for record in records)
 
 
-def test_javascript_plays_connect_four_to_the_end(javascript: Agent) -> None:
-    """Where it looks to the end of the game, its values and those of alpha-beta agree on who wins, ply by ply."""
+def test_javascript_agrees_with_alpha_beta_at_the_end_of_connect_four(javascript: Agent) -> None:
+    """In searches to the end of the game, its values and those of alpha-beta agree on the winner at every ply."""
     board = {"name": "connect-four", "rows": 4, "columns": 3, "in_a_row": 3}
     records = played(board, javascript | {"depth": 12}, "alpha-beta")
     for record in records:
@@ -91,14 +91,14 @@ def test_javascript_plays_connect_four_to_the_end(javascript: Agent) -> None:
         assert {(value > 0.9) - (value < -0.9) for value in values} == {record.returns[0]}
 
 
-def test_javascript_wins_and_blocks(javascript: Agent) -> None:
-    """Four plies deep on the usual board, random has no chance; and Node starts in half a gigabyte of memory."""
+def test_javascript_beats_random_play(javascript: Agent) -> None:
+    """It searches four plies on the standard board. Node starts with half a gigabyte of memory."""
     records = played("connect-four", javascript, "random", limits={"memory_mb": 512})
     assert points(records, "javascript", "random") == [1.0] * 4
 
 
-def test_an_agent_declines_a_game_that_it_does_not_know(python: Agent, c: Agent, javascript: Agent) -> None:
-    """That is its own exception, with its own words."""
+def test_an_agent_refuses_a_game_that_it_does_not_know(python: Agent, c: Agent, javascript: Agent) -> None:
+    """The exception and its message come from the agent."""
     for agent in (python, c, javascript):
         results = run({"game": "othello", "agents": [agent, "random"], "rounds": 1})
         for record in results.records:
@@ -107,7 +107,7 @@ def test_an_agent_declines_a_game_that_it_does_not_know(python: Agent, c: Agent,
             assert str(record.message).startswith("knows ")
 
 
-def test_all_of_them_play_in_the_sandbox(python: Agent, c: Agent, javascript: Agent, bubblewrap: str) -> None:
-    """Where each sees its own program and nothing else."""
+def test_all_example_programs_play_in_the_sandbox(python: Agent, c: Agent, javascript: Agent, bubblewrap: str) -> None:
+    """Each program sees only its own files."""
     played("tic-tac-toe", python, c, isolation="sandbox")
     played("connect-four", javascript, "random", isolation="sandbox")

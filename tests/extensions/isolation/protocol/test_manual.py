@@ -43,8 +43,8 @@ def without_versions(line: str) -> dict[str, Any]:
     return {key: value for key, value in message.items() if key not in left_out}
 
 
-def test_the_page_has_its_parts() -> None:
-    """So that no test passes for want of something to look at."""
+def test_the_page_has_all_parts_that_the_tests_use() -> None:
+    """Otherwise, other tests could pass because they find nothing to check."""
     assert set(TRANSCRIPTS) == {"game", "puzzle", "stop"}
     assert len(ENDINGS) >= 15
     assert {ending for _, ending in ENDINGS} == {"illegal-action", "exception", "memory", "crash"}
@@ -53,7 +53,7 @@ def test_the_page_has_its_parts() -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("name", BY_ARENA)
 def test_arenas_host_answers_as_in_the_transcript(name: str) -> None:
-    """Given arena's lines, `python -m arena_isolation.agent_host` gives the answers of the page."""
+    """`python -m arena_isolation.agent_host` gets arena's lines, and gives the answers of the page."""
     text = TRANSCRIPTS[name][1]
     command = [sys.executable, "-m", "arena_isolation.agent_host"]
     requests = "\n".join([*said(text, ">"), '{"type":"quit"}']) + "\n"
@@ -63,8 +63,10 @@ def test_arenas_host_answers_as_in_the_transcript(name: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", BY_ARENA)
-def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given the program's answers, arena sends the lines of the page, and records what it would without a process."""
+def test_arena_sends_the_requests_of_the_transcript(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the answers of the page, arena sends the lines of the page. The record equals the record of an agent in arena's
+    process.
+    """
     spec, text = TRANSCRIPTS[name]
     script = tmp_path / "script"
     script.write_text(text)
@@ -86,7 +88,7 @@ def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch:
 
 @pytest.mark.process
 def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path, long_margin: None) -> None:
-    """The third transcript, from arena's side: `stop` comes, `best` counts, and the fields of the report are recorded."""
+    """In the third transcript, `stop` arrives, `best` counts, and the fields of the report are recorded."""
     spec, text = TRANSCRIPTS["stop"]
     (tmp_path / "script").write_text(text)
     agent = tmp_path / "my_agent"
@@ -121,24 +123,24 @@ def first(command: list[str], **more: Any) -> Record:
 
 @pytest.mark.process
 @pytest.mark.parametrize(("answer", "ending"), ENDINGS)
-def test_errors_end_as_the_page_describes(answer: str, ending: str, tmp_path: Path) -> None:
-    """Each row of the table, as the answer of a program."""
+def test_errors_have_the_documented_consequences(answer: str, ending: str, tmp_path: Path) -> None:
+    """Each row of the table is tested as an answer of a program."""
     record = first(answering(tmp_path, answer))
     assert (record.termination, record.seat, record.returns) == (ending, 0, (-1.0, 1.0)), record.message
 
 
 @pytest.mark.process
 @pytest.mark.parametrize(("said", "kept"), [("1e301", 1e301), ("-1.7e308", -1.7e308), ("1" + 300 * "0", 1e300), ("0", 0.0)])
-def test_a_value_may_be_any_number_that_a_double_holds(said: str, kept: float, tmp_path: Path) -> None:
-    """It goes into the record as it is; one that is larger, the table of the page has."""
+def test_a_value_may_be_any_finite_double(said: str, kept: float, tmp_path: Path) -> None:
+    """It is recorded unchanged. Larger numbers have a row in the table of the page."""
     record = first(answering(tmp_path, f'{{"type":"action","action":"1","value":{said}}}'))
     assert record.termination == "illegal-action"  # its second action is the first again
     assert record.decisions[0].value == kept
 
 
 @pytest.mark.process
-def test_a_program_cannot_start_its_clock_again(tmp_path: Path) -> None:
-    """Only arena's own host announces that it loads compiled code."""
+def test_a_program_cannot_restart_its_clock(tmp_path: Path) -> None:
+    """Only arena's own host may announce that it loads compiled code."""
     for said in ('{"type":"again","loading":true}', '{"type":"again"}'):
         record = first(answering(tmp_path, said), limits={"seconds": 60})
         assert (record.termination, record.seat) == ("crash", 0)
@@ -146,16 +148,16 @@ def test_a_program_cannot_start_its_clock_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_whole_number_beyond_every_double_is_a_crash(tmp_path: Path) -> None:
-    """JSON has no limit for it, and so a program may say it."""
+def test_an_integer_above_the_range_of_doubles_is_a_crash(tmp_path: Path) -> None:
+    """JSON does not limit integers, so a program can send one."""
     record = first(answering(tmp_path, f'{{"type":"action","action":"1","value":1{400 * "0"}}}'))
     assert (record.termination, record.seat) == ("crash", 0)
     assert "value: expected a finite number or null, got 1000" in str(record.message)
 
 
 @pytest.mark.process
-def test_the_shortest_agent_plays_to_the_end(tmp_path: Path) -> None:
-    """In fifteen lines, as it stands on the page."""
+def test_the_shortest_agent_of_the_page_plays_a_match(tmp_path: Path) -> None:
+    """It has fifteen lines."""
     (code,) = re.findall(r"<!-- file: my_agent.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
     assert len([line for line in code.splitlines() if line.strip()]) <= 15
     (tmp_path / "my_agent.py").write_text(code)
@@ -170,8 +172,8 @@ def test_the_shortest_agent_plays_to_the_end(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["type"] == "hello"
 
 
-def test_the_spec_of_the_page_is_sound(tmp_path: Path) -> None:
-    """Every entry names a program that is there, in one of the ways to name it."""
+def test_the_spec_of_the_page_is_valid(tmp_path: Path) -> None:
+    """Every entry names an existing program, each in a different way."""
     spec = PAGE.partition("```yaml\n")[2].partition("```")[0].replace("[node,", f"[{sys.executable},")
     for name in ("my_agent.py", "javascript_agent.js", "c_agent"):
         (tmp_path / name).touch(0o755)
@@ -183,7 +185,7 @@ def test_the_spec_of_the_page_is_sound(tmp_path: Path) -> None:
 
 
 def test_every_key_of_the_transcripts_is_in_the_tables() -> None:
-    """Each key of each message, by either side."""
+    """This covers each key of each message, in both directions."""
     tables = "\n".join(part for part in PAGE.split("\n\n") if part.startswith("|") or "Python host" in part)
     explained = set(re.findall(r"`(\w+)`", tables))
     messages = [json.loads(line) for _, text in TRANSCRIPTS.values() for side in "<>" for line in said(text, side)]

@@ -107,8 +107,8 @@ def fake(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- The proof ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_sandbox_that_holds_is_proven_and_leaves_nothing(bwrap: str, home: Path, work: Path) -> None:
-    """No file of the canary stays in the user's home or in the working folder."""
+def test_a_secure_sandbox_passes_and_leaves_no_files(bwrap: str, home: Path, work: Path) -> None:
+    """The home and the working folder contain no file of the test program afterwards."""
     prove()
     assert list(home.iterdir()) == list(work.iterdir()) == []
 
@@ -116,7 +116,7 @@ def test_a_sandbox_that_holds_is_proven_and_leaves_nothing(bwrap: str, home: Pat
 def test_a_program_that_only_starts_the_command_does_not_count_as_a_sandbox(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The canary reaches all four places, and the message names them. Its files are removed."""
+    """The test program reaches all four places, and the message names them. Its files are removed."""
     fake(tmp_path, NO_WALLS, monkeypatch)
     with pytest.raises(SandboxError) as caught:
         prove()
@@ -146,10 +146,10 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("holes", PAIRS, ids=" and ".join)
-def test_each_hole_is_found(
+def test_each_leak_is_found(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holes: list[str]
 ) -> None:
-    """The real bubblewrap gets one or two more arguments. The message names what is open then, and nothing else."""
+    """bubblewrap gets one or two more arguments. The message names exactly the leak that they cause."""
     gather = 'given=(); while [ "$1" != -- ]; do given+=("$1"); shift; done; shift'
     folders = " ".join(
         f"--perms 0755 --dir {folder}" for folder in reversed(home.parents) if folder.is_relative_to(tmp_path.parents[2])
@@ -175,10 +175,10 @@ NO_SANDBOX = {
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
 @pytest.mark.parametrize("script", NO_SANDBOX)
-def test_a_sandbox_that_runs_nothing_does_not_count_as_tight(
+def test_a_sandbox_that_does_not_run_the_test_program_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, home: Path, work: Path
 ) -> None:
-    """A false bwrap fails, prints nothing, or prints the right words without running the canary."""
+    """The false bwrap fails, prints nothing, or prints the expected text without running the test program."""
     fake(tmp_path, script, monkeypatch)
     with pytest.raises(SandboxError, match=NO_SANDBOX[script]):
         prove()
@@ -196,7 +196,7 @@ REFUSED = {
 def test_without_a_sandbox_nothing_is_played(
     tmp_path: Path, work: Path, kind: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command line ends with code 2, says what is wrong, and does not fall back on anything; workers neither."""
+    """The command exits with code 2, gives the reason, and has no fallback. Workers do the same."""
     (work / "spec.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nisolation: sandbox\n")
     if kind == "none":
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -222,8 +222,8 @@ def test_an_agent_is_not_started_in_a_sandbox_that_leaks(tmp_path: Path, work: P
         MatchRunner(spec)  # before the first match; and a refusal is not remembered as a proof
 
 
-def test_elsewhere_than_on_linux_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names the system, and what to use instead."""
+def test_a_sandbox_is_refused_on_systems_other_than_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the system and an alternative."""
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(SandboxError, match="a sandbox needs Linux, but this is darwin; use isolation: process"):
         enclose(["true"], folder=".")
@@ -283,8 +283,8 @@ def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, 
     assert all(let_out)
 
 
-def test_a_program_keeps_its_limits_in_the_sandbox(bwrap: str) -> None:
-    """It cannot lift its memory limit, make itself root of a namespace, mount, or fill the memory by way of /tmp."""
+def test_a_program_cannot_exceed_its_limits_in_the_sandbox(bwrap: str) -> None:
+    """It cannot raise its memory limit, become root of a namespace, mount, or fill the memory through /tmp."""
     insatiable = {"agent": "insatiable", "isolation": "sandbox", "limits": {"memory_mb": 400}}
     record = first_match({"game": "tic-tac-toe", "agents": [insatiable, "random"], "rounds": 1, "plugins": [SPIES]})
     assert (record.termination, record.message) == ("normal", None)
@@ -300,8 +300,8 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_hostile_agent_ends_in_the_sandbox_as_elsewhere(bwrap: str, name: str) -> None:
-    """It loses its match, and takes all that it has started with it: see `nobody_left_behind`."""
+def test_a_hostile_agent_loses_in_the_sandbox(bwrap: str, name: str) -> None:
+    """All processes that it started end, too: see `nobody_left_behind`."""
     seconds = 0.3 if "timeout" in ATTACKS[name][0] else 10
     hostile = {"agent": name, "isolation": "sandbox", "limits": {"seconds": seconds, "memory_mb": 300}}
     record = first_match({"game": "tic-tac-toe", "rounds": 1, "plugins": [HOSTILE], "agents": [hostile, "greedy"]})
@@ -311,8 +311,8 @@ def test_a_hostile_agent_ends_in_the_sandbox_as_elsewhere(bwrap: str, name: str)
     assert message in str(record.message)
 
 
-def test_nothing_lives_on_without_its_sandbox(bwrap: str, tmp_path: Path) -> None:
-    """Where bubblewrap is killed, and that is what arena and its end can kill, the program is gone as well."""
+def test_no_process_outlives_its_sandbox(bwrap: str, tmp_path: Path) -> None:
+    """If bubblewrap is killed, for example by arena or at its end, the program ends, too."""
     word = f"4{os.getpid()}.125"
     with subprocess.Popen(enclose(["sleep", word], folder=tmp_path), env=environment(os.environ)) as process:
         eventually(lambda: sleeping(word))
@@ -334,15 +334,15 @@ def command_lines() -> Iterator[bytes]:
             yield (folder / "cmdline").read_bytes()
 
 
-def test_an_agent_plays_in_the_sandbox_as_elsewhere(bwrap: str) -> None:
-    """The records are equal but for the clock."""
+def test_an_agent_plays_the_same_in_the_sandbox(bwrap: str) -> None:
+    """The records are equal except for times."""
     spec = {"game": "tic-tac-toe", "agents": ["random", {"agent": "alpha-beta", "depth": 3}], "rounds": 1, "seed": 4}
     here = [record.timeless() for record in played(spec)]
     assert [record.timeless() for record in played({**spec, "isolation": "sandbox"})] == here
 
 
 def test_a_program_may_read_the_files_that_its_command_names(bwrap: str, tmp_path: Path) -> None:
-    """By paths from the folder, and no file beside them."""
+    """The paths are relative to the folder. Other files in the folder are not readable."""
     (tmp_path / "named").write_text("yes")
     (tmp_path / "beside").write_text("no")
     (tmp_path / "inside").mkdir()
