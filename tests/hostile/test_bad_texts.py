@@ -29,7 +29,7 @@ def arena_agents():
 
 
 @pytest.mark.promise(hole="text", isolation="process")
-def test_prints_of_an_agent_cannot_control_the_terminal(arena: Arena, tmp_path: Path) -> None:
+def test_output_of_an_agent_cannot_control_the_terminal(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD)
     (tmp_path / "s.yaml").write_text(
         "game: tic-tac-toe\nrounds: 1\nisolation: process\nagents: [loud, random]\nplugins: [loud.py]\n"
@@ -58,7 +58,7 @@ def arena_agents():
 @pytest.mark.promise(hole="text", isolation="any")
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_exceptions_of_an_agent_are_recorded_as_plain_text(isolation: str, tmp_path: Path) -> None:
-    """Without control characters, and without marks that reverse text."""
+    """Control characters, and characters that reverse text, are removed."""
     (tmp_path / "mine.py").write_text(FALLS)
     agents = [{"agent": "faller", "isolation": isolation}, "random"]
     results = run({"game": "tic-tac-toe", "rounds": 1, "agents": agents, "plugins": [str(tmp_path / "mine.py")]})
@@ -82,7 +82,7 @@ def test_positions_are_not_read_from_devices_or_pipes(arena: Arena, tmp_path: Pa
 
 @pytest.mark.promise(hole="text", isolation="any")
 def test_file_names_cannot_control_the_terminal(arena: Arena, tmp_path: Path) -> None:
-    """A store with such a name, as results and as a fault, and a file that is not there."""
+    """The cases are a store in results, a store in an error, and a missing file."""
     name = "e\x1b]0;own\x07\x1b[2J"
     store = tmp_path / f"{name}.db"
     run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=store)

@@ -99,7 +99,9 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
 
 @pytest.mark.promise(hole="blame", isolation=("process", "sandbox"))
 @pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("first", "process")])
-def test_a_killer_finds_no_other_process(agent: str, isolation: str, namespaces: None, tmp_path: Path) -> None:
+def test_an_agent_that_kills_processes_finds_no_other_process(
+    agent: str, isolation: str, namespaces: None, tmp_path: Path
+) -> None:
     """The matches end as with an agent that only plays."""
     plugin = "assassin.py" if agent == "assassin" else str(PLAYERS)
     killer = {"agent": agent, "plugin": plugin, "isolation": isolation}
@@ -108,7 +110,7 @@ def test_a_killer_finds_no_other_process(agent: str, isolation: str, namespaces:
 
 @pytest.mark.parametrize("rival", ["process", "none"])
 def test_matches_are_void_if_the_agent_can_kill_the_worker(rival: str, namespaces: None, tmp_path: Path) -> None:
-    """After a second try."""
+    """They are void after a second attempt."""
     killer = {"agent": "assassin", "plugin": "assassin.py", "isolation": "process", "targets": "arena.workers.worker"}
     assert ends(tmp_path, killer, rival, *WITHOUT, code=1) == {("void", None, (0.0, 0.0))}
 

@@ -165,13 +165,13 @@ def check_chain(records: list[Record]) -> None:
 
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.promise(hole="crowd", isolation=("process", "sandbox"))
-def test_a_crowd_of_processes_loses(isolation: str, tmp_path: Path) -> None:
-    """1,500 processes in the turn of the rival. No match is void, and the next match is played."""
+def test_an_agent_with_too_many_processes_loses(isolation: str, tmp_path: Path) -> None:
+    """It starts 1,500 processes during its opponent's turn. No match is void, and the next match is played."""
     check_crowd(play(tmp_path, values_of(tmp_path, "crowd", isolation)))
     eventually(lambda: not left(), left)
 
 
-def test_twenty_idle_children_are_no_fault(isolation: str, tmp_path: Path) -> None:
+def test_twenty_idle_children_are_not_a_fault(isolation: str, tmp_path: Path) -> None:
     records = play(tmp_path, values_of(tmp_path, "honest", isolation))
     assert [record.termination for record in records] == ["move-limit"] * 2
     eventually(lambda: not left(), left)
@@ -179,13 +179,13 @@ def test_twenty_idle_children_are_no_fault(isolation: str, tmp_path: Path) -> No
 
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 def test_a_chain_of_short_processes_is_stopped(isolation: str, tmp_path: Path) -> None:
-    """A link lives for less than a millisecond, so no listing finds it."""
+    """Each process lives for less than a millisecond, so no listing of processes finds it."""
     check_chain(play(tmp_path, values_of(tmp_path, "chain", isolation)))
 
 
 @pytest.mark.parametrize("isolation", [CASES[1]], indirect=True, ids="-".join)
-def test_a_chain_goes_on_if_pondering_is_allowed(isolation: str, tmp_path: Path) -> None:
-    """So the test above would notice one."""
+def test_a_chain_of_processes_continues_if_pondering_is_allowed(isolation: str, tmp_path: Path) -> None:
+    """This shows that the test above would detect a running chain."""
     records = play(tmp_path, values_of(tmp_path, "chain", isolation, pondering=True))
     late = [decision.depth or 0 for record in records for decision in record.decisions if record.labels[decision.seat] == "chain"]
     assert max(late) > 20
@@ -213,8 +213,8 @@ def test_short_processes_gain_no_time(isolation: str, one_core: int, tmp_path: P
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("name", ["crowd", "chain"])
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
-def test_an_ordinary_user_is_protected(name: str, sandbox: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """The user 65534 can make no control group, and has 1,024 open files."""
+def test_an_unprivileged_user_is_protected(name: str, sandbox: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The user 65534 cannot create a control group, and can have 1,024 open files."""
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")
     done = run_as_other_user(tmp_path, values_of(tmp_path, name, sandbox), files=1024)

@@ -149,7 +149,7 @@ def played(values: dict[str, Any]) -> list[Record]:
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
 def test_busy_children_take_no_time_from_the_opponent(plugin: str, stilled: str) -> None:
-    """50 of them would make a move of 0.05 s take 1.3 s on two processors; the limit is 0.2 s."""
+    """With 50 of them, a move of 0.05 s would take 1.3 s on two cores. The limit is 0.2 s."""
     limits = {"seconds": 0.2, "moves": 6}
     records = played({**SPEC, "agents": ["burns", "works"], "isolation": stilled, "limits": limits, "plugins": [plugin]})
     assert "works" not in [record.labels[record.seat] for record in records if record.seat is not None]
@@ -159,8 +159,8 @@ def test_busy_children_take_no_time_from_the_opponent(plugin: str, stilled: str)
 @pytest.mark.parametrize(
     ("stilled", "pondering"), [*[(case, False) for case in CASES[:3]], (CASES[0], True)], indirect=["stilled"], ids=str
 )
-def test_a_thread_goes_on_only_if_pondering_is_allowed(plugin: str, stilled: str, pondering: bool) -> None:
-    """It counts a thousand times a second; a turn of the other takes 0.15 s of processor time."""
+def test_a_thread_continues_only_if_pondering_is_allowed(plugin: str, stilled: str, pondering: bool) -> None:
+    """It counts a thousand times a second. The opponent's turn takes 0.15 s of CPU time."""
     spec = {**SPEC, "agents": ["counts", {"agent": "works", "seconds": 0.15}], "isolation": stilled, "limits": {"moves": 4}}
     for record in played({**spec, "plugins": [plugin], **({"pondering": True} if pondering else {})}):
         seat = record.labels.index("counts")
@@ -170,8 +170,8 @@ def test_a_thread_goes_on_only_if_pondering_is_allowed(plugin: str, stilled: str
 
 
 @pytest.mark.parametrize("stilled", [("process", "signals"), ("sandbox", "group")], indirect=True, ids="-".join)
-def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, load: None) -> None:
-    """With a quarter of a core, 0.15 s of work take 0.6 s. The record has the time that was lacking."""
+def test_waiting_for_a_core_does_not_count_as_time_of_the_agent(plugin: str, stilled: str, load: None) -> None:
+    """With a quarter of a core, 0.15 s of computation take 0.6 s. The record has the waiting time."""
     limits = {"seconds": 0.3, "moves": 2}
     agents = [{"agent": "works", "seconds": 0.15, "label": label} for label in ("one", "other")]
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -186,8 +186,8 @@ def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, 
             assert forgiven == pytest.approx(sum(max(0.0, one) for one in over), abs=1e-5)
 
 
-def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(load: None) -> None:
-    """Only its waits for a processor, before and after the sleep, are forgiven."""
+def test_a_sleep_beyond_the_limit_is_a_timeout_on_a_busy_machine(load: None) -> None:
+    """Only its waits for a core before and after the sleep do not count."""
     agents = [{"agent": "sleeper", "seconds": 0.3}, "random"]
     records = played({**SPEC, "agents": agents, "limits": {"seconds": 0.2, "moves": 2}, "plugins": [str(PLAYERS)]})
     assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeper")] * 2
@@ -195,7 +195,7 @@ def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(load: None) -> None:
 
 @pytest.mark.parametrize("stilled", [("process", "group"), ("process", "signals")], indirect=True, ids="-".join)
 @pytest.mark.parametrize("name", ["sleeper", "crowds"])
-def test_an_agent_that_delays_itself_is_late(plugin: str, stilled: str, one_core: int, name: str) -> None:
+def test_an_agent_that_delays_itself_exceeds_its_limit(plugin: str, stilled: str, one_core: int, name: str) -> None:
     limits = {"seconds": 0.1, "cpu_seconds": 100, "moves": 2}
     plugins = [plugin, str(PLAYERS)]
     records = played({**SPEC, "agents": [name, "random"], "isolation": stilled, "limits": limits, "plugins": plugins})
@@ -210,7 +210,7 @@ def test_an_agent_that_delays_itself_is_late(plugin: str, stilled: str, one_core
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
 def test_processor_time_includes_all_processes(plugin: str, stilled: str) -> None:
-    """Four times 0.15 s are more than 0.3 s."""
+    """Four processes with 0.15 s each exceed 0.3 s."""
     agents = ["threads", "reads"]
     limits = {"cpu_seconds": 0.3, "moves": 2}
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -228,7 +228,7 @@ def test_processor_time_includes_all_processes(plugin: str, stilled: str) -> Non
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_search_stops_at_its_limit_of_processor_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bool) -> None:
-    """The game stops an agent that never looks at its limits."""
+    """The game stops an agent that never checks its limits."""
     limited = {"agent": "alpha-beta", "limits": {"cpu_seconds": 0.05}}
     spec = {**SPEC, "agents": [limited, "greedy"], "limits": {"moves": 6}}
     monkeypatch.setenv("ARENA_PLAIN", "1")  # a board has no times of decisions that ran in different ways
@@ -293,8 +293,10 @@ def test_a_limit_of_processor_time_is_part_of_an_id_only_if_given() -> None:
         seats({"cpu_seconds": 1}, isolation="none")
 
 
-def test_a_thread_that_waits_for_its_core_is_noticed(one_core: int) -> None:
-    """The policy SCHED_IDLE gives way to the busy process for many looks in a row; neither that process nor a sleeper waits."""
+def test_a_thread_that_waits_for_its_core_is_detected(one_core: int) -> None:
+    """With the policy SCHED_IDLE, it yields to the busy process for many samples. Neither that process nor a sleeping one
+    waits.
+    """
     idle = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
     programs = {"busy": "while True: pass", "queues": f"{idle}\nwhile True: pass", "sleeps": "import time; time.sleep(600)"}
     with ExitStack() as stack:

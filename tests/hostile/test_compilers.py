@@ -151,7 +151,7 @@ def test_the_compiler_of_an_entry_does_not_run_in_the_turn_of_a_rival(
     assert not [time for time in busy for began, ended in turns if began <= time <= ended]
 
 
-def test_the_honest_twin_needs_no_compiler(
+def test_an_honest_agent_needs_no_compiler(
     eager: None, starts: list[AgentProcess], play: Callable[[str, str], list[Record]]
 ) -> None:
     assert [record.termination for record in play(HONEST, "process")] == ["normal"] * 8

@@ -48,8 +48,8 @@ WAYS = [("class", "process"), ("own", "process"), ("text", "process"), ("text", 
 
 @pytest.mark.parametrize(("way", "isolation"), WAYS)
 @pytest.mark.promise(hole="counts", isolation="any", holds=False)
-def test_an_agent_can_play_perfectly_without_a_node(way: str, isolation: str, tmp_path: Path) -> None:
-    """It searches by the class of the game, by a game of its own, or by texts."""
+def test_an_agent_can_play_perfectly_without_counted_nodes(way: str, isolation: str, tmp_path: Path) -> None:
+    """It searches with the class of the game, with its own game, or with text."""
     (tmp_path / "mine.py").write_text(PLUGIN)
     entry = {"agent": "cheat", "way": way, "isolation": isolation}
     spec = {"game": "tic-tac-toe", "positions": [POSITION], "plugins": [str(tmp_path / "mine.py")], "limits": {"nodes": 1}}

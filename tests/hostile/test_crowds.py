@@ -57,7 +57,7 @@ def status(port: int) -> int:
 
 
 def test_silent_connections_are_closed(port: int) -> None:
-    """There are more of them than file descriptors."""
+    """There are more such connections than file descriptors."""
     half = b"GET / HTTP/1.1\r\nHost: 127.0.0.1"
     with ExitStack() as stack:
         for number in range(FILES + 50):
@@ -70,7 +70,7 @@ def test_silent_connections_are_closed(port: int) -> None:
 
 
 def test_streams_are_limited(port: int) -> None:
-    """230 requests are sent before any is read."""
+    """230 requests are sent before any answer is read."""
     host = f"127.0.0.1:{port}"
     asked = f"GET /api/t/cup/events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
     with ExitStack() as stack:
@@ -80,8 +80,8 @@ def test_streams_are_limited(port: int) -> None:
 
 
 @pytest.mark.unit
-def test_validators_are_made_once() -> None:
-    """They took most of the time of a spec with many agents."""
+def test_validators_are_created_once() -> None:
+    """Creating them took most of the time for a spec with many agents."""
     entries = [{"agent": "random", "label": f"a{number}", "limits": {"nodes": number + 1}} for number in range(200)]
     before = _key_adapter.cache_info()
     load_spec({"game": "tic-tac-toe", "agents": entries})

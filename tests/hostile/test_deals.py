@@ -78,8 +78,8 @@ def test_no_process_learns_the_cards_of_its_opponent(
 
 
 @pytest.mark.promise(hole="deal", isolation="sandbox")
-def test_an_ordinary_user_is_protected(bubblewrap: str, tmp_path: Path) -> None:
-    """The files are the same for all its sandboxes."""
+def test_an_unprivileged_user_is_protected(bubblewrap: str, tmp_path: Path) -> None:
+    """All sandboxes of this user share the same files."""
     done = run_as_other_user(tmp_path, values_of(tmp_path))
     assert done.returncode == 0, done.stderr
     with Store.open(tmp_path / "cup.db") as store:
@@ -102,8 +102,8 @@ class FakeProcess:
         self.alive = False
 
 
-def test_witnesses_of_a_deal_are_ended_before_the_next_match_with_it() -> None:
-    """Only agents that cannot use files, and whose code the organiser has not chosen."""
+def test_processes_that_saw_a_deal_are_ended_before_it_is_used_again() -> None:
+    """This applies only to agents without access to files whose code the organiser did not choose."""
     limits = Limits()
     stranger, other = (Program(name, {}, None, (), "/", command=(name,)) for name in ("one", "two"))
     own = Program("random", {}, None, (), "/")

@@ -86,7 +86,7 @@ def test_unusual_answers_can_be_printed_and_stored(place: str, read: Callable[[A
 
 @pytest.mark.unit
 @pytest.mark.parametrize("said", [None, 5, [], {"type": 5}, {"type": "description"}], ids=str)
-def test_other_messages_are_no_descriptions(said: Any, read: Callable[[Any, Any], Spec]) -> None:
+def test_other_messages_are_not_accepted_as_descriptions(said: Any, read: Callable[[Any, Any], Spec]) -> None:
     with pytest.raises((Broken, SpecError)):
         read(said, CHECKED)
 
@@ -105,7 +105,7 @@ if __import__("sys").modules["__main__"].__spec__.name.endswith("describe_host")
 
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
-def test_a_process_that_says_anything_is_a_fault_with_exit_2(arena: Arena, tmp_path: Path) -> None:
+def test_invalid_output_of_a_process_is_refused_with_exit_code_2(arena: Arena, tmp_path: Path) -> None:
     """One process ends within a line, and one never ends its line."""
     plugins = [
         SPEAKS.format(said=b'{"type":"descr') + "        os._exit(0)\n",

@@ -127,7 +127,7 @@ def test_the_process_does_not_contain_the_name_of_a_stream(isolation: str, tmp_p
 
 
 def test_a_secret_is_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
-    """The hash comes first on stderr. The digits at the end give every match again."""
+    """Its hash is printed on stderr at the start. With the revealed digits, every match can be repeated."""
     (tmp_path / "s.yaml").write_text(SPEC)
     done = arena("run", "s.yaml", "--workers", "1", "--format", "json", "--quiet")
     found = re.fullmatch(r"commitment: ([0-9a-f]{64})\nseed: ([0-9a-f]{32})\n", done.stderr)
@@ -203,7 +203,7 @@ def arena_store(store: Path) -> Store:
 
 
 def test_a_secret_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
-    """Board, export and page of an interrupted run have no seed. The run goes on with the same secret."""
+    """The board, export and page of an interrupted run do not contain the seed. The run continues with the same secret."""
     said = interrupted()
     committed = re.search(r"^commitment: (\w+)$", said, re.MULTILINE)
     assert committed is not None
@@ -234,7 +234,7 @@ def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Pat
     assert first[1] != second[1]
 
 
-def test_shards_need_one_secret(arena: Arena, tmp_path: Path) -> None:
+def test_shards_need_the_same_secret(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SPEC)
     refused = arena("run", "s.yaml", "--workers", "1", "--shard", "1/2")
     assert refused.returncode == 2

@@ -45,7 +45,7 @@ def hide_table(path: Path, table: str) -> None:
 
 @pytest.mark.parametrize("table", ["run", "record", "detail", "effort", "place"])
 def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_path: Path, table: str) -> None:
-    """The matches can be exported from the pages."""
+    """The matches can still be exported from the pages of the file."""
     hide_table(store, table)
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     for words in COMMANDS:
@@ -79,15 +79,15 @@ def test_other_sql_is_refused(store: Path, sql: str) -> None:
 
 
 @pytest.mark.unit
-def test_a_store_without_its_index_is_damaged(store: Path) -> None:
-    """Its records can be saved."""
+def test_a_store_without_its_index_is_reported_as_damaged(store: Path) -> None:
+    """Its records can be recovered."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("DROP INDEX place_of_record")
     with pytest.raises(StoreDamaged, match="it has no index place_of_record; `arena export --sound`"):
         Store.open(store)
 
 
-def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> None:
+def test_a_server_still_serves_other_stores(store: Path, tmp_path: Path) -> None:
     shutil.copy(store, tmp_path / "z.db")
     hide_table(tmp_path / "z.db", "run")
     assert list_served(tmp_path, signal.SIGINT) == ({"cup": "finished", "z": "failed"}, 0)
@@ -95,7 +95,7 @@ def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> No
 
 @pytest.mark.unit
 def test_a_query_ends_at_its_limit_and_with_the_server(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A product of large tables is slow."""
+    """The query multiplies large tables, which is slow."""
     slow = f"{ENDLESS} max(n) FROM x"
     with Store.open(store) as opened:
         monkeypatch.setattr(Database, "query_seconds", 0.1)

@@ -62,7 +62,7 @@ def arena_agents():
 def test_work_of_the_kernel_in_the_turn_of_another_is_a_fault(
     isolation: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """A busy child that the kernel can stop at once is no fault."""
+    """A busy child that the kernel can stop at once is not a fault."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14):
@@ -95,10 +95,10 @@ class BusyProcess(FakeProcess):
 
 
 @pytest.mark.parametrize(("busy", "idle", "expected"), [(True, False, 1), (False, True, None), (False, False, 0)])
-def test_an_agent_does_not_lose_by_the_work_of_a_stopped_one(
+def test_an_agent_does_not_lose_because_of_a_stopped_agent(
     busy: bool, idle: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another seat loses, or the match is void."""
+    """The other agent loses, or the match is void."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: None)
     pool = AgentProcesses()
     slow, other, beside = BusyProcess(busy=False), BusyProcess(busy=busy), BusyProcess(busy=idle)

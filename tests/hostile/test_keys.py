@@ -17,8 +17,8 @@ def cup(url: str, **entry: str) -> dict[str, Any]:
 
 
 @pytest.mark.promise(hole="key", isolation="any")
-def test_one_key_goes_to_one_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two hosts without names of keys are a fault before any request."""
+def test_a_key_is_sent_to_only_one_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hosts without names of keys are an error before any request."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-first")
     monkeypatch.setattr(endpoint, "WAIT_SECONDS", 1.0)
     path = tmp_path / "cup.yaml"

@@ -21,8 +21,8 @@ with _secret(pathlib.Path(sys.argv[1]), "x"):
 
 
 @pytest.mark.promise(hole="leftovers", isolation="sandbox")
-def test_the_files_of_a_killed_canary_are_deleted_by_the_next(tmp_path: Path) -> None:
-    """Files of living processes, and other files, stay."""
+def test_files_of_a_killed_test_program_are_deleted_by_the_next_one(tmp_path: Path) -> None:
+    """Files of running processes, and other files, are kept."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     assert done.returncode == -signal.SIGKILL
     (left,) = tmp_path.iterdir()
@@ -36,7 +36,7 @@ def test_the_files_of_a_killed_canary_are_deleted_by_the_next(tmp_path: Path) ->
 
 @pytest.mark.promise(hole="server", isolation="any")
 def test_a_request_with_two_lengths_is_refused(tmp_path: Path) -> None:
-    """A proxy may read the other length. The rest would be the next request of another user."""
+    """A proxy may use the other length. Then the rest would be treated as the next request of another user."""
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=tmp_path / "cup.db")
     command = [sys.executable, "-m", "arena", "serve", str(tmp_path / "cup.db"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

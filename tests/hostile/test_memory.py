@@ -264,8 +264,8 @@ def _nothing_left() -> Any:
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 @pytest.mark.parametrize(("agent", "ending"), [("hoarder", "memory"), ("crowd", "crash"), ("frugal", "move-limit")])
-def test_too_much_memory_is_a_loss(agent: str, ending: str, isolation: str, plays: Any) -> None:
-    """700 MB that no process has mapped, and 300 children that come between turns. 20 MB are allowed."""
+def test_using_too_much_memory_loses(agent: str, ending: str, isolation: str, plays: Any) -> None:
+    """The cases are 700 MB that no process maps, and 300 children between turns. 20 MB are allowed."""
     record = plays(isolation, agent=agent)
     assert record.termination == ending, record.message
     assert record.seat == (None if ending == "move-limit" else 0)
@@ -282,8 +282,8 @@ def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 @pytest.mark.parametrize("agent", ["scribbler", "namer", "talker", "plumber", "mapper"])
-def test_memory_of_no_process_is_counted(agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """80 MB of closed files, folders without end, messages in sockets and pipes, and 200 MB of page tables."""
+def test_memory_that_no_process_maps_is_counted(agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cases are 80 MB of closed files, many folders, messages in sockets and pipes, and 200 MB of page tables."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
     assert (record.termination, record.seat) == ("memory", 0), record.message
@@ -292,10 +292,10 @@ def test_memory_of_no_process_is_counted(agent: str, plays: Any, bubblewrap: str
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("way", ["closed", "sent", "dropped", "zeros", "apart"])
-def test_memory_that_nobody_can_see_is_refused_or_counted(
+def test_hidden_memory_is_refused_or_counted(
     way: str, grouped: bool, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """400 MB that are in no open file and in no page table."""
+    """400 MB are in no open file and in no page table."""
     if not grouped:
         monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     elif not counts_memory():
@@ -309,7 +309,7 @@ def test_memory_that_nobody_can_see_is_refused_or_counted(
 
 
 @pytest.mark.promise(hole="memory", isolation="process", holds=False)
-def test_memory_that_nobody_can_see_is_not_counted_in_a_process(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_memory_is_not_counted_for_a_process(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("process", agent="hider", way="closed", limits={"memory_mb": 100})
     assert record.termination == "move-limit", record.message
@@ -326,8 +326,8 @@ def counts_memory() -> bool:
 
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
-def test_buffers_keep_their_size(plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 sockets that ask for 16 MB each keep their 208 KiB. Terminals are missing."""
+def test_socket_buffers_keep_their_size(plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 sockets request 16 MB each and keep 208 KiB. Terminals cannot be opened."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     assert plays("sandbox", agent="whisperer", limits={"memory_mb": 100}).termination == "move-limit"
     record = plays("sandbox", agent="typist")
@@ -337,7 +337,7 @@ def test_buffers_keep_their_size(plays: Any, bubblewrap: str, monkeypatch: pytes
 
 @pytest.mark.promise(hole="memory", isolation="process")
 def test_segments_without_a_process_are_limited(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of System V, detached."""
+    """The test uses detached System V segments."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)  # it would count them
     assert namespaces_work()
     record = plays("process", agent="sharer")
@@ -350,7 +350,7 @@ def alive(word: str) -> list[int]:
 
 
 def test_memory_in_files_is_counted_without_a_group() -> None:
-    """In a file without a name, mapped by nobody, twice by its own descriptors."""
+    """The memory is in a file without a name that no process maps. Its owner has two descriptors of it."""
     before = measure_usage(os.getpid()).memory
     descriptor = os.memfd_create("counted")
     second = os.dup(descriptor)
@@ -364,7 +364,7 @@ def test_memory_in_files_is_counted_without_a_group() -> None:
 
 
 def test_a_group_keeps_its_limits() -> None:
-    """The limits are in the files of the kernel, and go with the group."""
+    """The limits are written to the files of the kernel, and are removed with the group."""
     group = new_group(64 << 20, 32)
     if group is None or not group.limited("memory"):
         pytest.skip("no controller of memory can be had here")

@@ -31,7 +31,7 @@ BOMBS = {
 @pytest.mark.unit
 @pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_refused_without_being_read(name: str) -> None:
+def test_an_oversized_message_is_refused_without_being_parsed(name: str) -> None:
     text = BOMBS[name]
     tracemalloc.start()
     began = time.process_time()
@@ -56,7 +56,7 @@ def test_a_bomb_is_refused_without_being_read(name: str) -> None:
     ],
     ids=["brackets in a text", "a long path", "many options", "a path of short actions", "a long text"],
 )
-def test_honest_messages_are_read(message: dict[str, object]) -> None:
+def test_honest_messages_are_accepted(message: dict[str, object]) -> None:
     text = json.dumps(message).encode()
     tracemalloc.start()
     try:
@@ -120,8 +120,8 @@ def first(folder: Path, can: str, answer: dict[str, object]) -> Record:
 @pytest.mark.process
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("name", LONG)
-def test_a_record_keeps_the_beginning_of_a_text(name: str, tmp_path: Path) -> None:
-    """Of any text that a program sends; a long text neither fills the store nor gives orders to the terminal."""
+def test_long_texts_are_truncated_in_records(name: str, tmp_path: Path) -> None:
+    """This applies to every text from a program. A long text neither fills the store nor controls the terminal."""
     record = first(tmp_path, *LONG[name])
     assert record.termination in ("illegal-action", "exception")
     kept = f"{record.message}{record.traceback}"
@@ -134,7 +134,7 @@ def test_a_record_keeps_the_beginning_of_a_text(name: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("state", "ending"), [("[" + "1," * 2_000_000 + "]", "crash"), ("[" + "1if 1 else 1," * 10_000 + "]", "illegal-action")]
 )
-def test_a_state_does_not_use_the_time_and_memory_of_arena(
+def test_parsing_a_state_does_not_use_much_time_or_memory(
     state: str, ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Python would build a tree of 2,000,000 numbers, or print 10,000 warnings. The honest answer counts."""

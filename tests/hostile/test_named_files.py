@@ -63,7 +63,7 @@ def name_file(value: Any, file: Path) -> Any:
 
 @pytest.mark.parametrize("file", ENDLESS)
 @pytest.mark.parametrize("what", PLACES)
-def test_a_file_of_a_spec_must_be_regular(what: str, file: str, pipe: Path, tmp_path: Path) -> None:
+def test_a_file_named_by_a_spec_must_be_regular(what: str, file: str, pipe: Path, tmp_path: Path) -> None:
     endings = (".npz", ".pt", ".onnx") if what == "weights" else (".npz", ".txt") if what == "table" else (".yaml", ".txt")
     for ending in endings:
         place = tmp_path / f"file{ending}"
@@ -76,7 +76,7 @@ def test_a_file_of_a_spec_must_be_regular(what: str, file: str, pipe: Path, tmp_
 
 
 @pytest.mark.parametrize("what", [what for what in PLACES if what != "weights"])
-def test_a_file_of_a_spec_must_not_be_too_long(what: str, tmp_path: Path) -> None:
+def test_a_file_named_by_a_spec_must_not_be_too_long(what: str, tmp_path: Path) -> None:
     place = tmp_path / "long.txt"
     place.touch()
     os.truncate(place, 1 << 40)
@@ -91,7 +91,7 @@ def test_a_file_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
         read_whole(tmp_path / "map", MAX_MAP_BYTES - 1)
 
 
-def test_a_file_of_the_kernel_that_waits_is_not_waited_for() -> None:
+def test_a_kernel_file_that_blocks_does_not_block_arena() -> None:
     """Its size is 0, and it counts as a regular file."""
     place = Path("/proc/kmsg")
     if not os.access(place, os.R_OK):

@@ -57,7 +57,7 @@ def refused(asked: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("game", "parameter"), [("sokoban", "file"), ("grid-path", "map"), ("grid-path", "scenario")], ids="-".join
 )
-def test_a_page_cannot_name_a_file_of_a_game(game: str, parameter: str, secret: str) -> None:
+def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, secret: str) -> None:
     with pytest.raises(Exception, match="passwd"):
         load_spec({"game": {"name": game, parameter: secret}, "agents": ["a-star"]})
     for do in ("position", "apply", "move", "solve"):
@@ -70,13 +70,13 @@ def test_a_page_cannot_name_a_file_of_a_game(game: str, parameter: str, secret: 
 @pytest.mark.parametrize(
     ("agent", "option"), [("policy-table", "file"), ("policy", "weights"), ("llm", "prompt")], ids=["table", "weights", "prompt"]
 )
-def test_a_page_cannot_name_a_file_of_an_agent(agent: str, option: str, secret: str) -> None:
+def test_a_page_cannot_load_a_file_for_an_agent(agent: str, option: str, secret: str) -> None:
     error = refused({**START, "agent": {"agent": agent, "options": {option: secret}}})
     assert f"agent.options.{option}: a page cannot load a file" in error
     assert "secret" not in error
 
 
-def test_a_page_can_choose_a_name_that_is_no_file() -> None:
+def test_a_page_can_choose_a_name_that_is_not_a_file() -> None:
     asked = {"do": "position", "game": {"name": "grid-path", "parameters": {"map": "maze"}}}
     assert "frame" in Requests(load_plugins(), ()).answer(asked)
 
@@ -90,8 +90,8 @@ def test_forms_have_no_field_for_a_file_and_no_agent_that_cannot_be_started() ->
     assert not {"llm", "policy", "policy-table", "human"} & {agent for game in offered["games"] for agent in game["agents"]}
 
 
-def test_a_page_starts_a_model_only_as_the_served_spec_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page names another address, or another key. An entry of the spec, with exactly its options, is started."""
+def test_a_page_starts_a_model_only_with_the_options_of_the_served_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests with another address or key are refused. An entry of the spec with exactly its options is started."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("OTHER_API_KEY", "sk-other")
     requests = Requests(load_plugins(), ())

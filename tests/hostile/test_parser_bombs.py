@@ -45,8 +45,8 @@ def test_a_file_that_takes_too_long_to_parse_is_a_fault_of_its_entry(
 
 @pytest.mark.parametrize("name", ORDINARY)
 @pytest.mark.promise(hole="text", isolation="any")
-def test_an_honest_large_file_is_read_as_a_small_one(name: str, tmp_path: Path) -> None:
-    """The other process finds the same digest and imports."""
+def test_a_large_honest_file_is_parsed_like_a_small_one(name: str, tmp_path: Path) -> None:
+    """The separate process computes the same digest and imports."""
     file = tmp_path / "large.py"
     file.write_text(ORDINARY[name])
     assert file.stat().st_size > syntax.MAX_HERE_BYTES
@@ -65,8 +65,8 @@ def test_a_state_that_takes_minutes_to_parse_is_refused_at_once(text: str) -> No
 
 
 @pytest.mark.parametrize("state", [("f'", 'f"', "\\", "\nf'''"), {"f": 1, "rf'{1}'": b"f'"}, "f" * 20_000, ("it's f",)])
-def test_literals_with_the_letter_f_are_read(state: object) -> None:
-    """Long states whose texts look like an f-string."""
+def test_literals_that_look_like_f_strings_are_read(state: object) -> None:
+    """Long states contain strings that look like an f-string."""
     assert Game.parse_state(Nim(), repr([state] * 3_000)) == [state] * 3_000
 
 

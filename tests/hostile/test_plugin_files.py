@@ -143,7 +143,7 @@ def test_the_plugin_of_an_entry_affects_only_itself(isolation: str, submissions:
 
 @pytest.mark.promise(hole="file", isolation="none", holds=False)
 def test_files_under_plugins_are_trusted(submissions: Path, arena: Arena) -> None:
-    """The cheat wins every match."""
+    """Such an agent can cheat, and wins every match."""
     cup(submissions, ["referee", "marker", "alpha-beta"], plugins=[f"submissions/{name}.py" for name in NAMES])
     found = rows(arena, "--workers", "2")
     assert (found["referee"]["wins"], found["referee"]["games"]) == (4, 4)
@@ -152,8 +152,8 @@ def test_files_under_plugins_are_trusted(submissions: Path, arena: Arena) -> Non
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_the_honest_twin_plays_as_under_plugins(isolation: str, submissions: Path) -> None:
-    """A store goes on, and plays nothing twice."""
+def test_an_honest_agent_plays_the_same_with_its_own_plugin(isolation: str, submissions: Path) -> None:
+    """The run continues in the same store, and no match is played twice."""
     (submissions / "honest.py").write_text(source("honest"))
     rival = {"agent": "alpha-beta", "limits": {"depth": 2}}
     trusted = run(cup(submissions, ["honest", rival], plugins=["honest.py"])).records
@@ -199,7 +199,7 @@ def test_a_sandbox_shows_no_other_plugins(bubblewrap: str, submissions: Path, mo
         assert (record.termination, record.message) == ("normal", None)
 
 
-def test_a_plugin_in_a_folder_of_its_own_has_that_folder(bubblewrap: str, tmp_path: Path) -> None:
+def test_a_plugin_in_its_own_folder_can_read_that_folder(bubblewrap: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "choice_of_test.py").write_text("INDEX = 0")
@@ -228,7 +228,7 @@ def test_trusted_agents_are_named(bubblewrap: str, submissions: Path, arena: Are
 
 
 def test_a_process_gets_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes the plugins in ARENA_PLUGINS."""
+    """This includes plugins in ARENA_PLUGINS."""
     monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "submissions" / "marker.py"))
     plugins = ["submissions/honest.py", "submissions/rival.py"]
     entries = [{"agent": "honest", "isolation": "process"}, {"agent": "referee", "plugin": "submissions/referee.py"}]

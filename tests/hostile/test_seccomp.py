@@ -272,8 +272,8 @@ def test_memory_that_belongs_to_no_process_is_refused_in_the_sandbox(bubblewrap:
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
-def test_shared_files_carry_no_message(bubblewrap: str, tmp_path: Path) -> None:
-    """No lock, lease, notification or look at the pages in memory, and no socket of a family without network namespaces."""
+def test_shared_files_cannot_carry_messages(bubblewrap: str, tmp_path: Path) -> None:
+    """Locks, leases, notifications, reads of resident pages, and socket families without network namespaces are refused."""
     record = first_match(tmp_path, "neighbour", "sandbox")
     words = str(record.message)
     assert "lease 1 notify 1 flock False lock False look 1 inotify 1 old 1 nowait 95 flags 95 resident 1 cached 1" in words
@@ -284,7 +284,7 @@ def test_shared_files_carry_no_message(bubblewrap: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox", holds=False)
-def test_mapped_pages_of_a_shared_file_carry_a_message(bubblewrap: str, tmp_path: Path) -> None:
+def test_mapped_pages_of_a_shared_file_can_carry_a_message(bubblewrap: str, tmp_path: Path) -> None:
     """The kernel shows in `/proc/self` whether another process maps the same page."""
     file = tmp_path / "keys.py"
     file.write_text(AGENTS + f"# {'x' * 100}\n" * (20 * os.sysconf("SC_PAGE_SIZE") // 103))
@@ -296,9 +296,9 @@ def test_mapped_pages_of_a_shared_file_carry_a_message(bubblewrap: str, tmp_path
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
-def test_no_file_of_a_read_only_mount_keeps_a_message(bubblewrap: str, tmp_path: Path) -> None:
-    """No hint in its inode, no times of a device node, and no count of free blocks. A process
-    without a sandbox gets all of them.
+def test_files_of_a_read_only_mount_cannot_keep_messages(bubblewrap: str, tmp_path: Path) -> None:
+    """Hints in inodes, times of device nodes and counts of free blocks are not available. A process without a sandbox can use all
+    of them.
     """
     words = str(first_match(tmp_path, "marker", "sandbox").message)
     assert "hint 1 leave 1 delegate 1 version 25 block 25 space 38 open 38 old 38 touched False" in words
@@ -309,8 +309,8 @@ def test_no_file_of_a_read_only_mount_keeps_a_message(bubblewrap: str, tmp_path:
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
-def test_proc_does_not_count_the_machine(bubblewrap: str, tmp_path: Path) -> None:
-    """Nor can an agent take a terminal or a slot for asynchronous reads. A process without a sandbox can."""
+def test_proc_shows_no_statistics_of_the_machine(bubblewrap: str, tmp_path: Path) -> None:
+    """An agent cannot use a terminal or asynchronous reads, either. A process without a sandbox can."""
     assert "slots 1 terminal 2 changed []" in str(first_match(tmp_path, "counter", "sandbox").message)
     words = str(first_match(tmp_path, "counter", "process").message)
     assert "slots 0 terminal 0" in words
@@ -342,6 +342,6 @@ def test_only_its_own_process_has_another_keyring(bubblewrap: str, tmp_path: Pat
     assert call(keyctl, 10, -3, b"user", b"arena-test", 0) == -1  # it searches the keyring of this session
 
 
-def test_the_honest_twin_can_use_numpy_threads_and_programs(bubblewrap: str, tmp_path: Path) -> None:
+def test_an_honest_agent_can_use_numpy_threads_and_programs(bubblewrap: str, tmp_path: Path) -> None:
     record = first_match(tmp_path, "honest", "sandbox")
     assert (record.termination, record.message) == ("normal", None)

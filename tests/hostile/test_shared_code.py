@@ -71,7 +71,7 @@ def at_the_same_place(version: PluginVersion) -> PluginVersion:
 
 @pytest.mark.parametrize("name", MORE)
 @pytest.mark.promise(hole="file", isolation="sandbox")
-def test_a_submission_with_another_byte_is_another_program(name: str, tmp_path: Path) -> None:
+def test_a_submission_that_differs_in_one_byte_is_another_program(name: str, tmp_path: Path) -> None:
     """Its matches have other ids, and its machine code has another folder."""
     victim, thief = seal_submission(write(tmp_path / "victim")), seal_submission(write(tmp_path / "thief", dict([MORE[name]])))
     assert victim.code != thief.code
@@ -79,8 +79,8 @@ def test_a_submission_with_another_byte_is_another_program(name: str, tmp_path: 
 
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
-def test_code_that_only_looks_the_same_shares_no_folder(tmp_path: Path) -> None:
-    """Comments count, because a program can read its own comments."""
+def test_code_that_differs_only_in_comments_does_not_share_a_folder(tmp_path: Path) -> None:
+    """A program can read its own comments, so they count."""
     victim = seal_submission(write(tmp_path / "victim"))
     commented = seal_submission(write(tmp_path / "thief", {"helper.py": b"X = 1  # play badly\n"}))
     copied = seal_submission(write(tmp_path / "copy"))
@@ -93,7 +93,7 @@ def test_code_that_only_looks_the_same_shares_no_folder(tmp_path: Path) -> None:
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
 def test_names_of_files_cannot_imitate_other_files(tmp_path: Path) -> None:
-    """A name with a line break and the digest of the victim's file."""
+    """The name has a line break and the digest of another author's file."""
     victim = seal_submission(write(tmp_path / "victim", {"a": b"1", "b": b"2"}))
     digest = digest_bytes(tmp_path / "victim" / "a")
     forged = b"a\n" + digest + b"b"
@@ -105,8 +105,8 @@ def test_names_of_files_cannot_imitate_other_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise(hole="network", isolation="sandbox")
-def test_a_folder_that_an_author_prepares_shows_nothing_else(tmp_path: Path) -> None:
-    """The mark of unpacked folders, links to files of the user, and compiled files of other code."""
+def test_a_prepared_folder_gives_no_access_to_other_files(tmp_path: Path) -> None:
+    """The folder has the marker of unpacked folders, links to files of the user, and compiled files of other code."""
     (tmp_path / "secret.txt").write_text("token")
     file = write(
         tmp_path / "work", {"course.yaml": b"seed: 7", LAID_OUT: b"", "__pycache__/helper.cpython-311.pyc": b"other code"}
@@ -138,10 +138,10 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.promise(hole="file", isolation=("process", "sandbox"))
-def test_python_imports_nothing_of_an_entry_by_itself(
+def test_python_does_not_import_files_of_an_entry_automatically(
     play: Callable[..., list[Record]], isolation: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Neither when it starts, nor in place of modules of arena."""
+    """No file is imported when Python starts, or instead of a module of arena."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     names = ("sitecustomize", "usercustomize", "arena", "arena_isolation", "json")
@@ -226,7 +226,7 @@ print(json.dumps(seen))
 def test_a_sandbox_shows_only_the_common_part_of_the_cache(
     bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No files of git revisions, answers of language models, machine code of the user's games, or private folders."""
+    """It hides files of git revisions, answers of language models, machine code of the user's games, and private folders."""
     nonce = "secret-of-the-user"
     cache = tmp_path / "cache"
     hidden = [

@@ -124,10 +124,10 @@ def check_innocent(records: list[Record], hoarder: str) -> None:
 
 @pytest.mark.promise(hole="shared", isolation="sandbox")
 @pytest.mark.parametrize("hoarder", HOARDERS)
-def test_no_rival_fails_because_a_limit_is_used_up(
+def test_no_opponent_fails_because_a_limit_is_used_up(
     hoarder: str, bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If root runs arena, each sandbox has a user of its own."""
+    """If root runs arena, each sandbox has its own user."""
     monkeypatch.chdir(tmp_path)
     check_innocent(list(run(values_of(tmp_path, hoarder, "honest")).records), hoarder)
     assert find_used_up() is None
@@ -135,8 +135,8 @@ def test_no_rival_fails_because_a_limit_is_used_up(
 
 @pytest.mark.promise(hole="shared", isolation="sandbox")
 @pytest.mark.parametrize("hoarder", HOARDERS)
-def test_an_ordinary_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: Path) -> None:
-    """All sandboxes share this user. The agent that has used up a limit loses."""
+def test_an_unprivileged_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: Path) -> None:
+    """All sandboxes share this user. The agent that used up a limit loses."""
     done = run_as_other_user(tmp_path, values_of(tmp_path, hoarder, "honest"))
     assert done.returncode == 0, done.stderr
     with Store.open(tmp_path / "cup.db") as store:
@@ -163,7 +163,9 @@ def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: p
         )
 
 
-def test_each_sandbox_has_limits_and_for_root_a_user(bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_sandbox_has_limits_and_its_own_user_if_root_runs_arena(
+    bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     users = set()
     for _ in range(2):
@@ -205,10 +207,10 @@ class FakeProcess:
         ((True, True), True, "other seat"),
     ],
 )
-def test_the_agent_that_uses_up_a_limit_is_at_fault(
+def test_the_agent_that_uses_up_a_limit_loses(
     holds: tuple[bool, bool], seen: bool, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent loses if it fails alone, or because it has used up the limit itself."""
+    """An agent also loses if it fails alone."""
     held: set[object] = set()
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals" if held else None)
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
@@ -228,8 +230,8 @@ def test_the_agent_that_uses_up_a_limit_is_at_fault(
         assert "no more signals" in str(found)
 
 
-def test_a_program_elsewhere_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the agent shares no limit with others, the fault stays its own."""
+def test_a_limit_used_up_by_another_program_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the agent shares no limit with others, the fault is its own."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals")
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
     failed = FakeProcess(set())

@@ -88,7 +88,7 @@ def open_in_each_way(store: Path) -> list[Callable[[], object]]:
 
 
 @pytest.mark.unit
-def test_a_journal_deletes_no_file_of_the_user(store: Path, victim: Path) -> None:
+def test_a_journal_cannot_delete_files_of_the_user(store: Path, victim: Path) -> None:
     """SQLite deletes the file that a hot journal names as its super-journal."""
     copy = store.with_name("copy.db")
     shutil.copy(store, copy)
@@ -106,7 +106,7 @@ def test_a_journal_deletes_no_file_of_the_user(store: Path, victim: Path) -> Non
 
 
 @pytest.mark.unit
-def test_the_journal_of_a_review_deletes_no_file_of_the_user(store: Path, victim: Path) -> None:
+def test_the_journal_of_a_review_cannot_delete_files_of_the_user(store: Path, victim: Path) -> None:
     review = place_of(store)
     with closing(sqlite3.connect(review)) as connection, connection:
         connection.execute("CREATE TABLE other (x)")
@@ -118,8 +118,8 @@ def test_the_journal_of_a_review_deletes_no_file_of_the_user(store: Path, victim
 
 
 @pytest.mark.unit
-def test_a_journal_makes_no_store_larger(store: Path) -> None:
-    """SQLite lengthens the database to the number of pages in the journal's header."""
+def test_a_journal_cannot_enlarge_a_store(store: Path) -> None:
+    """SQLite extends the database to the number of pages in the journal's header."""
     copy, pages = store.with_name("copy.db"), 1 << 14
     shutil.copy(store, copy)
     for database in (copy, store):
@@ -170,8 +170,8 @@ PLANTS: dict[str, tuple[Plant, str]] = {
 @pytest.mark.unit
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
 @pytest.mark.parametrize("kind", PLANTS)
-def test_a_file_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind: str, ending: str) -> None:
-    """SQLite would wait for ever at a pipe."""
+def test_a_side_file_of_a_store_must_be_regular(store: Path, victim: Path, kind: str, ending: str) -> None:
+    """SQLite would wait forever for a pipe."""
     plant, words = PLANTS[kind]
     plant(store.with_name(f"cup.db{ending}"), victim)
     if ending == ".lock":
@@ -186,7 +186,7 @@ def test_a_file_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind
 
 @pytest.mark.unit
 @pytest.mark.parametrize("kind", PLANTS)
-def test_a_review_beside_a_store_is_a_regular_file(store: Path, victim: Path, kind: str) -> None:
+def test_a_review_beside_a_store_must_be_a_regular_file(store: Path, victim: Path, kind: str) -> None:
     plant, words = PLANTS[kind]
     victim.write_text("")
     plant(place_of(store), victim)
@@ -198,7 +198,7 @@ def test_a_review_beside_a_store_is_a_regular_file(store: Path, victim: Path, ki
 
 @pytest.mark.unit
 @pytest.mark.parametrize("kind", ["pipe", "endless", "folder"])
-def test_a_store_is_a_regular_file(tmp_path: Path, kind: str) -> None:
+def test_a_store_must_be_a_regular_file(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "cup.db"
     PLANTS[kind][0](place, place)
     for attempt in open_in_each_way(place):
@@ -208,8 +208,8 @@ def test_a_store_is_a_regular_file(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.unit
 @pytest.mark.parametrize("kind", PLANTS)
-def test_a_temporary_file_beside_a_store_is_made_anew(store: Path, victim: Path, kind: str) -> None:
-    """No link is followed."""
+def test_a_temporary_file_beside_a_store_is_created_again(store: Path, victim: Path, kind: str) -> None:
+    """Links are not followed."""
     merged = store.with_name("merged.db")
     for part in ("merged.db.part", ".cup.1.db.part"):
         for ending in ("", "-wal", "-shm", "-journal"):
@@ -223,8 +223,8 @@ def test_a_temporary_file_beside_a_store_is_made_anew(store: Path, victim: Path,
 
 
 @pytest.mark.unit
-def test_a_copy_takes_no_name_that_has_a_journal(store: Path, victim: Path) -> None:
-    """The journal would change the store that is moved there."""
+def test_a_copy_does_not_use_a_name_with_a_journal(store: Path, victim: Path) -> None:
+    """The journal would change a store that is moved to this name."""
     store.with_name("cup.1.db-journal").symlink_to(victim)
     aside = put_aside(store)
     assert aside is not None
@@ -239,7 +239,7 @@ def damage(place: Path) -> None:
 
 @pytest.mark.unit
 def test_an_endless_log_is_not_read(store: Path) -> None:
-    """A log of a terabyte, of which the file system stores nothing, or a pipe."""
+    """The log is a sparse file of a terabyte, or a pipe."""
     damage(store)
     log = store.with_name("cup.db-wal")
     with log.open("wb") as file:
@@ -253,8 +253,8 @@ def test_an_endless_log_is_not_read(store: Path) -> None:
 
 
 @pytest.mark.unit
-def test_a_large_page_number_in_a_log_takes_no_time(store: Path) -> None:
-    """The last of four billion pages."""
+def test_a_large_page_number_in_a_log_is_handled_quickly(store: Path) -> None:
+    """It is the last of four billion pages."""
     damage(store)
     frame = ((1 << 32) - 1).to_bytes(4) * 2 + bytes(16)
     store.with_name("cup.db-wal").write_bytes(bytes(32) + frame + bytes(PAGE_BYTES))
@@ -263,8 +263,8 @@ def test_a_large_page_number_in_a_log_takes_no_time(store: Path) -> None:
 
 
 @pytest.mark.unit
-def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: Path) -> None:
-    """Its own journal names no other file. SQLite writes pages before it commits if its cache is full."""
+def test_the_journal_of_a_killed_run_repairs_its_store(store: Path) -> None:
+    """Arena's journal names no other file. SQLite writes pages before a commit if its cache is full."""
     copy = store.with_name("copy.db")
     with closing(sqlite3.connect(store, isolation_level=None)) as connection:
         connection.executescript(
@@ -281,8 +281,8 @@ def test_a_killed_run_leaves_a_journal_with_which_its_store_is_repaired(store: P
 
 @pytest.mark.unit
 @pytest.mark.parametrize("linked", [False, True])
-def test_a_killed_run_leaves_a_log_with_its_matches(store: Path, tmp_path: Path, linked: bool) -> None:
-    """Also behind a link, and also if the store is damaged."""
+def test_the_log_of_a_killed_run_contains_its_matches(store: Path, tmp_path: Path, linked: bool) -> None:
+    """This holds behind a link, too, and if the store is damaged."""
     folder = tmp_path / "copy"
     folder.mkdir()
     with Store.open(store, write=True) as opened:
@@ -301,7 +301,7 @@ def test_a_killed_run_leaves_a_log_with_its_matches(store: Path, tmp_path: Path,
 
 
 @pytest.mark.unit
-def test_a_lock_file_that_a_killed_run_left_is_taken_over(store: Path) -> None:
+def test_the_lock_file_of_a_killed_run_is_reused(store: Path) -> None:
     lock = store.with_name("cup.db.lock")
     for text in ("123456789\n", "9" * 40, "", "no number"):
         lock.write_text(text)
@@ -314,8 +314,8 @@ def test_a_lock_file_that_a_killed_run_left_is_taken_over(store: Path) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("kind", PLANTS)
-def test_a_transcript_goes_to_no_other_file(victim: Path, tmp_path: Path, kind: str) -> None:
-    """A model could write a line into any file of the user."""
+def test_a_transcript_is_not_written_through_a_link(victim: Path, tmp_path: Path, kind: str) -> None:
+    """A model could otherwise write a line into any file of the user."""
     place, (plant, words) = tmp_path / "cup.db", PLANTS[kind]
     with serving(first) as stub:
         spec = {**SPEC, "rounds": 1, "agents": [{"agent": "llm", "url": stub.url, "model": "m"}, "random"]}
@@ -340,7 +340,7 @@ def test_an_endless_transcript_is_not_read(store: Path) -> None:
 
 
 @pytest.mark.process
-def test_every_command_ends_beside_a_pipe(store: Path, arena: Arena, tmp_path: Path) -> None:
+def test_every_command_ends_if_a_side_file_is_a_pipe(store: Path, arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     os.mkfifo(store.with_name("cup.db-journal"))
     for words in (
@@ -378,7 +378,7 @@ WILD: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", WILD)
-def test_a_transcript_of_a_stranger_breaks_no_command(name: str, store: Path, arena: Arena, tmp_path: Path) -> None:
+def test_a_foreign_transcript_does_not_break_commands(name: str, store: Path, arena: Arena, tmp_path: Path) -> None:
     """Each command that reads transcripts shows the honest exchange beside it."""
     with Store.open(store) as opened:
         match = next(iter(opened.records()))[0].id

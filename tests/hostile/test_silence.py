@@ -16,7 +16,7 @@ time.sleep(60)
 
 
 @pytest.mark.promise(hole="hello", isolation=("process", "sandbox"))
-def test_a_silent_program_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arena_waits_for_a_silent_program_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert HELLO_SECONDS <= 15
     monkeypatch.setattr(AgentProcess, "hello_seconds", 1.0)
     monkeypatch.chdir(tmp_path)

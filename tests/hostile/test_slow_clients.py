@@ -154,7 +154,7 @@ def check_honest_requests(target: Target, manners: Sequence[str]) -> None:
 
 
 def test_an_honest_client_is_served_among_slow_ones(tmp_path: Path) -> None:
-    """Each slow client sends its request a byte at a time."""
+    """Each slow client sends its request one byte at a time."""
     with served(tmp_path) as target:
         check_honest_requests(target, ["body"])
 

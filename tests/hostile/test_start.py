@@ -119,8 +119,8 @@ def test_the_time_before_the_first_decision_is_limited(isolation: str, folder: P
 
 
 @pytest.mark.promise(hole="start", isolation="process")
-def test_a_pool_shortens_starts_and_the_matches_keep_their_ids(folder: Path) -> None:
-    """A ladder does so with a submission that has started faster before."""
+def test_a_pool_can_shorten_the_time_to_start_without_changing_ids(folder: Path) -> None:
+    """A ladder does this for a submission that has started faster before."""
     for shortened, limit in ((1.5, 30), (30, 1.5)):
         sleeper = {"agent": "sleeper", "seconds": 60, "label": "it", "limits": {"start_seconds": limit}, "isolation": "process"}
         plugins = [str(folder / "mine.py")]
@@ -136,7 +136,7 @@ def test_a_pool_shortens_starts_and_the_matches_keep_their_ids(folder: Path) -> 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
 def test_the_position_is_hidden_until_the_clock_runs(isolation: str, folder: Path) -> None:
-    """A thread searches all dictionaries of the process from the start of the agent."""
+    """From the start of the agent, a thread searches all dictionaries of the process for it."""
     record = first(folder, {"agent": "seer", "isolation": isolation})
     assert (record.termination, record.message) == ("normal", None)
     decision = record.decisions[0]
@@ -150,8 +150,8 @@ def program(folder: Path, *words: object, seconds: float | None = None) -> dict[
 
 
 @pytest.mark.promise(hole="start", isolation="process")
-def test_the_clock_runs_from_choose(folder: Path) -> None:
-    """And not from `start`."""
+def test_the_clock_starts_with_the_request_choose(folder: Path) -> None:
+    """It does not start with `start`."""
     record = first(folder, program(folder, 0.6, FREE, seconds=0.4))
     assert record.termination in ("normal", "illegal-action")  # its second action is the first again
     assert record.timing is not None
@@ -169,8 +169,8 @@ def test_the_clock_runs_from_choose(folder: Path) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.promise(hole="start", isolation="process")
-def test_texts_have_an_end(answer: str, told: str, folder: Path) -> None:
-    """Of an action, a path and an answer."""
+def test_the_length_of_texts_is_limited(answer: str, told: str, folder: Path) -> None:
+    """This applies to actions, paths and answers."""
     entry = program(folder, 0, answer)
     puzzle = {"game": "sliding-tiles", "positions": ["1 2 3 / 4 5 6 / 7 . 8"], "agents": [entry]}
     record = first(folder, entry) if '"action":' in answer else run(puzzle).records[0]
@@ -180,8 +180,8 @@ def test_texts_have_an_end(answer: str, told: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(("state", "seconds", "ending"), [(2, 0.4, "timeout"), (2, None, "normal")])
 @pytest.mark.promise(hole="start", isolation="process")
-def test_reading_an_answer_is_on_the_clock(state: int, seconds: float | None, ending: str, folder: Path) -> None:
-    """A state takes 0.8 s to read."""
+def test_parsing_an_answer_counts_as_time_of_the_agent(state: int, seconds: float | None, ending: str, folder: Path) -> None:
+    """Parsing one state takes 0.8 s."""
     entry = program(folder, 0, f'{{"type": "answer", "state": "{state}"}}', seconds=seconds)
     record = run({"game": "slow", "rounds": 1, "agents": [entry], "plugins": [str(folder / "mine.py")]}).records[0]
     assert (record.termination, record.solved) == (ending, ending == "normal"), record.message

@@ -93,15 +93,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     ],
     ids=lambda words: words[0],
 )
-def test_nothing_that_a_store_names_is_run(place: Place, words: list[str]) -> None:
+def test_code_named_only_by_a_store_is_not_run(place: Place, words: list[str]) -> None:
     done = place.arena(*words)
     assert (done.returncode, place.ran()) == (0, False), done.stderr
     if words[0] == "report":
         assert re.search(r"^note: pebbles: unknown, .* --plugin \S*mine.py ", done.stderr, re.MULTILINE)
 
 
-def test_a_replay_draws_from_the_record(place: Place) -> None:
-    """Without the rules, the moves are shown as text."""
+def test_a_replay_without_the_rules_shows_the_moves_of_the_record(place: Place) -> None:
+    """The moves are shown as text."""
     known = place.arena("replay", "cup.db", place.ids["tic-tac-toe"])
     unknown = place.arena("replay", "cup.db", place.ids["pebbles"])
     assert (known.returncode, unknown.returncode, place.ran()) == (0, 0, False)
@@ -110,7 +110,7 @@ def test_a_replay_draws_from_the_record(place: Place) -> None:
     assert re.search(r"^1\. \w+: [12]$", unknown.stdout, re.MULTILINE)
 
 
-def test_a_missing_plugin_is_named_with_the_command_that_works(place: Place) -> None:
+def test_a_missing_plugin_is_reported_with_a_command_that_works(place: Place) -> None:
     told = place.arena("replay", "cup.db", place.ids["pebbles"]).stdout.splitlines()[-1]
     assert "mine.py" in told
     assert "program.py" in told
@@ -123,7 +123,7 @@ def test_a_missing_plugin_is_named_with_the_command_that_works(place: Place) -> 
     assert "the record follows the rules; the agents did not replay the match" in shown.stdout  # the program is not named
 
 
-def test_a_served_store_is_not_run(place: Place) -> None:
+def test_a_server_does_not_run_code_named_by_a_store(place: Place) -> None:
     command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
     with subprocess.Popen(command, cwd=place.folder, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -184,8 +184,8 @@ def arena_agent_sources():
 """
 
 
-def test_code_that_the_key_of_a_plugin_names_is_not_loaded(tmp_path: Path) -> None:
-    """A plugin that the user asks for brings the key; its value comes from the store."""
+def test_code_named_by_a_key_of_a_plugin_is_not_loaded(tmp_path: Path) -> None:
+    """The user loads the plugin that adds the key, but the value comes from the store."""
     (tmp_path / "source.py").write_text(SOURCE)
     entry = "{agent: random, label: stranger, address: marker, mood: calm}"
     (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: [random, {entry}]\nplugins: [source.py]\n")

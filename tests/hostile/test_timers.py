@@ -143,10 +143,10 @@ def thoughts(record: Record) -> list[int]:
 
 @pytest.mark.parametrize("name", ["timers", "helpers"])
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
-def test_an_agent_that_thinks_in_the_turn_of_another_loses(
+def test_an_agent_that_computes_in_the_turn_of_another_loses(
     name: str, sandbox: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """An agent is stopped only once here, so it thinks for 0.3 s."""
+    """An agent is stopped only once here, so it computes for 0.3 s."""
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")
     monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
@@ -159,9 +159,11 @@ def test_an_agent_that_thinks_in_the_turn_of_another_loses(
 
 
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
-def test_timers_do_not_let_an_agent_think_on(sandbox: str, way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """It loses, or has thought for less than 0.06 s in the 0.4 s of its rival: 20 ms before the
-    second stop, and 20 ms after it.
+def test_an_agent_cannot_continue_to_compute_with_timers(
+    sandbox: str, way: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """It loses, or it computed for less than 0.06 s during the 0.4 s of its opponent: 20 ms before the second stop, and 20 ms
+    after it.
     """
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")
@@ -194,10 +196,10 @@ def test_a_note_reports_a_missing_control_group(isolation: str, way: str) -> Non
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_an_ordinary_user_without_control_groups_is_protected(
+def test_an_unprivileged_user_without_control_groups_is_protected(
     isolation: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The user 65534 can make no group."""
+    """The user 65534 cannot create a control group."""
     if isolation == "sandbox":
         request.getfixturevalue("bubblewrap")
     values = values_of(tmp_path, "timers", isolation, 0.4)

@@ -71,8 +71,10 @@ ENTRIES: dict[str, dict[str, Any]] = {
 @pytest.mark.promise(hole="void", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.parametrize("kind", ["plugin", "program"])
-def test_a_sore_loser_loses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, isolation: str) -> None:
-    """Its class or its program claims that a backend is away."""
+def test_an_agent_cannot_avoid_a_loss_by_a_false_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, isolation: str
+) -> None:
+    """Its class or its program claims that a server is unavailable."""
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, {**ENTRIES[kind], "isolation": isolation})
     assert results.void == []
@@ -84,7 +86,7 @@ def test_a_sore_loser_loses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kin
 
 @pytest.mark.unit
 @pytest.mark.promise(hole="void", isolation="none")
-def test_an_action_that_is_away_while_it_is_compared_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_that_claims_to_be_unavailable_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, ENTRIES["comparison"], plugins=[str(tmp_path / "sore.py")])
     assert results.void == []
@@ -93,7 +95,7 @@ def test_an_action_that_is_away_while_it_is_compared_is_a_fault(tmp_path: Path, 
 
 @pytest.mark.parametrize("kind", ["plugin", "program"])
 def test_the_host_may_declare_that_an_entry_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """The board shows an entry of which more than one match in 20 is void."""
+    """The board reports an entry if more than one match in 20 is void."""
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, {**ENTRIES[kind], "waits": True})
     assert len(results.void) >= 2
@@ -103,7 +105,7 @@ def test_the_host_may_declare_that_an_entry_waits(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.unit
-def test_a_class_of_the_host_may_be_set_not_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_host_may_declare_that_an_entry_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     entry: dict[str, Any] = {"agent": "sore"}
     plugins = [str(tmp_path / "sore.py")]

@@ -66,7 +66,7 @@ def test_each_file_has_the_facts_of_about_toml(about: ModuleType) -> None:
 
 @pytest.mark.unit
 def test_an_empty_fact_is_left_out_and_a_given_one_is_used(about: ModuleType, tmp_path: Path) -> None:
-    """In the metadata, the citation, the page about security, and the forms for issues."""
+    """This applies to the metadata, the citation, the security page and the issue forms."""
     for facts in (EMPTY, FACTS):
         for name in about.FILES:
             (tmp_path / Path(name).name).write_text(about.write_facts(name, facts), "utf-8")
@@ -94,7 +94,7 @@ def test_an_empty_fact_is_left_out_and_a_given_one_is_used(about: ModuleType, tm
 
 
 @pytest.mark.unit
-def test_another_service_than_github_gets_no_pages_of_github(about: ModuleType) -> None:
+def test_other_services_than_github_get_no_links_to_github_pages(about: ModuleType) -> None:
     """Only the address itself is known."""
     facts = FACTS | {"repository": "https://git.example.org/ada/arena"}
     assert "git.example.org/ada/arena/" not in "".join(about.write_facts(name, facts) for name in about.FILES)
@@ -147,15 +147,15 @@ def test_the_description_on_pypi_has_no_relative_link() -> None:
 
 
 @pytest.mark.unit
-def test_files_for_other_services_keep_to_their_schemas() -> None:
-    """The schemas that check-jsonschema brings; also for the example for GitLab and the one for GitHub in the guide."""
+def test_files_for_other_services_are_valid() -> None:
+    """The schemas come from check-jsonschema. The examples of the guide for GitLab and GitHub are checked, too."""
     for schema, files in SCHEMAS.items():
         check_schema(schema, *files)
 
 
 @pytest.mark.unit
 def test_the_guide_for_pull_requests_has_valid_examples(tmp_path: Path) -> None:
-    """For GitHub with the inputs that the action has, and for GitLab."""
+    """The example for GitHub uses existing inputs of the action."""
     guide = (pages.ROOT / "docs" / "how-to" / "pull-requests.md").read_text("utf-8")
     found: dict[str, str] = dict(re.findall(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", guide, re.DOTALL | re.MULTILINE))
     for schema, name in (("github-workflows", ".github/workflows/duel.yml"), ("gitlab-ci", ".gitlab-ci.yml")):
@@ -168,7 +168,7 @@ def test_the_guide_for_pull_requests_has_valid_examples(tmp_path: Path) -> None:
 
 
 def test_workflows_pass_zizmor() -> None:
-    """Every action is pinned by a hash, too."""
+    """Every action is also pinned by a hash."""
     words = [str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet", ".github", "action.yml"]
     done = subprocess.run(words, cwd=pages.ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -179,7 +179,7 @@ def test_workflows_pass_zizmor() -> None:
 
 @pytest.mark.unit
 def test_the_version_is_the_same_everywhere() -> None:
-    """In the code and in the citation."""
+    """It occurs in the code and in the citation."""
     assert yaml.safe_load((pages.ROOT / "CITATION.cff").read_text("utf-8"))["version"] == __version__
 
 
@@ -212,7 +212,7 @@ def test_a_candidate_uses_the_section_of_its_final_version(tmp_path: Path) -> No
 
 
 def test_a_version_is_compared_exactly(tmp_path: Path) -> None:
-    """And not as a part of a line."""
+    """A version must not match a part of a longer line."""
     assert "expected the line '## [1.2.0]'" in check_version(tmp_path, "1.2.0", heading="## [1.2.01]")
     assert "expected the line '## [1.2.0]'" in check_version(tmp_path, "1.2.0", heading="### [1.2.0]")
     assert "expected the line '## [1.20]'" in check_version(tmp_path, "1.20")
@@ -223,8 +223,8 @@ def test_a_version_is_compared_exactly(tmp_path: Path) -> None:
     assert "CITATION.cff: expected the line 'version: 1.2.0'" in done.stderr
 
 
-def test_on_windows_the_command_names_the_remedy_at_once() -> None:
-    """Without the modules of POSIX, as there, the command line can be loaded, and names a way out."""
+def test_on_windows_the_command_suggests_wsl() -> None:
+    """The command line is loaded without the POSIX modules, which Windows lacks."""
     code = """if True:
         import sys
         import sysconfig

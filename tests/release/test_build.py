@@ -11,7 +11,7 @@ BUILD = "import sys, hatchling.build as build; print(build.build_sdist(sys.argv[
 
 
 def test_two_builds_have_the_same_bytes(tmp_path: Path) -> None:
-    """The second one from the first source archive, whose files have other times: so the archive is complete, too."""
+    """The second build uses the first source archive, whose files have other times. So the archive is complete, too."""
     made: list[dict[str, bytes]] = []
     source = pages.ROOT
     for folder in ("one", "two"):

@@ -52,7 +52,7 @@ def release(folder: Path, tmp_path: Path) -> tuple[Path, Arena]:
 
 @pytest.mark.parametrize(("folder", "name"), STORES)
 def test_boards_and_exports_have_the_same_numbers(release: tuple[Path, Arena], name: str) -> None:
-    """New keys and columns may be added; nothing else changes. The store is sound."""
+    """New keys and columns may be added, but nothing else changes. The store has no damage."""
     folder, arena = release
     checked = arena("check", f"{name}.db")
     assert checked.returncode == 0, checked.stdout + checked.stderr
@@ -85,7 +85,7 @@ def test_matches_are_replayed_and_none_is_played_again(release: tuple[Path, Aren
 
 @pytest.mark.parametrize(("folder", "name"), STORES)
 def test_bundles_are_verified(release: tuple[Path, Arena], name: str) -> None:
-    """Nothing contradicts; 3 means that matches could not be replayed, as without a sandbox."""
+    """No contradiction is found. The exit code is 3 if matches cannot be replayed, for example without a sandbox."""
     _, arena = release
     verified = arena("verify", f"{name}.arena", "--replay", "2")
     assert verified.returncode in (0, 3), verified.stdout + verified.stderr
@@ -103,7 +103,7 @@ def test_the_files_of_a_release_have_not_changed(folder: Path) -> None:
 
 
 def test_numbers_are_compared_with_a_tolerance() -> None:
-    """Texts of numbers, too. Other texts and missing keys differ."""
+    """This includes numbers in text. Other text and missing keys are differences."""
     old = [{"elo": "12.5", "agent": "a", "wins": 3}]
     assert has_all(old, [{"elo": "12.500000000001", "agent": "a", "wins": 3, "more": 1}])
     assert not has_all(old, [{"elo": "12.50001", "agent": "a", "wins": 3}])
@@ -111,6 +111,6 @@ def test_numbers_are_compared_with_a_tolerance() -> None:
     assert not has_all(old, [{"elo": "12.5", "agent": "a"}])
 
 
-def test_there_are_files_of_the_first_release() -> None:
+def test_files_of_the_first_release_exist() -> None:
     """They are never removed."""
     assert "0.1.0" in {folder.name for folder in RELEASES}

@@ -113,7 +113,7 @@ def test_a_worse_agent_fails_the_job(clone: Path) -> None:
     [(5, "undecided", "--games 2", "3", 0), (3, "not better", "", "3 5", 3)],
 )
 def test_two_verdicts_fail_only_by_choice(clone: Path, code: int, verdict: str, more: str, fail_on: str, status: int) -> None:
-    """The same play in another order of the actions: two games decide nothing, and many show that it is not better."""
+    """The agent plays the same in another order of actions. Two games decide nothing, and many show that it is not better."""
     (clone / "edge.py").write_text(AGENT.format(choice=EQUAL))
     gate = run_gate(clone, agent="edge.py", options=f"{QUICK} {more}", **{"fail-on": fail_on})
     assert (gate.code, gate.outputs["exit-code"], gate.outputs["verdict"]) == (status, str(code), verdict), gate.messages
@@ -121,7 +121,7 @@ def test_two_verdicts_fail_only_by_choice(clone: Path, code: int, verdict: str, 
 
 
 def test_a_better_agent_passes(clone: Path) -> None:
-    """Against an agent that loses each game."""
+    """The opponent loses every game."""
     git(clone, "switch", "-q", "-c", "worse")
     (clone / "edge.py").write_text(AGENT.format(choice=LOSES))
     git(clone, "commit", "-q", "-a", "-m", "two")
@@ -131,7 +131,7 @@ def test_a_better_agent_passes(clone: Path) -> None:
 
 
 def test_a_branch_that_cannot_be_fetched_is_a_failure(clone: Path) -> None:
-    """The summary says so, and gives git's reason."""
+    """The summary reports this with git's reason."""
     gate = run_gate(clone, agent="edge.py", against="git:origin/absent", options=QUICK)
     assert (gate.code, gate.outputs["exit-code"], gate.outputs["verdict"]) == (2, "2", "the duel failed")
     assert "git cannot fetch the branch absent from origin" in gate.summary
@@ -139,7 +139,7 @@ def test_a_branch_that_cannot_be_fetched_is_a_failure(clone: Path) -> None:
 
 
 def test_the_makefile_of_the_guide_fails_for_a_worse_agent(clone: Path) -> None:
-    """The same check without a service. An agent that is new or does not change passes."""
+    """The same check runs without a service. An agent that is new or unchanged passes."""
     guide = (pages.ROOT / "docs" / "how-to" / "pull-requests.md").read_text("utf-8")
     (text,) = re.findall(r"^<!-- file: Makefile -->\n```make\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
     (clone / "Makefile").write_text(text.replace("agent.py", "edge.py").replace("connect-four", "tic-tac-toe"))
@@ -161,7 +161,7 @@ def test_the_makefile_of_the_guide_fails_for_a_worse_agent(clone: Path) -> None:
 
 
 def test_a_failure_gives_no_verdict(clone: Path) -> None:
-    """An agent that cannot be loaded and a wrong value fail with their own messages, whatever the job fails on."""
+    """An agent that cannot be loaded, and an invalid input, fail with their own messages, whatever verdicts fail the job."""
     (clone / "edge.py").write_text("import nothing_like_this\n")
     broken = run_gate(clone, agent="edge.py", options=QUICK)
     assert broken.code not in (0, 3, 4, 5)
