@@ -119,7 +119,7 @@ def test_authors_of_refused_agents_read_the_reason_and_others_do_not(ladder: Hos
         assert key not in str(ladder.ask("/api/submissions", other).body)
 
 
-def test_zips_and_programs_play(ladder: HostedLadder) -> None:
+def test_zips_and_programs_can_be_submitted(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("eve")
     package = packed(
         {"it/agent.py": agent("from helper import pick; return pick(game, state)"), "it/helper.py": _HELPER, "it/w.txt": b"1"}
@@ -180,7 +180,7 @@ def test_the_check_refuses_faulty_agents_with_a_reason(ladder: HostedLadder) -> 
         assert reason in told["reason"]
 
 
-def test_tokens_are_asked_for_and_kept_as_hashes(ladder: HostedLadder) -> None:
+def test_tokens_are_required_and_stored_as_hashes(ladder: HostedLadder) -> None:
     assert ladder.submit(None, agent()).status == 401
     assert ladder.submit("wrong", agent()).body["error"] == "this token is unknown"
     old, _ = ladder.tokens("hal", "ida")

@@ -91,7 +91,7 @@ def test_errors_name_the_line_and_the_reason(tmp_path: Path, text: str, message:
         load(tmp_path, text)
 
 
-def test_an_invalid_name_in_the_file_of_authors_is_a_fault(tmp_path: Path) -> None:
+def test_an_invalid_name_in_the_file_of_authors_is_refused(tmp_path: Path) -> None:
     (tmp_path / "class.txt").write_text("Ada Lovelace\nadmin\n")
     with pytest.raises(
         SpecError, match="'Ada Lovelace' is not a valid name of an author; expected 1 to 40 lowercase letters"

@@ -241,7 +241,7 @@ def test_pages_that_another_seat_maps(bench: "Bench", folder: Path) -> None:
     bench.at_most(MAPPED_BITS, "channel by pages that another seat maps", min(rates), "bit/turn", turn=seconds)
 
 
-def test_pages_that_nobody_has_read(bench: "Bench", folder: Path) -> None:
+def test_pages_that_no_process_has_read(bench: "Bench", folder: Path) -> None:
     """One seat reads some pages of a file for the first time. The other seat can then read these pages faster. Each page can
     carry one bit, only once.
     """

@@ -248,7 +248,7 @@ def test_an_interrupted_run_without_a_store_shows_its_results(
 
 
 @pytest.mark.process
-def test_a_closed_pipe_gives_no_traceback(spec: Path) -> None:
+def test_a_closed_pipe_prints_no_traceback(spec: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
     )
@@ -348,7 +348,7 @@ def test_validate_prints_all_faults_of_all_specs(tmp_path: Path, invoke: Arena) 
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_an_agent_that_a_board_cannot_use_is_a_note(tmp_path: Path, invoke: Arena) -> None:
+def test_an_agent_that_cannot_play_on_a_board_is_reported_as_a_note(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "cup.yaml").write_text(
         "games: [tic-tac-toe, {name: sliding-tiles, shuffle: 2}]\nrounds: 1\nagents: [random, type-a]\nlimits: {moves: 9}\n"
     )

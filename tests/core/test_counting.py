@@ -85,7 +85,7 @@ def view_of(game: Any, nodes: int | None = None, seconds: float | None = None) -
     return counting_view(game, meter), meter
 
 
-def test_a_view_is_an_instance_of_the_games_class() -> None:
+def test_a_counting_view_is_an_instance_of_the_game_class() -> None:
     game = TicTacToe(rows=4, columns=4, in_a_row=4)
     view, meter = view_of(game)
     assert type(view) is TicTacToe

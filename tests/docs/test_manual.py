@@ -67,6 +67,6 @@ LONGEST = 96
 
 
 @pytest.mark.parametrize("name", [name for name in MANUAL if name.startswith(("tutorial", "explanation", "reference"))])
-def test_code_can_be_read_without_scrolling(name: str) -> None:
+def test_code_lines_are_short_enough_to_read_without_scrolling(name: str) -> None:
     blocks = re.findall(r"^ *```(?!console|text)\w+\n(.*?)^ *```", MANUAL[name], re.DOTALL | re.MULTILINE)
     assert [line for block in blocks for line in block.splitlines() if len(line) > LONGEST] == []

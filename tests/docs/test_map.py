@@ -31,7 +31,7 @@ def test_every_package_and_module_is_in_the_tables() -> None:
     assert said == modules | packages | extensions
 
 
-def test_files_that_the_page_names_exist() -> None:
+def test_files_named_by_the_page_exist() -> None:
     named = set(re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", PAGE))
     folders = [EXTENSIONS, TOP / "agents", TOP / "bridges", TOP / "games", TOP / "ladder"]
     places = [*ARENA.glob("*.py"), *ARENA.glob("*/*.py"), *[file for folder in folders for file in folder.rglob("*.py")]]

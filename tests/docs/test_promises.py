@@ -39,12 +39,14 @@ def test_every_file_of_attacks_has_a_mark(file: Path) -> None:
         ('hole="file", isolation="any"', "holds | holds | holds"),
     ],
 )
-def test_a_mark_becomes_a_row(mark: str, row: str, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pytest_mark_becomes_a_row_of_the_table(
+    mark: str, row: str, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert row in make_table(script, f"@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n", tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("mark", ['hole="typo", isolation="any"', 'hole="file", isolation="jail"', 'hole="file"'])
-def test_a_wrong_mark_is_refused(mark: str, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_mark_is_refused(mark: str, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names its file and line."""
     with pytest.raises(ValueError, match=r"test_made\.py:4: promise: expected hole="):
         make_table(script, f"@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n", tmp_path, monkeypatch)

@@ -68,7 +68,7 @@ def altered(place: str, value: Any) -> tuple[Any, Any]:
 @pytest.mark.unit
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("place", PLACES)
-def test_unusual_answers_can_be_printed_and_stored(place: str, read: Callable[[Any, Any], Spec], tmp_path: Path) -> None:
+def test_unusual_descriptions_can_be_printed_and_stored(place: str, read: Callable[[Any, Any], Spec], tmp_path: Path) -> None:
     faults = []
     for number, value in enumerate(ODD):
         try:

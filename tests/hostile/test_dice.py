@@ -112,7 +112,7 @@ def test_dice_can_be_predicted_only_from_a_known_seed(
 
 @pytest.mark.parametrize("isolation", ["process"])
 @pytest.mark.promise(hole="dice", isolation="process")
-def test_the_process_does_not_contain_the_name_of_a_stream(isolation: str, tmp_path: Path) -> None:
+def test_the_process_of_an_agent_does_not_contain_the_name_of_its_stream(isolation: str, tmp_path: Path) -> None:
     """The agent tries each text that it can reach as the name of its own stream."""
     (tmp_path / "spy.py").write_text(SPY)
     spec = {

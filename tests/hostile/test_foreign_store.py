@@ -69,7 +69,7 @@ def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_pa
         "CREATE VIRTUAL TABLE other USING fts5(x)",
     ],
 )
-def test_other_sql_is_refused(store: Path, sql: str) -> None:
+def test_sql_objects_other_than_those_of_arena_are_refused(store: Path, sql: str) -> None:
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute(sql)
     for write in (False, True):
@@ -116,7 +116,7 @@ def test_a_query_ends_at_its_limit_and_with_the_server(store: Path, monkeypatch:
 
 
 @pytest.mark.unit
-def test_a_reader_writes_nothing_and_reads_no_endless_text(store: Path) -> None:
+def test_reading_a_foreign_store_writes_nothing_and_limits_text(store: Path) -> None:
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE detail SET message = zeroblob(?) WHERE record = 1", (MAX_CELL_BYTES + 1,))
     with Store.open(store) as opened:

@@ -126,8 +126,10 @@ def test_code_and_verdicts_that_never_end_count_as_unreadable(pipe: Path, tmp_pa
 
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["check", "check --replay 1", "report -o page.html", "review", "bundle -o cup.zip"])
-def test_a_store_that_names_a_pipe_delays_no_command(command: str, arena: Arena, tmp_path: Path) -> None:
-    """The run read a regular file, which a pipe replaces. A command that waits exceeds the time limit of tests."""
+def test_a_store_that_names_a_pipe_does_not_delay_commands(command: str, arena: Arena, tmp_path: Path) -> None:
+    """The run read a regular file, which was then replaced by a pipe. A blocked command would exceed the time limit of the
+    test.
+    """
     (tmp_path / "one.xsb").write_text(LEVEL)
     (tmp_path / "cup.yaml").write_text("game: {name: sokoban, file: one.xsb}\nagents: [a-star, bfs]\nrounds: 1\n")
     played = arena("run", "cup.yaml", "--store", "cup.db")

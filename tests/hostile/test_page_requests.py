@@ -81,7 +81,7 @@ def test_a_page_can_choose_a_name_that_is_not_a_file() -> None:
     assert "frame" in Requests(load_plugins(), ()).answer(asked)
 
 
-def test_forms_have_no_field_for_a_file_and_no_agent_that_cannot_be_started() -> None:
+def test_forms_offer_no_files_and_no_agents_that_cannot_be_started() -> None:
     offered = inventory(load_plugins())
     fields = {game["name"]: {one["name"]: one["kind"] for one in game["parameters"]} for game in offered["games"]}
     assert fields["grid-path"]["map"] == "choice"
@@ -114,7 +114,7 @@ def test_a_page_starts_a_model_only_with_the_options_of_the_served_spec(tmp_path
     endpoint.endpoint.cache_clear()
 
 
-def test_the_code_behind_pages_gets_keys_only_if_a_spec_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_behind_pages_gets_api_keys_only_if_a_spec_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     file = tmp_path / "leak.py"
     file.write_text(LEAK)

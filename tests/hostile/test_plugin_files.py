@@ -212,7 +212,7 @@ def test_a_plugin_in_its_own_folder_can_read_that_folder(bubblewrap: str, tmp_pa
         load_spec(cup(tmp_path, entries))
 
 
-def test_trusted_agents_are_named(bubblewrap: str, submissions: Path, arena: Arena) -> None:
+def test_trusted_agents_are_listed(bubblewrap: str, submissions: Path, arena: Arena) -> None:
     cup(submissions, [{"agent": "honest", "isolation": "sandbox"}, "random"], plugins=["submissions/honest.py"])
     note = (
         "honest plays in a sandbox, but arena itself loads its plugin submissions/honest.py, so it is trusted; "

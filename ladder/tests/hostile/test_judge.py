@@ -132,7 +132,7 @@ def test_a_submission_that_writes_its_own_verdict_is_refused(lie: str, isolation
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_claims_are_bounded(claim: str, bench: Callable[..., Bench]) -> None:
+def test_claims_of_submissions_are_limited(claim: str, bench: Callable[..., Bench]) -> None:
     lying = f"if not main.endswith('agent_host'):\n    {CLAIMS[claim]}\n    answer_all()\n"
     kept, reason = None, ""
     try:
@@ -158,7 +158,7 @@ def test_submitted_files_are_parsed_only_in_a_separate_process(bench: Callable[.
     assert not [known for known in list_parsed() if known.is_relative_to(file.parents[1])]
 
 
-def test_a_parser_bomb_ends_only_its_own_check(bench: Callable[..., Bench]) -> None:
+def test_a_file_that_breaks_the_parser_ends_only_its_own_check(bench: Callable[..., Bench]) -> None:
     with pytest.raises(NotPassed) as raised:
         bench().examine(agent(PLAYS) + b"x = " + b"(" * 190 + b"-" * 500_000 + b"1" + b")" * 190 + b"\n")
     assert len(str(raised.value)) <= MAX_REASON_CHARACTERS
@@ -189,7 +189,7 @@ def test_bad_rows_of_an_old_store_do_not_stop_the_start(row: str, bench: Callabl
 
 @pytest.mark.unit
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-def test_verdicts_are_bounded(bench: Callable[..., Bench]) -> None:
+def test_the_size_of_verdicts_is_limited(bench: Callable[..., Bench]) -> None:
     ledger = bench().ledger
     key = ledger.submit("ada", "mine", "python", "mine.py", b"x", 100).id
     assert ledger.next_to_check() is not None

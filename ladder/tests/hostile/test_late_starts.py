@@ -166,7 +166,7 @@ def test_agents_that_may_not_respond_play_one_match_at_a_time(bench: Bench) -> N
         assert max(counts) == most
 
 
-def test_starts_are_kept_until_the_submission_is_checked_again(bench: Bench) -> None:
+def test_failed_starts_are_remembered_until_the_next_check(bench: Bench) -> None:
     bench.ledger.keep_starts(ADA, Starts(1, 2.5))
     bench.ledger.keep_starts(BOB, Starts(0, 0.25))
     with closing(Ledger(bench.ledger.path)) as other:

@@ -29,7 +29,7 @@ def make_state(text: str, plies: int, number: int) -> tuple[OpenSpiel, Any]:
 
 @pytest.mark.parametrize("plies", [2, 4, 5])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_resampled_states_agree_with_open_spiels_own(seat: int, plies: int) -> None:
+def test_resampled_states_agree_with_open_spiel(seat: int, plies: int) -> None:
     """open_spiel can resample Leduc poker. The opponent may hold 5 cards, or 4 after the public card."""
     game, state = make_state("leduc_poker", plies, 4)
     seen, rng = game.observation(state, seat), random.Random(0)

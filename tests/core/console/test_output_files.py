@@ -54,7 +54,7 @@ def commands_with_output() -> Iterator[str]:
             yield name
 
 
-def test_every_command_with_output_is_tested_here() -> None:
+def test_every_command_that_writes_files_is_tested() -> None:
     assert {*commands_with_output()} == {*WORDS}
 
 

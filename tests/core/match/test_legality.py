@@ -74,7 +74,7 @@ def test_an_invalid_action_is_illegal_and_the_message_comes_from_the_parser(text
     assert complaint is None or (found is not None and found.startswith(complaint))
 
 
-def test_other_errors_of_the_game_are_passed_on() -> None:
+def test_other_errors_of_the_game_are_propagated() -> None:
     class Broken(Squares):
         def parse_action(self, state: Any, text: str) -> Any:
             raise ZeroDivisionError

@@ -43,7 +43,7 @@ class Counter(Agent):
             search.report(first)
 
 
-def test_an_agent_that_reports_nothing_plays_as_without_limits() -> None:
+def test_an_agent_without_reports_ignores_default_limits() -> None:
     """If the user sets the limit, the moves of this agent are random."""
     free = play("connect-four", [Planner(), "random"], limits={"moves": 3})
     patient = play("connect-four", [Planner(), "random"], limits=Limits(nodes=100, moves=3, patient=True))

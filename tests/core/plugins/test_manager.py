@@ -72,7 +72,7 @@ def test_a_plugin_is_notified_of_each_match_once(write: Write, tmp_path: Path, s
         assert seen == [("started", 6, store), ("finished", 6)]
 
 
-def test_void_matches_are_notified_too(write: Write, tmp_path: Path) -> None:
+def test_plugins_are_notified_of_void_matches(write: Write, tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text(
         "from arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
         "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
@@ -85,8 +85,8 @@ def test_void_matches_are_notified_too(write: Write, tmp_path: Path) -> None:
     assert load_file(file).SEEN == ["void"] * 6
 
 
-def test_a_plugin_of_a_spec_is_not_notified(write: Write, tmp_path: Path) -> None:
-    """A spec may come from a stranger. If the user names the same file, it is notified."""
+def test_a_plugin_named_only_by_a_spec_is_not_notified(write: Write, tmp_path: Path) -> None:
+    """A spec may come from a stranger. If the user loads the same file, it is notified."""
     file, spec = write(LOGS), tmp_path / "cup.yaml"
     write(LOGS, "too.py")
     spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nplugins: [follows.py, too.py]\n")
@@ -180,7 +180,7 @@ def test_a_plugin_may_play_a_run(write: Write, tmp_path: Path, stored: bool) -> 
     assert load_file(file).SEEN[8:] == (["open", "closed"] if stored else ["open", *range(6), "closed"])
 
 
-def test_a_plugin_of_a_spec_does_not_play_it(write: Write, tmp_path: Path) -> None:
+def test_a_plugin_named_by_a_spec_does_not_play_the_run(write: Write, tmp_path: Path) -> None:
     file, spec = write(PLAYS, "plays.py"), tmp_path / "cup.yaml"
     spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nplugins: [plays.py]\n")
     arena.run(spec)
@@ -365,7 +365,7 @@ def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
         ("limits: {seconds: 1}", "agents[1]: a limit of time needs its own process, and no installed plugin can start one"),
     ],
 )
-def test_an_entry_that_needs_a_blocked_plugin_is_a_fault(tmp_path: Path, entry: str, fault: str) -> None:
+def test_an_entry_that_needs_a_blocked_plugin_is_refused(tmp_path: Path, entry: str, fault: str) -> None:
     (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: [random, {{agent: greedy, {entry}}}]\n")
     found = run(tmp_path, "-p", "no:isolation", "validate", "cup.yaml")
     assert found.returncode == 2

@@ -498,7 +498,7 @@ def test_a_folder_is_refused_as_a_plugin(tmp_path: Path, monkeypatch: pytest.Mon
             load_plugins([name])
 
 
-def test_a_duplicate_names_both_sources(plugin: Plugin) -> None:
+def test_a_duplicate_name_is_reported_with_both_sources(plugin: Plugin) -> None:
     said = problem(plugin(agent("random"), "mine.py"))
     assert said.startswith("plugin mine.py: ")
     assert f"fairarena:builtin-agents {arena.__version__}" in said
@@ -528,7 +528,7 @@ def test_a_repaired_plugin_can_be_loaded(plugin: Plugin) -> None:
     assert issubclass(load_plugins([file]).agents["cautious"], Agent)
 
 
-def test_an_unknown_name_suggests_the_nearest() -> None:
+def test_an_unknown_name_suggests_the_nearest_name() -> None:
     registry = load_plugins()
     for find, name, near in (
         (registry.game, "tictactoe", "tic-tac-toe"),

@@ -93,7 +93,7 @@ def test_fallbacks_are_marked_and_explained(spec: dict[str, Any], tmp_path: Path
     assert {row["agent"]: row["fallback_share"] for row in rows} == {"idle": 1.0, "random": 0.0}
 
 
-def test_only_an_agent_with_a_limit_has_fallbacks(spec: dict[str, Any], tmp_path: Path) -> None:
+def test_only_agents_with_a_limit_have_fallbacks(spec: dict[str, Any], tmp_path: Path) -> None:
     agents = [{"agent": "idle", "limits": {"nodes": 5}}, "random"]
     board = both({**spec, "limits": None, "agents": agents}, tmp_path / "s.db")
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "random": 0.0}

@@ -61,7 +61,7 @@ def letters(text: str) -> list[str]:
 
 @settings(max_examples=40, deadline=None)  # a machine may be busy
 @given(rows=ROWS, width=st.integers(30, 120))
-def test_a_table_fits_the_terminal_and_loses_nothing(rows: list[tuple[str, str, int]], width: int) -> None:
+def test_a_table_fits_the_terminal_without_losing_content(rows: list[tuple[str, str, int]], width: int) -> None:
     text = TextTable(["one", "other", "number"], rows).text(width=width)
     assert max(map(len, text.split("\n"))) <= width
     assert letters(text) == letters("one other number " + " ".join([f"{one} {other} {number}" for one, other, number in rows]))
@@ -75,7 +75,7 @@ def test_without_a_terminal_a_table_is_printed_by_tabulate(rows: list[tuple[str,
     assert TextTable(["one", "other", "number"], rows).text("grid", width=30) == whole
 
 
-def test_a_cell_that_is_wrapped_stays_in_its_column() -> None:
+def test_a_wrapped_cell_stays_in_its_column() -> None:
     text = TextTable(["Name", "What it is", "N"], [["a", "some words in a row", 7], ["b", "few", 12]]).text(width=22)
     assert text.split("\n") == [
         "Name  What it is     N",
@@ -119,13 +119,13 @@ def test_letters_that_replace_headings_are_explained() -> None:
     assert " ".join(lines[-2:]) == "A long-heading-one, B long-heading-two"
 
 
-def test_sentences_are_broken_between_words_and_commands_stay_whole() -> None:
+def test_sentences_are_wrapped_between_words_and_commands_are_not_wrapped() -> None:
     text = "one two three four\n  arena replay some-store some-match"
     assert TextTable.fold(text, 9) == "one two\nthree\nfour\n  arena replay some-store some-match"
     assert TextTable.fold(text, None) == text
 
 
-def test_a_column_of_negative_numbers_is_aligned_to_the_right() -> None:
+def test_a_column_of_negative_numbers_is_right_aligned() -> None:
     lines = TextTable(["Change"], [["-1,234.5"], ["-20 %"]]).text().split("\n")
     assert lines[2:] == ["-1,234.5", "   -20 %"]
 

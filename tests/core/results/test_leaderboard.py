@@ -213,7 +213,7 @@ def test_agents_without_games_come_last_and_have_no_rank() -> None:
 
 
 def test_unknown_ratings_share_the_last_rank() -> None:
-    """Two groups never met, and the smaller one has scores without Elo."""
+    """Two groups never met. The smaller group has scores but no Elo."""
     labels = ("one", "two", "three", "four", "five")
     sheet = BoardInfo("half", {}, "versus", labels, 1000, exact=True, ranked_by="rating", left=())
     tally = Tally(sheet)
@@ -307,7 +307,7 @@ def test_every_format_of_tabulate_shows_every_agent(results: Results) -> None:
         assert all(label in text for label in ("random", "greedy", "lookahead", "alpha")), style
 
 
-def test_failures_are_listed_with_the_first_of_each(results: Results) -> None:
+def test_failures_are_listed_with_the_first_match_of_each_kind(results: Results) -> None:
     text = render(results, Leaderboard.of_results(results))
     assert "bad failed 24 times by exception, first in match " in text
     assert "ZeroDivisionError: division by zero (" in text
@@ -329,7 +329,7 @@ NEED_THREE = "No intervals: they need three rounds; set `rounds` or list more `p
         ({"game": {"name": "pig", "target": 10}, "rounds": 3, "agents": ["random", "hold-at"]}, None),
     ],
 )
-def test_advice_on_intervals_fits_the_spec(spec: dict[str, Any], advice: str | None) -> None:
+def test_advice_on_intervals_depends_on_the_spec(spec: dict[str, Any], advice: str | None) -> None:
     (board,) = Leaderboard.of_results(run(spec))
     said = [remark for remark in board.remarks if "No intervals" in remark or "openings" in remark]
     assert len(said) == (advice is not None)
@@ -354,7 +354,7 @@ def test_a_board_gives_no_advice_on_rounds_during_a_run() -> None:
         (3, True, None),
     ],
 )
-def test_a_board_says_if_partner_games_are_missing(partners: int, ended: bool, cause: str | None) -> None:
+def test_a_remark_reports_missing_partner_games(partners: int, ended: bool, cause: str | None) -> None:
     tally = Tally(BoardInfo("half", {}, "versus", ("one", "two"), 16, exact=True))
     for round_ in range(8):
         for seats in ((0, 1), (1, 0)):

@@ -90,7 +90,7 @@ def raising() -> dict[str, Any]:
     }
 
 
-def test_tidy_rows_name_faults(exported: Callable[..., Any], raising: dict[str, Any]) -> None:
+def test_tidy_rows_contain_faults(exported: Callable[..., Any], raising: dict[str, Any]) -> None:
     rows, _ = exported(raising)
     assert {(row["at_fault"], row["winner"], row["termination"]) for row in rows} == {("<b>x</b>", "random", "exception")}
     assert all(row["message"].startswith("RuntimeError: <script>alert(1)</script>") for row in rows)
@@ -125,7 +125,7 @@ def test_without_pandas_the_error_names_the_package_to_install(monkeypatch: pyte
         results.to_dataframe()
 
 
-def test_the_repr_names_the_tournament(tmp_path: Path) -> None:
+def test_the_repr_contains_the_name_of_the_tournament(tmp_path: Path) -> None:
     assert repr(arena.run({**GAME, "name": "Cup"})) == "<Results of 'Cup': 24 matches at tic-tac-toe>"
     results = arena.run({**BOTH, "name": "Both"}, store=tmp_path / "cup.db")
     assert repr(results) == f"<Results of 'Both': 40 matches at tic-tac-toe, sliding-tiles, in {tmp_path / 'cup.db'}>"

@@ -68,12 +68,12 @@ def test_a_remark_counts_the_matches_that_ended_at_the_move_limit(game: str, mov
     assert said == ([f"{stopped} of 16 matches ended at the move limit."] if stopped and game != "sliding-tiles" else [])
 
 
-def test_hidden_ratings_are_named_in_json() -> None:
+def test_hidden_ratings_are_listed_in_json() -> None:
     [board] = Leaderboard.of_results(arena.run({"game": "connect-four", "agents": ["random", "greedy"], "rounds": 2}))
     assert board.as_dict()["unrated"] == ["random", "greedy"]
 
 
-def test_openings_are_advised_only_if_there_are_none() -> None:
+def test_openings_are_suggested_only_if_none_are_set() -> None:
     agents = [{"agent": "alpha-beta", "label": name} for name in ("one", "two")]
     small = {"game": {"name": "connect-four", "columns": 1, "rows": 3, "in_a_row": 3}, "agents": agents, "rounds": 3}
     [plain] = Leaderboard.of_results(arena.run(small))
@@ -84,7 +84,7 @@ def test_openings_are_advised_only_if_there_are_none() -> None:
 
 
 @pytest.mark.process
-def test_times_across_processes_are_marked() -> None:
+def test_times_that_include_communication_are_marked() -> None:
     mixed = ["random", {"agent": "random", "label": "apart", "isolation": "process"}]
     said = "* : the times of this agent include communication with another process."
     [board] = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "agents": mixed, "rounds": 1}))

@@ -233,7 +233,7 @@ def test_traits_are_checked_only_if_the_parameters_are_valid(faults: Faults, tmp
     assert [fault.split(" ")[1] for fault in found] == ["game.seat:"]
 
 
-def test_with_several_games_a_refusal_is_a_note(load: Load) -> None:
+def test_an_agent_that_refuses_one_of_several_games_gets_a_note(load: Load) -> None:
     spec = load(f"{BOTH}agents: [random, greedy, alpha-beta]\n")
     assert [[seat.label for seat in board.seats] for board in spec.boards] == [
         ["random", "greedy", "alpha-beta"],
@@ -256,12 +256,12 @@ def test_an_agent_may_refuse_a_game(load: Load, faults: Faults, tmp_path: Path) 
     assert "small is left out of othello: it knows nine squares" in spec.notes
 
 
-def test_an_entry_that_fits_no_board_is_a_fault(faults: Faults) -> None:
+def test_an_entry_that_can_play_on_no_board_is_refused(faults: Faults) -> None:
     found = faults("games: [sliding-tiles, {name: sliding-tiles, rows: 4}]\nagents: [random, alpha-beta]\n")
     assert found == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
 
 
-def test_a_board_with_too_few_entries_is_a_fault(load: Load, faults: Faults) -> None:
+def test_a_board_with_too_few_entries_is_refused(load: Load, faults: Faults) -> None:
     (nobody,) = faults(f"{BOTH}agents: [alpha-beta, minimax]\n")
     assert nobody.startswith("cup.yaml:2:9: agents: ")
     assert "no agents for sliding-tiles" in nobody
@@ -311,7 +311,7 @@ def test_equal_labels_are_refused(faults: Faults, agents: str, place: str, label
         ("{name: 3}", "2:37: agents[0].heuristic", "name of a heuristic"),
     ],
 )
-def test_a_heuristic_that_does_not_fit_is_a_fault(faults: Faults, heuristic: str, place: str, words: str) -> None:
+def test_a_heuristic_of_another_game_is_refused(faults: Faults, heuristic: str, place: str, words: str) -> None:
     (found,) = faults(f"{TILES}agents: [{{agent: greedy, heuristic: {heuristic}}}]\n")
     assert found.startswith(f"cup.yaml:{place}")
     assert words in found
@@ -396,12 +396,12 @@ def test_a_file_of_positions_may_come_from_windows(load: Load) -> None:
         ("{a: 1}", None, "cup.yaml:3:12: positions"),
     ],
 )
-def test_missing_positions_are_a_fault(faults: Faults, value: str, content: bytes | None, place: str) -> None:
+def test_missing_positions_are_refused(faults: Faults, value: str, content: bytes | None, place: str) -> None:
     (found,) = faults(f"{TIC}{TWO}positions: {value}\n", {} if content is None else {value: content})
     assert found.startswith(f"{place}: ")
 
 
-def test_a_wrong_position_is_reported_once_for_all_boards(faults: Faults) -> None:
+def test_an_invalid_position_is_reported_once_for_all_boards(faults: Faults) -> None:
     game = "game: {name: tic-tac-toe, in_a_row: {sweep: [2, 3]}}\n"
     assert len(faults(f"{game}{TWO}positions: p.txt\n", {"p.txt": "x.\n"})) == 1
     assert len(faults(f"{game}{TWO}positions: [x.]\n")) == 1
@@ -444,7 +444,7 @@ def test_a_seed_argument_overrides_the_seed_of_the_spec() -> None:
     assert (load_spec(spec).seed, load_spec(spec, seed=0).seed) == (5, 0)
 
 
-def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
+def test_a_repeated_board_is_refused(faults: Any) -> None:
     assert "games[1]: the same board as games[0]" in str(
         faults("games: [tic-tac-toe, {name: tic-tac-toe, rows: 3}]\nagents: [random, greedy]\n")
     )
@@ -453,7 +453,7 @@ def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
     )
 
 
-def test_two_entries_that_are_the_same_on_a_board_are_a_fault(faults: Any) -> None:
+def test_entries_that_are_equal_on_a_board_are_refused(faults: Any) -> None:
     found = faults("games: [tic-tac-toe, sliding-tiles]\nagents: [random, greedy, {agent: greedy, heuristic: open-lanes}]\n")
     assert any("is the same as" in fault and "agents[2]" in fault for fault in found)
 
@@ -472,7 +472,7 @@ def test_two_entries_that_are_the_same_on_a_board_are_a_fault(faults: Any) -> No
         ("{agent: greedy, isolation: none, limits: {memory_mb: 100}}", "agents[1].isolation", "memory limit needs isolation"),
     ],
 )
-def test_a_program_that_cannot_play_is_a_fault(faults: Faults, entry: str, where: str, says: str) -> None:
+def test_a_program_that_cannot_play_is_refused(faults: Faults, entry: str, where: str, says: str) -> None:
     text = "\n".join(map(str, faults(f"{TIC}agents: [random, {entry}]\n")))
     assert where in text
     assert says in text

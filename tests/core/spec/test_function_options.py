@@ -51,7 +51,7 @@ def test_a_function_gets_its_options(tmp_path: Path) -> None:
         ({"name": "corners", "player": 1}, r"heuristic\.player: unknown key"),
     ],
 )
-def test_options_that_a_function_does_not_take_are_faults(given: dict[str, object], said: str, tmp_path: Path) -> None:
+def test_unknown_options_of_a_function_are_refused(given: dict[str, object], said: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=said):
         arena.run(spec(tmp_path, given))
 

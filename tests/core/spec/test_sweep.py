@@ -17,7 +17,7 @@ def labels(spec: Spec, board: int = 0) -> list[str]:
     return [seat.label for seat in spec.boards[board].seats]
 
 
-def test_a_sweep_makes_boards_in_the_order_of_its_values(load: Load) -> None:
+def test_a_sweep_creates_boards_in_the_order_of_its_values(load: Load) -> None:
     spec = load(f"game: {{name: sliding-tiles, shuffle: {{sweep: [50, 20, 100]}}}}\n{TWO}")
     assert [board.parameters["shuffle"] for board in spec.boards] == [50, 20, 100]
     assert [board.title for board in spec.boards] == [
@@ -34,7 +34,7 @@ def test_a_sweep_makes_boards_in_the_order_of_its_values(load: Load) -> None:
         ("columns: {sweep: [4, 5]}, rows: {sweep: [2, 3]}", [(2, 4), (3, 4), (2, 5), (3, 5)]),
     ],
 )
-def test_several_sweeps_of_a_game_make_a_product(load: Load, game: str, sizes: list[tuple[int, int]]) -> None:
+def test_several_sweeps_of_a_game_give_all_combinations(load: Load, game: str, sizes: list[tuple[int, int]]) -> None:
     spec = load(f"game: {{name: sliding-tiles, {game}}}\n{TWO}")
     assert [(board.parameters["rows"], board.parameters["columns"]) for board in spec.boards] == sizes
 
@@ -49,7 +49,7 @@ def test_sweeps_of_several_games_keep_the_order_of_the_file(load: Load) -> None:
     ]
 
 
-def test_a_swept_option_makes_entries(load: Load) -> None:
+def test_a_swept_option_creates_entries(load: Load) -> None:
     spec = load(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [3, 1, 2]}}}}, greedy]\n")
     assert labels(spec) == ["random", "lookahead(depth=3)", "lookahead(depth=1)", "lookahead(depth=2)", "greedy"]
 
@@ -66,7 +66,7 @@ def test_every_key_of_an_entry_may_be_swept(load: Load) -> None:
     assert labels(label) == ["one", "two"]
 
 
-def test_two_sweeps_of_an_entry_make_a_product(load: Load) -> None:
+def test_two_sweeps_of_an_entry_give_all_combinations(load: Load) -> None:
     entry = "{agent: lookahead, heuristic: {sweep: [misplaced, manhattan]}, depth: {sweep: [1, 2]}}"
     assert labels(load(f"game: sliding-tiles\nagents: [{entry}]\n")) == [
         "lookahead(misplaced, depth=1)",
@@ -99,7 +99,7 @@ def test_two_sweeps_of_an_entry_make_a_product(load: Load) -> None:
         ),
     ],
 )
-def test_a_fault_in_a_sweep_has_the_place_of_its_value(faults: Faults, text: str, expected: list[str]) -> None:
+def test_an_error_in_a_sweep_has_the_position_of_its_value(faults: Faults, text: str, expected: list[str]) -> None:
     assert faults(text) == expected
 
 
@@ -114,7 +114,7 @@ def test_a_fault_in_a_sweep_has_the_place_of_its_value(faults: Faults, text: str
         ("{agent: {sweep: [greedy, gredy]}}", "2:43: agents[1].agent.sweep[1]"),
     ],
 )
-def test_an_unknown_name_in_a_sweep_has_the_place_of_its_value(faults: Faults, entry: str, place: str) -> None:
+def test_an_unknown_name_in_a_sweep_has_the_position_of_its_value(faults: Faults, entry: str, place: str) -> None:
     (found,) = faults(f"{TIC}agents: [random, {entry}]\n")
     assert found.startswith(f"cup.yaml:{place}")
     assert "did you mean" in found
@@ -142,7 +142,7 @@ def test_a_sweep_must_be_a_list_of_values(faults: Faults, sweep: str, place: str
     assert found.startswith(f"cup.yaml:{place}: ")
 
 
-def test_a_broken_sweep_does_not_hide_other_faults_of_its_entry(faults: Faults) -> None:
+def test_an_invalid_sweep_does_not_hide_other_errors_of_its_entry(faults: Faults) -> None:
     found = faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: []}}, heuristic: open-lane, limts: {{}}}}]\n")
     assert [fault.split(": ")[1] for fault in found] == ["agents[1].depth.sweep", "agents[1].heuristic", "agents[1].limts"]
 
@@ -159,7 +159,7 @@ def test_an_error_outside_of_a_sweep_is_reported_once(faults: Faults, key: str) 
         (f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: {[*range(1, 1500)]}}}}}]\n", "2:18: agents[1]"),
     ],
 )
-def test_too_many_combinations_are_a_fault(faults: Faults, text: str, place: str) -> None:
+def test_too_many_combinations_are_refused(faults: Faults, text: str, place: str) -> None:
     (found,) = faults(text)
     assert found.startswith(f"cup.yaml:{place}: ")
     assert "combinations" in found

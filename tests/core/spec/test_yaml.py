@@ -93,7 +93,7 @@ def test_an_alias_stands_for_its_anchor(write: Write) -> None:
     assert values == {"base": {"x": 1}, "one": {"x": 1}, "two": [{"x": 1}, {"x": 1}]}
 
 
-def test_a_fault_in_an_alias_has_the_place_of_its_anchor(faults: Faults) -> None:
+def test_an_error_in_an_alias_has_the_position_of_its_anchor(faults: Faults) -> None:
     found = faults("game: tic-tac-toe\nagents:\n  - &one {agent: lookahead, depth: four}\n  - *one\n")
     assert found == [
         "cup.yaml:3:36: agents[0].depth: expected an integer, got 'four'",
@@ -101,7 +101,7 @@ def test_a_fault_in_an_alias_has_the_place_of_its_anchor(faults: Faults) -> None
     ]
 
 
-def test_duplicate_keys_are_faults(faults: Faults) -> None:
+def test_duplicate_keys_are_refused(faults: Faults) -> None:
     found = faults("game: {name: tic-tac-toe, rows: 3, rows: 4}\nseed: 1\nagents: [randm, greedy]\nseed: 2\n")
     assert [fault.split(": ")[0] for fault in found] == ["cup.yaml:1:36", "cup.yaml:3:10", "cup.yaml:4:1"]
     assert "duplicate key 'rows'" in found[0]
@@ -110,7 +110,7 @@ def test_duplicate_keys_are_faults(faults: Faults) -> None:
     assert "2:1" in found[2]
 
 
-def test_merge_keys_are_a_fault(faults: Faults) -> None:
+def test_merge_keys_are_refused(faults: Faults) -> None:
     found = faults("base: &b {game: tic-tac-toe}\n<<: *b\nagents: [random, greedy]\n")
     assert any(fault.startswith("cup.yaml:2:1: ") and "merge keys" in fault for fault in found)
 
@@ -127,7 +127,7 @@ def test_merge_keys_are_a_fault(faults: Faults) -> None:
         ("name: !!map x\n", "1:7"),
     ],
 )
-def test_tags_outside_the_core_schema_are_faults(faults: Faults, text: str, place: str) -> None:
+def test_tags_outside_the_core_schema_are_refused(faults: Faults, text: str, place: str) -> None:
     assert any(fault.startswith(f"cup.yaml:{place}: ") and "tag" in fault for fault in faults(f"{text}{SOUND}"))
 
 
@@ -137,13 +137,13 @@ def test_a_value_must_fit_its_tag(faults: Faults, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["name: &a [1, *a]", "name: &a {b: *a}", "name: &a [[[*a]]]"])
-def test_an_alias_inside_itself_is_a_fault(faults: Faults, text: str) -> None:
+def test_an_alias_inside_itself_is_refused(faults: Faults, text: str) -> None:
     (found,) = faults(f"{text}\n{SOUND}")
     assert found.startswith("cup.yaml:1:7: ")
     assert "alias" in found
 
 
-def test_an_alias_without_anchor_is_a_fault(faults: Faults) -> None:
+def test_an_alias_without_anchor_is_refused(faults: Faults) -> None:
     (found,) = faults("name: x\ngame: *nowhere\n")
     assert found.startswith("cup.yaml:2:7: ")
     assert "'nowhere'" in found
@@ -166,13 +166,13 @@ def test_many_aliases_of_a_long_text_are_refused(faults: Faults) -> None:
 @pytest.mark.parametrize(
     "text", ["[" * 10000 + "]" * 10000, "[" * 10000, "{a: " * 10000 + "}" * 10000, "\n" + "- " * 10000 + "x"]
 )
-def test_nesting_10000_levels_deep_is_a_fault(faults: Faults, text: str) -> None:
+def test_nesting_of_10000_levels_is_refused(faults: Faults, text: str) -> None:
     (found,) = faults(f"name: {text}\n")
     assert found.startswith(("cup.yaml:1:", "cup.yaml:2:"))
     assert "deep" in found
 
 
-def test_sensible_nesting_is_accepted(write: Write) -> None:
+def test_moderate_nesting_is_accepted(write: Write) -> None:
     value = Document.read(write(f"key: {'[' * 20}x{']' * 20}\n")).values["key"]
     for _ in range(20):
         (value,) = value
@@ -180,7 +180,7 @@ def test_sensible_nesting_is_accepted(write: Write) -> None:
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, f"0x{'F' * 5000}", f"0o{'7' * 5000}"])
-def test_a_number_of_5000_digits_is_a_fault(faults: Faults, digits: str) -> None:
+def test_a_number_of_5000_digits_is_refused(faults: Faults, digits: str) -> None:
     found = faults(f"seed: {digits}\n{SOUND}")
     assert all(fault.startswith("cup.yaml:1:7: ") and len(fault) < 200 for fault in found)
     assert "digits" in found[0]
@@ -202,7 +202,7 @@ def test_a_number_of_5000_digits_is_a_fault(faults: Faults, digits: str) -> None
         ("name: x\ngame: !un!known y\n", "2:7"),
     ],
 )
-def test_invalid_yaml_is_a_fault_with_its_place(faults: Faults, text: str, place: str) -> None:
+def test_invalid_yaml_is_refused_with_its_position(faults: Faults, text: str, place: str) -> None:
     (found,) = faults(text)
     assert found.startswith(f"cup.yaml:{place}: not YAML: ")
 
@@ -218,7 +218,7 @@ def test_invalid_yaml_is_a_fault_with_its_place(faults: Faults, text: str, place
         ("game: x\n".encode("utf-16"), "1:1"),
     ],
 )
-def test_invalid_utf_8_is_a_fault_with_its_place(faults: Faults, data: bytes, place: str) -> None:
+def test_invalid_utf_8_is_refused_with_its_position(faults: Faults, data: bytes, place: str) -> None:
     """Columns count characters."""
     (found,) = faults(data)
     assert found.startswith(f"cup.yaml:{place}: ")
@@ -226,13 +226,13 @@ def test_invalid_utf_8_is_a_fault_with_its_place(faults: Faults, data: bytes, pl
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\x7f"])
-def test_control_characters_are_a_fault_with_their_place(faults: Faults, character: str) -> None:
+def test_control_characters_are_refused_with_their_position(faults: Faults, character: str) -> None:
     (found,) = faults(f"näme: x\ngame: {character}\n")
     assert found.startswith("cup.yaml:2:7: ")
     assert found.isprintable()
 
 
-def test_half_a_surrogate_pair_is_a_fault(faults: Faults) -> None:
+def test_half_a_surrogate_pair_is_refused(faults: Faults) -> None:
     found = faults(f'name: "\\ud800"\n{SOUND}')
     assert found[0].startswith("cup.yaml:1:7: ")
     "\n".join(found).encode()
@@ -265,7 +265,7 @@ def test_a_file_of_more_than_one_mebibyte_is_refused(write: Write) -> None:
         load_spec(write(f"{SOUND}{padding}#"))
 
 
-def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
+def test_a_large_file_is_refused_without_reading_it(tmp_path: Path) -> None:
     file = tmp_path / "huge.yaml"
     with file.open("wb") as stream:
         stream.truncate(8 << 30)
@@ -278,7 +278,7 @@ def test_an_endless_file_is_refused() -> None:
         load_spec("/dev/zero")
 
 
-def test_a_missing_file_and_a_directory_are_faults(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as missing:
         load_spec(tmp_path / "cap.yaml")
     assert str(missing.value) == f"{tmp_path / 'cap.yaml'}: no such file"
@@ -288,7 +288,7 @@ def test_a_missing_file_and_a_directory_are_faults(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\0b.yaml", "x" * 300 + ".yaml", "no/such/folder.yaml"])
-def test_a_name_that_cannot_be_a_file_is_a_fault(name: str) -> None:
+def test_a_name_that_cannot_be_a_file_is_refused(name: str) -> None:
     with pytest.raises(SpecError):
         load_spec(name)
 
@@ -300,7 +300,7 @@ def test_a_mapping_is_read_like_a_file() -> None:
     assert str(caught.value) == "<spec>: agents[1].depth: expected an integer, got 'four'"
 
 
-def test_a_mapping_that_no_file_could_hold_is_a_fault() -> None:
+def test_a_mapping_that_yaml_cannot_represent_is_refused() -> None:
     endless: dict[str, Any] = {"agent": "greedy"}
     endless["heuristic"] = endless
     sound: dict[Any, Any] = {"game": "tic-tac-toe", "agents": ["random", "greedy"]}

@@ -306,7 +306,7 @@ def test_each_value_is_checked_when_it_is_read(stride: int, tmp_path: Path) -> N
         (Case("place", "board", (), 7), "place 0 of match"),
     ],
 )
-def test_a_message_names_the_value(case: Case, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_contains_the_invalid_value(case: Case, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     arena.run(SPECS["game"], store="cup.db")
     assert apply_case(Path("cup.db"), case)

@@ -203,7 +203,7 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_reader_sees_a_running_writers_records(tmp_path: Path) -> None:
+def test_a_reader_sees_the_records_of_a_running_writer(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     played = arena.run(SPEC).played
     with Store.open(path, write=True) as store:
@@ -511,7 +511,7 @@ def test_contradicting_stores_are_not_merged(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.db", "b.db"]
 
 
-def test_ids_may_be_shortened(tmp_path: Path) -> None:
+def test_match_ids_may_be_abbreviated(tmp_path: Path) -> None:
     results = arena.run(SPEC, store=tmp_path / "a.db")
     with Store.open(tmp_path / "a.db") as store:
         ids: list[Record] = list(results.records)

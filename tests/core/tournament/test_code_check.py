@@ -88,7 +88,7 @@ def test_damage_is_named_beside_a_changed_plugin(mine: Path, arena: Arena) -> No
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_versions_without_a_match_are_not_named(mine: Path, invoke: Arena, tmp_path: Path, interrupted: bool) -> None:
+def test_versions_without_a_match_are_not_listed(mine: Path, invoke: Arena, tmp_path: Path, interrupted: bool) -> None:
     mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
     if interrupted:
         spec = load_spec(tmp_path / "s.yaml")
@@ -146,7 +146,7 @@ def altered(store: Path, **details: str) -> None:
     rehash(store)
 
 
-def test_irreproducible_matches_prove_nothing(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_irreproducible_matches_are_not_evidence_of_equal_code(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(f"{SPEC}limits: {{seconds: 90}}\nisolation: none\n")
     run(tmp_path / "s.yaml", store=tmp_path / "t.db")
     altered(tmp_path / "t.db")

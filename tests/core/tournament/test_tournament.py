@@ -96,7 +96,7 @@ def by_id(records: tuple[Record, ...]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_rounds_are_interleaved() -> None:
+def test_rounds_are_played_one_after_another() -> None:
     results = run({"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy", "lookahead"]})
     assert [played.pairing.round for played in results.played] == [0] * 6 + [1] * 6 + [2] * 6
 

@@ -43,7 +43,7 @@ def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]
 
 @given(st.integers(0, 60), st.integers(1, 4), st.sets(st.integers(0, 59)), st.booleans(), st.integers())
 def test_every_match_is_recorded_once(matches: int, workers: int, deadly: set[int], known: bool, seed: int) -> None:
-    """Workers are killed by matches and by accident, and return the matches that they had no time for."""
+    """Some workers crash during a match or at random, and others return matches that they had no time for."""
     rng = random.Random(seed)
     workload = Workload(Counted(matches).take, workers, matches if known else None)
     recorded: list[int] = []

@@ -157,7 +157,7 @@ def test_show_explains_parameters_and_uses_no_internal_words() -> None:
         ("eight-queens", "n-queens"),
     ],
 )
-def test_names_of_textbooks_are_found(word: str, name: str) -> None:
+def test_names_used_by_textbooks_are_found(word: str, name: str) -> None:
     """`arena list WORD` finds the name, and the message of `arena show WORD` suggests it."""
     listed = CliRunner().invoke(list_, [word])
     assert re.search(rf"^{name} ", listed.output, re.MULTILINE), listed.output
@@ -220,5 +220,5 @@ def test_types_are_described_in_words(schema: dict[str, Any], text: str) -> None
 @pytest.mark.parametrize(
     ("name", "kinds"), [("greedy", "games and puzzles"), ("alpha-beta", "games"), ("a-star", "puzzles"), ("mcts", "games")]
 )
-def test_show_names_the_kinds_of_games_for_comparisons(name: str, kinds: str) -> None:
+def test_show_lists_the_kinds_of_games_for_comparisons(name: str, kinds: str) -> None:
     assert f"  `arena try` compares new agents with it on {kinds}\n" in CliRunner().invoke(show, [name]).output

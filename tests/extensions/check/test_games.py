@@ -1228,7 +1228,7 @@ def test_a_game_object_is_checked_with_its_own_parameters() -> None:
     check_game(ForgetsItsParameter(most=3))
 
 
-def test_a_check_without_a_match_is_refused() -> None:
+def test_a_check_with_zero_matches_is_refused() -> None:
     """With zero matches, every game would pass."""
     with pytest.raises(ValueError, match="at least 1, got 0"):
         check_game(Nim, matches=0)

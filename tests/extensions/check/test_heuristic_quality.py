@@ -289,7 +289,7 @@ def test_a_small_number_of_states_is_reported(tmp_path: Path) -> None:
         (("hop", "--on", "pancake"), "hop"),
     ],
 )
-def test_calls_that_cannot_be_measured_are_refused(arguments: tuple[str, ...], reason: str) -> None:
+def test_invalid_calls_are_refused(arguments: tuple[str, ...], reason: str) -> None:
     error = called(*arguments).exception
     assert isinstance(error, ArenaError)
     with pytest.raises(ArenaError, match=reason):

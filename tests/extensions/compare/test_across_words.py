@@ -88,7 +88,7 @@ def test_measures_have_matching_words(by: str, fewer: str, more: str) -> None:
 
 
 @pytest.mark.parametrize(("last", "word"), [(0.5, "yes"), (2.0, "in size"), (8.0, "no")])
-def test_few_domains_can_disagree(last: float, word: str) -> None:
+def test_disagreement_of_few_domains_is_reported(last: float, word: str) -> None:
     """Cochran's Q is computed by hand and its tail by scipy. The test needs two domains, but no overall answer."""
     sizes = [100.0 + 10 * number for number in range(10)]
     domains = [

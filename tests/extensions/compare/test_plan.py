@@ -126,7 +126,7 @@ def board_of(labels: str, results: dict[tuple[int, int], list[float]]) -> Tally:
         ),
     ],
 )
-def test_the_pairs_that_ended_level_are_named(results: dict[tuple[int, int], list[float]], told: str) -> None:
+def test_level_pairs_are_reported_with_their_number(results: dict[tuple[int, int], list[float]], told: str) -> None:
     """The pairs are counted by hand. One-sided pairings do not show how games between nearly equal entries end."""
     with pytest.raises(arena.ArenaError, match=told):
         read_pilot(board_of("abcd", results))
@@ -188,7 +188,7 @@ def test_estimated_times_have_two_digits_and_a_unit_that_fits(seconds: float, te
         ({"format": "swiss", "rounds": 2}, "with the format round-robin or head-to-head"),
     ],
 )
-def test_other_boards_are_refused(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+def test_boards_that_cannot_be_planned_are_refused(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
     spec = {key: value for key, value in {**SPEC, **changed}.items() if value is not None}
     (tmp_path / "cup.yaml").write_text(json.dumps(spec))
     found = CliRunner().invoke(cli, ["plan", str(tmp_path / "cup.yaml"), "--elo", "20"])

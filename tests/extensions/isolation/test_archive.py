@@ -40,7 +40,7 @@ def test_files_are_unpacked_without_a_single_top_folder() -> None:
         ({f"{number}.bin": bytes(MOST // 4) for number in range(5)}, "more than 1,024 KiB when unpacked"),
     ],
 )
-def test_dangerous_zips_are_refused(files: Mapping[str, bytes], message: str) -> None:
+def test_zips_with_unsafe_names_are_refused(files: Mapping[str, bytes], message: str) -> None:
     with pytest.raises(BadArchive, match=message):
         unpack(packed(files), MOST)
 

@@ -117,8 +117,8 @@ def test_void_games_and_repeats_do_not_count() -> None:
     assert BestOf().conclude(board, void).winner is BestOf().conclude(board, same).winner is None
 
 
-def test_an_entry_without_an_opponent_scores_a_half() -> None:
-    """The entry left over in a round of three is known without the draw."""
+def test_an_entry_without_an_opponent_scores_half_a_point() -> None:
+    """The entry left over in a round of three is known before the draw."""
     board = BoardInfo("cup", {}, "versus", ("a", "b", "c"), 200_000, exact=False)
     outcomes = Outcomes()
     for round_ in range(4):

@@ -88,7 +88,9 @@ def test_wrong_verdicts_are_rare(elo: float, wrong: str) -> None:
 def test_wrong_verdicts_are_as_rare_as_requested(
     elo: float, wrong: str, luck: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """The one-sided 99 % limit of the error rate is below 6.5 %, if 5 % is requested. Correction for normal luck saves pairs."""
+    """The one-sided 99 % limit of the error rate is below 6.5 % if 5 % is requested. If luck is normally distributed, the
+    correction saves pairs.
+    """
     test, rng, lead, matches = Sprt(0.0, 100.0), random.Random(f"{elo} {luck}"), lead_of(elo, luck), 600
     found = [decide(rng, test, lead, luck, measured=True) for _ in range(matches)]
     errors = len([verdict for verdict, _ in found if verdict == wrong])

@@ -28,7 +28,7 @@ def test_without_a_terminal_the_help_is_printed(here: Run) -> None:
 
 
 @pytest.mark.parametrize("keys", ["\x04", "g\n\x04", "a\nquit\n", "s\n3\nq\n"])
-def test_q_and_ctrl_d_leave_anywhere(terminal: Open, keys: str) -> None:
+def test_q_and_ctrl_d_exit_at_every_prompt(terminal: Open, keys: str) -> None:
     """The exit code is 0, and no traceback is shown."""
     menu = terminal()
     for key in re.findall(r"\x04|[^\n\x04]+", keys):
@@ -38,7 +38,7 @@ def test_q_and_ctrl_d_leave_anywhere(terminal: Open, keys: str) -> None:
     assert "Traceback" not in menu.seen
 
 
-def test_ctrl_c_leaves_with_130(terminal: Open) -> None:
+def test_ctrl_c_exits_with_130(terminal: Open) -> None:
     menu = terminal()
     menu.until("choice> ")
     assert menu.interrupt() == 130

@@ -61,7 +61,7 @@ def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, here: R
 
 
 @pytest.mark.parametrize("words", [("list", "heuristics"), ("matrix",), ("compare",)])
-def test_other_tables_fit_a_narrow_terminal(terminal: Open, store: Path, words: tuple[str, ...]) -> None:
+def test_tables_of_other_commands_fit_a_narrow_terminal(terminal: Open, store: Path, words: tuple[str, ...]) -> None:
     asked = [*words, *([str(store)] if words == ("compare",) else [])]
     seen = shown(terminal, *asked, columns=60)
     assert max(map(len, seen.split("\n"))) <= 60

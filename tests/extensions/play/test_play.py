@@ -154,7 +154,7 @@ def test_an_agent_created_again_continues_from_the_position(here: Run, agents: s
     assert done.returncode == 0
 
 
-def test_ctrl_d_leaves_with_0_and_ctrl_c_with_130(terminal: Open) -> None:
+def test_ctrl_d_exits_with_0_and_ctrl_c_with_130(terminal: Open) -> None:
     """The output ends with a message and has no traceback."""
     game = terminal("play", "connect-four")
     game.until("human> ")

@@ -83,7 +83,7 @@ def test_all_stores_are_listed_and_can_be_opened(served_folder: Pages, folder: P
 @pytest.mark.parametrize(
     "key", ["..%2Foutside%2Fsecret", "outside-secret", "link", "linked-secret", "hidden-two", "other", "notes"]
 )
-def test_other_files_have_no_address(served_folder: Pages, key: str) -> None:
+def test_files_other_than_stores_have_no_address(served_folder: Pages, key: str) -> None:
     assert served_folder.ask(f"/api/t/{key}").status == 404
     assert served_folder.ask(f"/t/{key}/download/matches.csv").status == 404
 
