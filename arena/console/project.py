@@ -56,7 +56,7 @@ def add_project(context: click.Context, _parameter: click.Parameter, given: tupl
             known = {PluginPlace(plugin).real for plugin in given}
             added = [plugin for plugin in _read_plugins(name, text) if PluginPlace(plugin).real not in known]
             if added:
-                click.echo(f"{name}: loads {escape_line(', '.join(added))}; --no-project leaves this out", err=True)
+                click.echo(f"{name}: loads {escape_line(', '.join(added))}; use --no-project to prevent this", err=True)
             return (*[PluginPlace(plugin).absolute for plugin in added], *given)
     return given
 

@@ -201,7 +201,7 @@ def _check_agent(agent: type[Agent]) -> None:
         meant = [
             f"did you mean {word} instead of {near[0]}?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
         ]
-        raise Unfit("; ".join([f"agent {agent.name} ({locate(agent)}) has neither choose nor solve", *meant]))
+        raise Unfit("; ".join([f"agent {agent.name} ({locate(agent)}) defines neither choose nor solve", *meant]))
     if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
         raise Unfit(f"agent {agent.name} ({locate(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
     wrong = Abilities(agent).find_unknown_need()

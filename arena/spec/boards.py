@@ -82,7 +82,7 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
             hint = (
                 "leave out the label, because the sweep makes several entries" if swept else "give one of them a different label"
             )
-            reading.faults.add(path, f"two entries are called {one.label!r}, the first is {format_path(other.path)}; {hint}")
+            reading.faults.add(path, f"two entries are called {one.label!r}; the first is {format_path(other.path)}; {hint}")
     return found
 
 

@@ -133,7 +133,7 @@ def _check(place: Path, connection: Connection) -> None:
     if fit.words:
         kind = StoreDamaged if fit.is_damage else StoreError
         said = "is damaged" if fit.is_damage else "is not a valid store"
-        raise kind(f"{place} {said}: {fit.words}; `arena export --sound` writes the matches whose hashes are right")
+        raise kind(f"{place} {said}: {fit.words}; `arena export --sound` writes the matches with valid hashes")
     connection.execute("PRAGMA temp_store = MEMORY")
 
 

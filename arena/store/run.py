@@ -431,7 +431,7 @@ def _read_recipe(text: str) -> dict[str, Any]:
     except (RecursionError, SpecError):
         raise ValueError(f"expected values that are nested at most {MAX_NESTING} levels deep") from None
     if not all(isinstance(one, str) for one in (recipe["name"], recipe["folder"], *recipe["plugins"])):
-        raise ValueError("name, folder, plugins: expected texts")
+        raise ValueError("name, folder, plugins: expected strings")
     read_value(_validators().values, recipe["values"])
     return recipe  # type: ignore[no-any-return]
 

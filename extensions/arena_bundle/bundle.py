@@ -233,7 +233,7 @@ class BundleContent:
         short, above = name.casefold(), {str(one).casefold() for one in path.parents}
         if short in self._taken | self._folders or above & self._taken:
             raise ArenaError(
-                f"{abbreviate(name)} has the same name as another file or folder, except for upper and lower case; rename it"
+                f"{abbreviate(name)} differs from the name of another file or folder only in upper and lower case; rename it"
             )
         if name in ALWAYS and len(content) > MAX_JSON_BYTES:
             raise ArenaError(

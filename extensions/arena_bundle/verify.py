@@ -71,7 +71,7 @@ def keep_store(store: Path, place: Path, verdict: Verdict) -> None:
     If there is no store, because an earlier check failed, only say so.
     """
     if not verdict.matches:
-        say(f"{place} was not written: {verdict.bundle} has no sound records")
+        say(f"{place} was not written: {verdict.bundle} has no valid records")
         return
     with Store.open(store) as opened:
         opened.copy(place)

@@ -236,7 +236,7 @@ def _disagreement(pair: AcrossComparison) -> str:
     ]
     return (
         f"\nThe domains {differ} ({p_value_text(pair.spread_p_value)}){spread}. "
-        f"Beyond noise, {'; '.join(sides) or 'none leads in a single domain'}."
+        f"Beyond noise, {'; '.join(sides) or 'neither entry leads in any domain'}."
     )
 
 
@@ -291,17 +291,17 @@ def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> 
     at = {(solver.domain, solver.agent): solver for solver in solvers}
     every = [*agents, VIRTUAL_BEST]
     idle = {agent: [one.domain for one in solvers if one.agent == agent and not one.searches] for agent in agents}
-    solve = "where all entries that report nodes solve" if any(idle.values()) else "where all entries solve"
+    solve = "on positions that all entries with nodes solve" if any(idle.values()) else "on positions that all entries solve"
     tables: list[tuple[str, list[str], Callable[[Solver], str], Callable[[Solver], int]]] = [
         ("Solved", every, lambda one: figures.share(one.solved), lambda one: one.positions),
         (
-            "Mean cost, where all entries solve",
+            "Mean cost on positions that all entries solve",
             every,
             lambda one: figures.figure(one.cost),
             lambda one: one.cost_positions,
         ),
         (
-            f"Geometric mean of the nodes, {solve}",
+            f"Geometric mean of the nodes {solve}",
             every,
             lambda one: figures.figure(one.nodes),
             lambda one: one.nodes_positions,

@@ -16,7 +16,7 @@ from arena_records.report_key import read_timed_entries
 
 COSTS_OF_SOLUTIONS = ("nodes", "seconds", "moves", "cost")
 """Measures that have values only for solved positions on a puzzle board. Otherwise, an entry that gives up early looks cheap."""
-NO_SEATS = "games were repeated, and the measure does not say from which games its values are (`Measured.seats`)."
+NO_SEATS = "games were repeated, and the measure does not say which games its values come from (`Measured.seats`)."
 """The reason why there is no verdict by a measure of a plugin."""
 
 

@@ -141,7 +141,11 @@ def read_pilot(tally: Tally) -> Pilot:
         apart = f" ({figures.amount(others, 'pair')} of games between entries that differ more do not count)" if others else ""
         which = "the only pair" if pairs == 1 else f"all {pairs:,} pairs"
         only_repeats = tally.matches.folded and pairs == len(close)
-        what = "They repeat it, so no number of rounds would show" if only_repeats else "This does not say how many rounds show"
+        what = (
+            "The games repeat each other, so more rounds would not show"
+            if only_repeats
+            else "This does not say how many rounds show"
+        )
         raise ArenaError(
             f"{tally.sheet.title}: {which} of games between entries of similar strength ended level{apart}: {'; '.join(met)}. "
             f"{what} a difference; try openings, or a longer pilot"

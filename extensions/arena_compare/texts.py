@@ -276,7 +276,7 @@ def _describe_cells(found: Comparison, measure: str | None, tests: int) -> str:
         rounds = f"over the rounds {'that both solved' if found.solved else 'in which both have a value'}"
         return f"the mean {measure or 'return'} of the row minus the mean of the column, {rounds}, and the p-value"
     return (
-        "how many percentage points more positions the row solves, and the ratio of its nodes to the nodes of the column on "
+        "the difference in solved positions in percentage points, and the ratio of its nodes to the nodes of the column on "
         "positions that both solve"
     )
 

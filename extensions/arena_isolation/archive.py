@@ -44,7 +44,7 @@ def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
     except BadArchive:
         raise
     except Exception as error:  # for a deliberately damaged file, zipfile may raise any error
-        raise BadArchive(f"the zip cannot be read: {cut(str(error)) or type(error).__name__}; pack it again") from error
+        raise BadArchive(f"the zip cannot be read: {cut(str(error)) or type(error).__name__}; create it again") from error
     tops = {name.partition("/")[0] for name in found}
     if len(tops) == 1 and all("/" in name for name in found):
         return {name.partition("/")[2]: content for name, content in found.items()}

@@ -49,7 +49,8 @@ def need_startable(word: str, command: Sequence[str], example: str) -> None:
         if not FilePath(command[0]).exists():
             raise ArenaError(f"{word}: no such file; write it as in {example}")
         raise ArenaError(
-            f"{word}: is not a Python file and not executable; chmod +x it, or put its interpreter before it, as in {example}"
+            f"{word} is neither a Python file nor executable; run chmod +x on it, or put its interpreter before it, as in "
+            f"{example}"
         )
 
 
@@ -94,7 +95,7 @@ class CommandAgent(EntryAgent):
         if not found(self._moved.get(words[0], words[0]), folder):
             place = f"in {folder}" if "/" in words[0] else "on PATH"
             there = isfile(folder / words[0])  # noqa: PTH113 - accepts names that no file can have
-            advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
+            advice = "; it exists, but is not executable: run chmod +x on it, or put its interpreter before it" if there else ""
             report(where, f"the program {abbreviate(words[0])} {place} cannot be started{advice}")
         return tuple(words)
 

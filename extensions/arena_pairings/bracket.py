@@ -33,7 +33,7 @@ def first_round(seeds: Sequence[Competitor]) -> tuple[Slot[Competitor], ...]:
     If their number is not a power of two, the best seeds have byes. Raises ArenaError for fewer than two seeds or for duplicates.
     """
     if len(seeds) < 2 or len(set(seeds)) < len(seeds):
-        raise ArenaError(f"knockout: expected two or more agents, each once; got {', '.join(map(str, seeds)) or 'none'}")
+        raise ArenaError(f"knockout: expected two or more agents, each listed once; got {', '.join(map(str, seeds)) or 'none'}")
     order = seed_order(1 << (len(seeds) - 1).bit_length())
     drawn = [seeds[seed - 1] if seed <= len(seeds) else None for seed in order]
     return tuple((upper, lower) for upper, lower in zip(drawn[::2], drawn[1::2], strict=True) if upper is not None)

@@ -88,7 +88,7 @@ def swiss_round(lots: Sequence[Competitor], history: Sequence[Encounter[Competit
     """
     known = set(lots)
     if len(lots) < 2 or len(known) < len(lots):
-        raise ArenaError(f"swiss: expected two or more agents, each once; got {', '.join(map(str, lots)) or 'none'}")
+        raise ArenaError(f"swiss: expected two or more agents, each listed once; got {', '.join(map(str, lots)) or 'none'}")
     met = [agent for meeting in history for agent in (meeting.first, meeting.second) if agent is not None]
     strange = [agent for agent in met if agent not in known]
     if strange:

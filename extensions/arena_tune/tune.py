@@ -36,7 +36,7 @@ FIRST_LOOK_POSITIONS = 16
 evaluation."""
 NOTHING = "nothing better than the default was found"
 BETTER, NOT_BETTER = "better", "nothing better"
-MORE_MATCHES = "; a longer search with another --seed may decide"
+MORE_MATCHES = "; a longer search with another --seed may give a verdict"
 MORE_OPENINGS = "; no unused positions are left; set more plies with --openings to get more"
 MAX_STEM = 40
 """The maximum number of letters from the name of an agent in the name of a file."""

@@ -27,8 +27,8 @@ ABOUT = {
 }
 """The files of a data set, each with its description in the card."""
 FILES = (
-    OutputKind("README.md", "the card of a data set of arena", b"\ntags: [games, evaluation, arena]\n"),
-    OutputKind("spec.json", "the spec of a data set of arena", b'{\n  "seed": '),
+    OutputKind("README.md", "the card of an arena data set", b"\ntags: [games, evaluation, arena]\n"),
+    OutputKind("spec.json", "the spec of an arena data set", b'{\n  "seed": '),
     *[OutputKind(f"{name}.jsonl", "a file of JSON lines", b'{"') for name in ABOUT],
 )
 """The files of a data set."""

@@ -135,5 +135,5 @@ class KuhnPoker(Game):
             )
         ends = [*SHOWDOWN, *FOLDED]
         if not any(end.startswith(bets) for end in ends) or (bets and len(cards) < 2):
-            raise ValueError(f"expected a beginning of {', '.join(ends)} after both cards, got {abbreviate(text)}")
+            raise ValueError(f"expected the start of {', '.join(ends)} after both cards, got {abbreviate(text)}")
         return (cards, bets)

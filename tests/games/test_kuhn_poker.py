@@ -111,8 +111,8 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
         ("JA:", "J, Q, K"),
         ("JJ:", "up to two cards"),
         ("J:p", "after both cards"),
-        ("JQ:ppb", "a beginning of pp, bb"),
-        ("JQ:x", "a beginning of pp, bb"),
+        ("JQ:ppb", "the start of pp, bb"),
+        ("JQ:x", "the start of pp, bb"),
     ],
 )
 def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:

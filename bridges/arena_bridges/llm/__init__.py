@@ -120,7 +120,7 @@ def read_costs(matches: "Iterable[tuple[Record, Scheduled]]") -> "Iterator[tuple
         parts = [f"{totals['requests']:,} requests", f"{totals['tokens_in']:,} tokens in", f"{totals['tokens_out']:,} tokens out"]
         parts += [f"cost {totals['money']:.4g}"] if totals["money"] else []
         cached = f"; {totals['from_cache']:,} of the answers are from the cache" if totals["from_cache"] else ""
-        yield last, f"All language models of this run, without void matches: {', '.join(parts)}{cached}."
+        yield last, f"All language models of this run, excluding void matches: {', '.join(parts)}{cached}."
 
 
 def measure_gap(spec: "Spec | None", matches: "Iterable[tuple[Record, Scheduled]]") -> Iterator[tuple[Any, ...]]:

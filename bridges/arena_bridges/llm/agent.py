@@ -219,7 +219,7 @@ class LanguageModel(Agent):
             host, key = f"{parts.scheme}://{parts.hostname}:{parts.port or default}", key or APIS[options["api"]].key
             if hosts.setdefault(key, host) != host:
                 expected = "key_env: NAME, an environment variable with the key of this host"
-                yield number, "url", f"{host} would get {key}, the key of {hosts[key]}; expected {expected}"
+                yield number, "url", f"{host} would receive {key}, the key of {hosts[key]}; expected {expected}"
 
     @classmethod
     def check_run(cls, spec: Any, store: Any, left: float, *, alone: bool) -> Iterator[str]:

@@ -210,7 +210,7 @@ def parse(text: str, notation: str) -> State | Observation:
             own = tuple([(int(action), str(name)) for action, name in legal])
             return Observation(int(observer), tuple(map(int, movers)), str(seen), own)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"expected the JSON list of an observation, got {abbreviate(notation)}") from error
+            raise ValueError(f"expected an observation as a JSON list, got {abbreviate(notation)}") from error
     if not words or not (words == [NOTHING] or all(word.isdecimal() for word in words)):
         raise ValueError(f"expected the numbers of the actions so far, as in 4 0 8, or {NOTHING}, got {abbreviate(notation)}")
     state = state_of(text, () if words == [NOTHING] else tuple(map(int, words)))

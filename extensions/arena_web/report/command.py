@@ -144,5 +144,5 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
     write_output(out, content)
     for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
         say(f"note: {escape_line(note)}")
-    left_out = f" ({kept.left_out:,} more left out by report.where)" if kept.left_out else ""
+    left_out = f" ({kept.left_out:,} more excluded by report.where)" if kept.left_out else ""
     say(f"{out}: {len(kept.listed):,} of {figures.amount(kept.of, 'match')}{left_out}, {len(content) / 1e6:,.1f} MB")

@@ -146,7 +146,7 @@ class NightReview:
                         queue.append(subject)
                 except ChildLost as lost:  # a search took too much time or memory; go on with the other agents
                     if monotonic() < until and not self._stopping.is_set():
-                        say(f"the review of {subject.one.label} was ended ({lost.why})")
+                        say(f"the review of {subject.one.label} ended unexpectedly ({lost.why})")
                     if helper is not None:
                         helper.end()
                     helper = None

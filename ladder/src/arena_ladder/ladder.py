@@ -406,7 +406,7 @@ def host_token(obj: Administered) -> int:
 def recheck(obj: Administered, agent: str) -> int:
     """Check one submission again, such as a refused or suspended one. If it passes, it plays."""
     one = obj.ledger.check_again(_find_submission(obj.ledger, agent).id, "admin")
-    click.echo(f"{one.id} of {one.author} waits for its check")
+    click.echo(f"{one.id} of {one.author} is waiting for its check")
     return 0
 
 

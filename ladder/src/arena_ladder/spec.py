@@ -72,7 +72,7 @@ class SubmissionKeys(BaseModel):
         "ids", description="The names of authors in tables, pages and files: their ids and teams, or random pseudonyms."
     )
     per_day: Count = Field(10, description="Maximum number of submissions per author in 24 hours.")
-    keep: Count = Field(2, description="Number of latest versions of an agent that keep playing.")
+    keep: Count = Field(2, description="Number of the most recent versions of an agent that keep playing.")
     size_kb: Annotated[int, Field(ge=1, le=100_000)] = Field(
         256, description="Maximum size of a submission in KiB, before and after unpacking."
     )

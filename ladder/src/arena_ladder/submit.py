@@ -31,7 +31,7 @@ UNDECIDED = ("queued", "checking")
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--to", "url", metavar="URL", required=True, help="The address of the ladder, as the ladder prints it.")
+@click.option("--to", "url", metavar="URL", required=True, help="Address of the ladder, as printed by the ladder.")
 @click.option("--name", metavar="NAME", help="The name of the agent; default: its name in the code.")
 @click.option("--wait", is_flag=True, help="Wait for its check, and print the result.")
 def submit(file: Path, url: str, name: str | None, wait: bool) -> int:

@@ -46,7 +46,7 @@ def test_equal_matches_send_no_requests(temperature: float | None, tmp_path: Pat
         f"{asked:,} requests, {100 * asked:,} tokens in, {10 * asked:,} tokens out; {asked:,} of the answers are from the cache"
     )
     if temperature != 0:  # at 0, some answers of the first run come from the cache, too
-        assert f"All language models of this run, without void matches: {sentence}." in board.remarks
+        assert f"All language models of this run, excluding void matches: {sentence}." in board.remarks
     assert stat.S_IMODE((folder / "answers.db").stat().st_mode) == 0o600
 
 

@@ -380,7 +380,7 @@ def test_the_board_shows_illegal_unreadable_and_truncated_answers() -> None:
     assert (row["requests"], row["retries"], row["illegal"], row["unreadable"], row["truncated"]) == (requests, 8, 4, 4, 4)
     assert row["cost_per_game"] == pytest.approx(REQUEST * requests / 4)
     sums = f"{requests} requests, {100 * requests:,} tokens in, {10 * requests:,} tokens out, cost {REQUEST * requests:.4g}"
-    assert f"All language models of this run, without void matches: {sums}." in board.remarks
+    assert f"All language models of this run, excluding void matches: {sums}." in board.remarks
     assert row["tokens_per_game"] == pytest.approx(110 * requests / 4)
     assert 0 < row["cost_per_game_low"] <= row["cost_per_game"] <= row["cost_per_game_high"]  # equal if all matches cost the same
     assert "requests_low" not in row

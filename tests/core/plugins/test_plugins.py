@@ -335,7 +335,7 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
         ("class F(Format): name = 'f'\n@hookimpl\ndef arena_formats(): return [F]\n", r"format f .*lacks fewest, schedule, size"),
         (
             "class A(Agent): name = 'a'\n@hookimpl\ndef arena_agents(): return [A]\n",
-            r"a \(mine\.py:3\) has neither choose nor solve",
+            r"a \(mine\.py:3\) defines neither choose nor solve",
         ),
         (agent("a").replace("choose", "chose"), r"a \(mine\.py:\d\) has neither .*; did you mean choose instead of chose\?"),
         (agent("a").replace("choose", "slove"), r"a \(mine\.py:\d\) has neither .*; did you mean solve instead of slove\?"),

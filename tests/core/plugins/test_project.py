@@ -52,7 +52,7 @@ def test_the_project_file_loads_plugins_for_every_command(name: str, text: str, 
     Path(name).write_text(text)
     out, err = told("show", "mine")
     assert out.startswith("game mine")
-    assert err == f"{name}: loads game.py; --no-project leaves this out\n"
+    assert err == f"{name}: loads game.py; use --no-project to prevent this\n"
     assert "mine" in told("list", "games")[0]
     assert told("show", "mine", "--plugin", "game.py")[1] == "", "nothing is added to what is named"
     for words in (("--no-project", "show", "mine"), ("show", "mine", "--no-project")):

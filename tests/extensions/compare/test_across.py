@@ -309,9 +309,9 @@ def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.D
     assert [(each.positions, each.nodes_positions) for each in same] == [(1, 1), (1, 0), (1, 1)]
     text = across_text(["one", "idle"], [combine_domains("one", "idle", [])], [one, idle, virtual], "simple", None)
     assert re.search(
-        r"Geometric mean of the nodes, where all entries that report nodes solve:\n\n +Positions .*\n.*\n *d +2 ", text
+        r"Geometric mean of the nodes on positions that all entries with nodes solve:\n\n +Positions .*\n.*\n *d +2 ", text
     )
-    assert re.search(r"Mean cost, where all entries solve:\n\n +Positions .*\n.*\n *d +1 ", text)
+    assert re.search(r"Mean cost on positions that all entries solve:\n\n +Positions .*\n.*\n *d +1 ", text)
     assert describe_solvers("d", {"idle": attempts["idle"]}, budget=100) == [replace(idle, solved=0.5, cost=9)]
 
 

@@ -176,7 +176,7 @@ def test_totals_include_filtered_matches(tmp_path: Path, shard: str | None) -> N
     page = tmp_path / "page.html"
     done = CliRunner().invoke(cli, ["report", str(store), "-o", str(page)], catch_exceptions=False)
     shown = board.games
-    assert f"{shown} of {shown} matches ({played - shown} more left out by report.where)" in done.output
+    assert f"{shown} of {shown} matches ({played - shown} more excluded by report.where)" in done.output
     assert f"The key report.where leaves out {played - shown} more." in page.read_text()
 
 

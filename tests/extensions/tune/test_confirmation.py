@@ -30,7 +30,7 @@ def state_of(won: int, split: int, lost: int) -> SprtState:
 @pytest.mark.parametrize(
     ("won", "split", "lost", "said"),
     [
-        (10, 20, 2, "but the sequential test is not decided yet; a longer search with another --seed may decide"),
+        (10, 20, 2, "but the sequential test is not decided yet; a longer search with another --seed may give a verdict"),
         (100, 900, 100, "the sequential test found that they are not better"),
     ],
 )
