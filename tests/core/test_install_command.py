@@ -39,7 +39,7 @@ def test_an_unknown_extra_is_installed_from_the_checkout() -> None:
 
 
 def test_no_hint_names_another_command() -> None:
-    """The text about numba is compared by processes, so it is a constant."""
+    """Processes compare the text about numba, so it is a constant."""
     assert install_command("fast") in MISSING
     for folder in CODE:
         for file in (ROOT / folder).rglob("*.py"):

@@ -246,7 +246,7 @@ def test_the_id_of_a_given_position_depends_only_on_its_text() -> None:
     assert one < ids({"game": "tic-tac-toe", "positions": [".../.x./...", "x../.../..."], "agents": agents})
 
 
-def test_seconds_as_a_whole_number_are_the_same_limit() -> None:
+def test_an_integer_and_a_float_limit_of_seconds_give_the_same_id() -> None:
     ids = [arena.play("tic-tac-toe", ["random", "random"], limits={"seconds": seconds}).id for seconds in (5, 5.0)]
     assert ids[0] == ids[1]
 

@@ -407,7 +407,9 @@ def test_a_step_that_cannot_be_undone_does_not_hide_a_shorter_path(tmp_path: Pat
 
 
 def test_a_puzzle_with_many_actions_is_searched_near_its_goal_in_bounded_time() -> None:
-    """A stack of 60 pancakes has 59 actions, each of which undoes itself: about two steps for each neighbour, and then an end."""
+    """A stack of 60 pancakes has 59 actions, each of which undoes itself. The search takes about two steps per neighbour, and
+    then ends.
+    """
     puzzle = Pancake(n=60)
     calls = 0
     result = Pancake.result
