@@ -122,10 +122,10 @@ def likelihood(value: float) -> str:
     return "above 99.9 %" if value > 0.999 else "below 0.1 %" if value < 0.001 else share(value)
 
 
-def elo_interval(low: float | None, high: float | None) -> str:
-    """Return the interval of an Elo difference in brackets; an empty text without an interval."""
+def elo_interval(low: float | None, high: float | None, name: str = "95 % interval") -> str:
+    """Return the interval of an Elo difference in brackets, with its `name`; an empty text without an interval."""
     least, most = (None if bound is None else elo(bound) for bound in (low, high))
-    return "" if least is None and most is None else f" (95 % interval {between(least, most)})"
+    return "" if least is None and most is None else f" ({name} {between(least, most)})"
 
 
 def span(seconds: float) -> str:

@@ -24,10 +24,9 @@ from arena_compare.domains import (
 )
 from arena_compare.measures import COSTS_OF_SOLUTIONS
 from arena_compare.random_effects import RandomEffects
-from arena_compare.verdicts import EVERYWHERE, p_value_text, round_p_value
+from arena_compare.verdicts import EVERYWHERE, interval_name, p_value_text, round_p_value
 
 TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, too few to say anything about other domains."
-PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
 POSITIONS = "Positions"
 """The heading of the numbers of positions behind the means of a domain."""
 ALL_DOMAINS = "all domains"
@@ -54,10 +53,11 @@ def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], sol
                 "other": pair.other,
                 "by": pair.by,
                 "ratio": pair.ratio,
-                "domains": [_plain(pair, asdict(effect)) for effect in pair.domains],
+                "domains": [{**_plain(pair, asdict(effect)), "chance": SIGNIFICANCE_LEVEL} for effect in pair.domains],
                 "overall": None
                 if pair.overall is None
-                else {**_plain(pair, asdict(pair.overall)), "p_value_holm": pair.p_value_holm},
+                else {**_plain(pair, asdict(pair.overall)), "chance": pair.chance, "p_value_holm": pair.p_value_holm},
+                "tests": pair.tests,
                 "domains_differ": pair.domains_differ,
                 "domains_disagree": pair.domains_disagree,
                 "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": pair.wilcoxon_holm},
@@ -75,7 +75,7 @@ def across_csv(document: Mapping[str, Any]) -> str:
     """
     pairs = []
     for pair in document["pairs"]:
-        facts = {key: pair[key] for key in ("one", "other", "by", "ratio")}
+        facts = {key: pair[key] for key in ("one", "other", "by", "ratio", "tests")}
         tests = flatten({key: pair[key] for key in ("domains_differ", "domains_disagree", "wilcoxon", "sign")})
         pairs += [{**facts, **domain} for domain in pair["domains"]]
         pairs.append({**facts, "domain": ALL_DOMAINS, **(pair["overall"] or {}), **tests})
@@ -131,7 +131,7 @@ def across_text(
     if len(pairs) == 1:
         blocks += _pair_blocks(pairs[0], style, width)
     else:
-        blocks.append(TextTable(PAIR_HEADINGS, _pair_rows(pairs)).text(style, width))
+        blocks.append(TextTable(_pair_headings(pairs), _pair_rows(pairs)).text(style, width))
         blocks += [_verdict(pair) for pair in pairs if pair.overall is not None]
         if all(pair.overall is None for pair in pairs):
             blocks.append(TOO_FEW)
@@ -173,6 +173,7 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     rows = [row(effect.domain, f"{effect.rounds:,}", means(effect), effect) for effect in pair.domains]
     if pair.overall is not None:
         rows.append(row(ALL_DOMAINS, "", ("", ""), pair.overall))
+        rows[-1][-1] += " (corrected)" if pair.corrected and pair.overall.low is not None else ""
     means_of = [f"{name} (geometric mean)" if pair.ratio else name for name in (pair.one, pair.other)]
     headings = ["Domain", "Rounds", *means_of, unit, "95 % interval"]
     blocks = [TextTable(headings, rows).text(style, width)]
@@ -203,8 +204,8 @@ def _verdict(pair: AcrossComparison) -> str:
     unit = " points" if pair.by in SHARES else ""
     interval = EVERYWHERE
     if found.low is not None:
-        interval = f"95 % interval {_interval(write, found)}"
-    corrected = f" after correction for {pair.tests} tests" if pair.tests > 1 and pair.differ else ""
+        interval = f"{interval_name(corrected=pair.corrected)} {_interval(write, found)}"
+    corrected = f" after correction for {pair.tests} tests" if pair.corrected else ""
     said = f"{write(found.value)}{unit} ({interval}), {p_value_text(pair.p_value_holm)}{corrected}"
     if pair.p_value_holm > SIGNIFICANCE_LEVEL:
         text = f"Over all domains, {pair.one} and {pair.other} cannot be told apart: {said}."
@@ -235,16 +236,23 @@ def _disagreement(pair: AcrossComparison) -> str:
         if leads
     ]
     return (
-        f"\nThe domains {differ} ({p_value_text(pair.spread_p_value)}){spread}. "
-        f"Beyond noise, {'; '.join(sides) or 'neither entry leads in any domain'}."
+        f"\nThe domains {differ} ({p_value_text(pair.spread_holm)}){spread}. "
+        f"By the 95 % intervals of single domains, {'; '.join(sides) or 'neither entry leads in any domain'}."
     )
 
 
+def _pair_headings(pairs: Sequence[AcrossComparison]) -> list[str]:
+    interval = interval_name(corrected=any(pair.corrected for pair in pairs)).capitalize()
+    return ["Agent", "Other", "Domains", "Lead", interval, "p", "p (Wilcoxon)", "p (sign)", "Disagree"]
+
+
 def _pair_rows(pairs: Sequence[AcrossComparison]) -> list[list[str]]:
-    """Return a row for each pair, with the columns PAIR_HEADINGS. All p-values are corrected."""
+    """Return a row for each pair, with the columns of `_pair_headings`. All p-values are corrected."""
     rows = []
+    several = any(pair.corrected for pair in pairs)
     for pair in pairs:
         write, found = _amount(pair), pair.overall
+        single = " (95 %)" if several and not pair.corrected and found is not None and found.low is not None else ""
         rows.append(
             [
                 pair.one,
@@ -253,7 +261,7 @@ def _pair_rows(pairs: Sequence[AcrossComparison]) -> list[list[str]]:
                 *(
                     [figures.NONE] * 3
                     if found is None
-                    else [write(found.value), _interval(write, found), round_p_value(pair.p_value_holm)]
+                    else [write(found.value), f"{_interval(write, found)}{single}", round_p_value(pair.p_value_holm)]
                 ),
                 round_p_value(pair.wilcoxon_holm),
                 round_p_value(pair.sign_holm),
@@ -340,5 +348,5 @@ def summarise_store(store: Store) -> list[dict[str, str]] | None:
         return None
     names = list(dict.fromkeys([label for sheet in boards for label in sheet.labels]))
     pairs = compare_across(store, tallies_of(store, boards), names, None)
-    rows = _pair_rows([pair for pair in pairs if pair.overall is not None])
-    return [dict(zip(PAIR_HEADINGS, cells, strict=True)) for cells in rows] or None
+    known = [pair for pair in pairs if pair.overall is not None]
+    return [dict(zip(_pair_headings(known), cells, strict=True)) for cells in _pair_rows(known)] or None

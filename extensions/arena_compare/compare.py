@@ -289,7 +289,9 @@ def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int,
             continue
         told = []
         for pair in one.pairs:
-            text = comparison_text(one.sheet, pair, "html", width=None, measure=measure)
+            text = comparison_text(one.sheet, pair, "html", width=None, measure=measure, tests=one.tests)
+            if len(one.pairs) == 1 and one.tests > 1:  # the legend of a matrix says it otherwise
+                text += f"\n\n{correction_line(one.tests)}"
             told.append({"one": pair.one, "other": pair.other, "text": text, "cells": matrix_cells(pair)})
         names = list(dict.fromkeys([name for pair in one.pairs for name in (pair.one, pair.other)]))
         shown[number] = {"names": names, "legend": matrix_legend(one.pairs[0], measure, one.tests), "pairs": told}
@@ -301,7 +303,7 @@ def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: s
     texts = []
     for one in boards:
         if len(one.pairs) == 1:
-            texts.append(comparison_text(one.sheet, one.pairs[0], style, width=width, measure=measure))
+            texts.append(comparison_text(one.sheet, one.pairs[0], style, width=width, measure=measure, tests=one.tests))
         else:
             texts.append(summary_text(one.sheet, one.pairs, style, width, measure=measure, tests=one.tests))
         texts += [correction_line(one.tests)] if one.tests > 1 else []

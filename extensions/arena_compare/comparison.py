@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, compare_returns, contrast
 from arena.api.store import Store
-from arena.stats import EloEstimate, Pair
+from arena.stats import SIGNIFICANCE_LEVEL, EloEstimate, Pair
 from arena_compare.measures import MeanComparison, correct_means, count_tests
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 from arena_pairings.sprt import AdjustedElo
@@ -37,7 +37,9 @@ class GamesComparison:
     If the board uses no random numbers, pairs with the same games are counted once.
     """
     worth: EloEstimate | None
-    """The score over all games between the two; None for three or more seats."""
+    """The score over all games between the two; None for three or more seats. Its interval has the level of `direct`, and
+    otherwise that of the ratings.
+    """
     p_value: float
     """The two-sided p-value of the difference of the ratings, by the `test`; 1 without a test."""
     p_value_holm: float
@@ -47,7 +49,7 @@ class GamesComparison:
     """1 if `one` is better by its rating, -1 if the other entry is, 0 if they cannot be told apart: the decision of the board."""
     table: "Difference"
     """The difference of the ratings in Elo, computed from all games of the board. If the board has no other entries, this is the
-    Elo of `worth`.
+    Elo of `worth`. Its interval misses it with the probability `chance`.
     """
     direct: Contrast | None
     """The test of the games between the two; None if there are no other entries, so that the ratings say the same."""
@@ -63,6 +65,8 @@ class GamesComparison:
     """The Elo of the scores that the sequential test corrects for luck; None if it does not correct them."""
     untested: str = ""
     """The reason why the ratings are not tested; empty if they are."""
+    chance: float = SIGNIFICANCE_LEVEL
+    """The level at which Holm's method tests the ratings; that of a single test if they are not tested."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -134,7 +138,8 @@ def _compare_games(
         if not pairs and not any({i, j} <= group for group in groups):
             continue
         rated, direct, deciding = contrasts.get(i, j, "rating"), contrasts.get(i, j, "games"), contrasts.deciding(i, j)
-        difference = ratings.difference(i, j) if rated is None else ratings.difference(i, j, chance=rated.chance)
+        chance = SIGNIFICANCE_LEVEL if rated is None else rated.chance
+        difference = ratings.difference(i, j, chance=chance)
         found = GamesComparison(
             one,
             other,
@@ -146,6 +151,7 @@ def _compare_games(
             0 if deciding is None else deciding.better,
             difference,
             direct,
+            chance=chance,
         )
         if not found.test:
             alone = len(tally.counts) == 2
@@ -155,8 +161,7 @@ def _compare_games(
             found = replace(found, verdict=state.conclude(), adjusted=state.adjusted)
         if pairs:  # games of three or more players are compared by their ratings alone
             games = pairs if i < j else list(map(Pair.swapped, pairs))
-            tested = direct or rated
-            worth = PairedGames.estimate_score(games) if tested is None else PairedGames.estimate_score(games, tested.chance)
+            worth = PairedGames.estimate_score(games, chance if direct is None else direct.chance)
             counts = PairedGames.count_pairs(games)
             lone = sum([not pair.is_whole for pair in pairs])
             games_played = round(worth.games)

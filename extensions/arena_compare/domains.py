@@ -82,10 +82,19 @@ class AcrossComparison:
     """Whether the two entries differ in any round. Otherwise there is nothing to test, so the pair does not count as a test."""
     tests: int = 1
     """The number of overall results for which p-values are corrected, see `correct`."""
+    chance: float = SIGNIFICANCE_LEVEL
+    """The level at which Holm's method tests the overall result: the probability that its interval misses the true value."""
     p_value_holm: float = 1.0
     """The p-value of the overall result after Holm's correction, like those of the next two; 1 without a test."""
     wilcoxon_holm: float = 1.0
     sign_holm: float = 1.0
+    spread_holm: float = 1.0
+    """The corrected p-value of `spread_p_value`."""
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the overall result and its interval are corrected for several tests."""
+        return self.tests > 1 and self.differ
 
     def find_lead(self, value: float) -> float:
         """Return by how much `one` is better, given the difference of the values or the logarithm of their ratio."""
@@ -108,7 +117,7 @@ class AcrossComparison:
         """Whether the effects of the domains differ beyond chance, in their sign or only in their size; None for a single
         domain.
         """
-        return None if self.spread_p_value is None else self.spread_p_value <= SIGNIFICANCE_LEVEL
+        return None if self.spread_p_value is None else self.spread_holm <= SIGNIFICANCE_LEVEL
 
     @property
     def domains_disagree(self) -> bool | None:
@@ -199,15 +208,18 @@ def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
     p_values, chances = [dict(zip(overall, method(raw), strict=True)) for method in (holm, holm_chances)]
     wilcoxon = dict(zip(tested, holm([pairs[number].wilcoxon_p_value for number in tested]), strict=True))
     sign = dict(zip(tested, holm([pairs[number].sign_p_value for number in tested]), strict=True))
+    known = {number: p_value for number in tested if (p_value := pairs[number].spread_p_value) is not None}
+    spread = dict(zip(known, holm(list(known.values())), strict=True))
     corrected = []
     for number, pair in enumerate(pairs):
-        found = pair.overall
+        found, chance = pair.overall, chances.get(number, SIGNIFICANCE_LEVEL)
         if found is not None:
-            found = found.widened(chances.get(number, SIGNIFICANCE_LEVEL), len(pair.domains))
+            found = found.widened(chance, len(pair.domains))
             if found.low is not None and found.high is not None and pair.by in (None, *BOUNDED):
                 found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
-        one = replace(pair, overall=found, tests=len(overall), p_value_holm=p_values.get(number, 1.0))
-        corrected.append(replace(one, wilcoxon_holm=wilcoxon.get(number, 1.0), sign_holm=sign.get(number, 1.0)))
+        one = replace(pair, overall=found, tests=len(overall), chance=chance, p_value_holm=p_values.get(number, 1.0))
+        one = replace(one, wilcoxon_holm=wilcoxon.get(number, 1.0), sign_holm=sign.get(number, 1.0))
+        corrected.append(replace(one, spread_holm=spread.get(number, 1.0)))
     return corrected
 
 

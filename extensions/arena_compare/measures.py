@@ -35,8 +35,8 @@ class MeanComparison:
     difference: float
     """The mean difference over the rounds: the value of `one` minus the value of the other entry."""
     low: float | None
-    """`low` and `high` are the bounds of the 95 % interval of the difference; None if fewer than two rounds differ, or if all
-    differences are equal. The interval has the level at which Holm's method tests the difference.
+    """`low` and `high` are the bounds of the interval of the difference, which misses it with the probability `chance`; None if
+    fewer than two rounds differ, or if all differences are equal.
     """
     high: float | None
     p_value: float
@@ -57,6 +57,8 @@ class MeanComparison:
     """Sentences that the measure adds."""
     withheld: str | None = None
     """The reason why there is no verdict; None if there is one."""
+    chance: float = SIGNIFICANCE_LEVEL
+    """The level at which Holm's method tests the difference."""
 
     def swapped(self) -> "MeanComparison":
         """Return the same comparison with the two entries exchanged."""
@@ -168,6 +170,7 @@ def correct_means(found: Sequence[tuple[str, str, RoundLeads]]) -> list[MeanComp
             leads.test.name if known else "",
             len(leads.values) if known else 0,
             leads.paired,
+            chance=chance,
         )
         for (one, other, leads), known in zip(found, tested, strict=True)
         for p_value, p_value_holm, chance in [next(corrected) if known else untested]

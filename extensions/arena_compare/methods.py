@@ -152,8 +152,9 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
         ]
         seconds = ", which include tests of seconds that could not be made," if untimed else ""
         yield (
-            f"P-values and intervals are corrected for all {compared.tests:,} tests{seconds} by Holm's method (Holm 1979), so "
-            f"the family-wise error rate is at most {100 * SIGNIFICANCE_LEVEL:g} %."
+            f"P-values are corrected for all {compared.tests:,} tests{seconds} by Holm's method (Holm 1979), so the family-wise "
+            f"error rate is at most {100 * SIGNIFICANCE_LEVEL:g} %; each interval of a difference has the level of its test "
+            "(Serlin 1993)."
         )
 
 

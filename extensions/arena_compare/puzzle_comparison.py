@@ -95,7 +95,7 @@ class PuzzleComparison:
     observations_both: int
     """The same number for the rounds whose position both solved."""
     difference: float
-    """The difference of the solved shares with its interval, at the level at which Holm's method tests it. There is no interval
+    """The difference of the solved shares with its interval, which misses it with the probability `chance`. There is no interval
     for a single observation.
     """
     low: float | None
@@ -147,6 +147,8 @@ class PuzzleComparison:
     """Why seconds are not compared, and what to do; None if they are."""
     idle: str | None = None
     """Why nodes are not compared; None if they are."""
+    chance: float = SIGNIFICANCE_LEVEL
+    """The level at which Holm's method tests the solved shares; that of a single test if both solved the same positions."""
 
     @property
     def words(self) -> str:
@@ -211,8 +213,8 @@ def compare_attempts(
     by_solved, deciding = contrasts.get(*numbers, "solved"), contrasts.deciding(*numbers)
     leads = group({round_: float(one.solved) - float(other.solved) for round_, (one, other) in by_round.items()})
     low, high = None, None
+    chance = SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance
     if len(leads) > 1:
-        chance = SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance
         bounds = difference_interval(solved, chance, effective_size(leads))
         low, high = agree(bounds, decided=by_solved is not None and by_solved.better != 0, value=solved.difference)
     solved_by_both = {round_: pair for round_, pair in by_round.items() if pair[0].solved and pair[1].solved}

@@ -2,19 +2,23 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from arena.api.results import BoardInfo, TextTable, figures
 from arena.stats import EloEstimate
 from arena_compare.comparison import TOO_FEW_ROUNDS, Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
-from arena_compare.verdicts import advice, games_verdict, p_value_text, p_value_words, puzzle_verdict, signed_points
+from arena_compare.verdicts import (
+    advice,
+    games_verdict,
+    interval_name,
+    p_value_text,
+    p_value_words,
+    puzzle_verdict,
+    signed_points,
+)
 from arena_pairings.sprt_state import UNDECIDED
-
-if TYPE_CHECKING:
-    from arena.stats import Difference
-
 
 LEAST_SHARE = 0.0005
 """Bounds of a score that are nearer to 0 or 100 % are shown as such. An interval with two such bounds says nothing."""
@@ -30,16 +34,20 @@ def correction_line(tests: int) -> str:
     )
 
 
-def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: int | None, measure: str | None) -> str:
-    """Return the text of a comparison. `measure` is the name that was given with `--by`."""
+def comparison_text(
+    sheet: BoardInfo, found: Comparison, style: str, *, width: int | None, measure: str | None, tests: int
+) -> str:
+    """Return the text of a comparison. `measure` is the name that was given with `--by`, and `tests` the number of tests for
+    which the board is corrected.
+    """
     if isinstance(found, GamesComparison):
-        return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, sheet)}"
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, sheet, tests)}"
     if isinstance(found, MeanComparison):
         by = "" if measure is None else f" by {measure}"
         heading = f"{sheet.title}: {found.one} and {found.other}{by} in {figures.amount(found.rounds, 'round')}"
-        return f"{heading}\n\n{_means_text(found)}"
+        return f"{heading}\n\n{_means_text(found, tests)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.words}"
-    texts = [heading, puzzle_verdict(found), _figures(found, style, width)]
+    texts = [heading, puzzle_verdict(found, tests=tests), _figures(found, style, width, tests)]
     for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
             cells = [[text(row.budget), figures.share(row.one), figures.share(row.other)] for row in rows]
@@ -54,7 +62,7 @@ def _round_duration(seconds: float) -> str:
     return re.sub(r"\.?0+ ", " ", text) if "." in (text := figures.duration(seconds)) else text
 
 
-def _means_text(found: MeanComparison) -> str:
+def _means_text(found: MeanComparison, tests: int) -> str:
     """Return the comparison of two means in sentences."""
     rounds = f"the {found.rounds:,} rounds" if found.rounds > 1 else "the only round"
     which = "that both solved" if found.solved else f"in which {'both have' if found.paired else 'either has'} a value"
@@ -64,7 +72,9 @@ def _means_text(found: MeanComparison) -> str:
     )
     bounds = ""
     if found.low is not None and found.high is not None:
-        bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
+        bounds = (
+            f", {interval_name(corrected=tests > 1)} {figures.between(figures.signed(found.low), figures.signed(found.high))}"
+        )
     untested = "the rounds only repeat each other" if found.rounds > 1 else TOO_FEW_ROUNDS
     tested = p_value_words(found.p_value_holm, found.test, untested)
     sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {tested}."
@@ -80,12 +90,14 @@ def _means_text(found: MeanComparison) -> str:
 # Puzzles
 
 
-def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
+def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int) -> str:
     """Return the table of all figures of both entries."""
     solved, both = found.solved, f"{found.count(found.observations_both, found.solved.both)} that both solved"
     shares = [figures.share((solved.both + alone) / solved.rounds) for alone in (solved.only_one, solved.only_other)]
     known = found.low is not None and found.high is not None
     bounds = figures.between(*[signed_points(bound or 0.0, 1) if known else None for bound in (found.low, found.high)])
+    if known and tests > 1 and not found.test:
+        bounds += " (95 %)"
     typical = f"{both}, geometric mean"
     counted = f"{found.count(found.branching_positions, found.branching_rounds)} that both solved with nodes and moves"
     unit = "positions" if found.positions == solved.rounds else "rounds"
@@ -120,7 +132,8 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
                 "",
             ]
         )
-    return TextTable(["", found.one, found.other, "Difference, ratio", "95 % interval", "Test"], rows).text(style, width)
+    interval = interval_name(corrected=tests > 1).capitalize()
+    return TextTable(["", found.one, found.other, "Difference, ratio", interval, "Test"], rows).text(style, width)
 
 
 def _means(name: str, means: Means | None, text: Callable[[float], str], times: str = "") -> list[list[str]]:
@@ -143,11 +156,11 @@ def _scores(unit: str, scores: tuple[float, float] | None, limit: float | None) 
 # Games
 
 
-def _games(found: GamesComparison, sheet: BoardInfo) -> str:
+def _games(found: GamesComparison, sheet: BoardInfo, tests: int) -> str:
     """Return the comparison of games in sentences. If the board has only these two entries, ratings are left out, because they
     add nothing.
     """
-    alone = len(sheet.labels) == 2
+    alone, several = len(sheet.labels) == 2, tests > 1
     lines = [games_verdict(found)]
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
@@ -157,7 +170,9 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         games = f" ({', '.join([figures.amount(found.games, 'game'), *details])})" if details else ""
         counted = f"{figures.amount(pairs, 'pair')} of games{games}"
         direct = "" if found.direct is None else f", {p_value_words(found.direct.p_value_holm, found.direct.test)}"
-        lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth, corrected=not alone)}")
+        tested = several and bool(found.test if found.direct is None else found.direct.test)
+        score, elo = score_words(worth, corrected=tested), elo_words(worth, corrected=tested)
+        lines.append(f"{found.one} scores {score} in {counted}{direct}. {elo}")
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
         lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
         if worth.score_low is not None and not _is_informative(worth):
@@ -172,15 +187,19 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
                 lines.append(f"No interval: it needs three pairs of games{missing}.")
         elif 2 * pairs < whole:
             lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")
-    if worth is None or (not alone and _bounds(difference)):
-        where = f"{found.one} is at {figures.elo(difference.elo)} Elo against {found.other}{_bounds(difference)}"
+    named = interval_name(corrected=several and bool(found.test))
+    bounds = figures.elo_interval(difference.low, difference.high, named)
+    if worth is None or (not alone and bounds):
+        where = f"{found.one} is at {figures.elo(difference.elo)} Elo against {found.other}{bounds}"
         if difference.elo is None:
             where = f"the difference between {found.one} and {found.other} is unknown"
         sure = difference.superiority
         if worth is not None:
             lines.append(f"By the ratings of the whole leaderboard, {where}.")
         else:
-            likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}{UNCORRECTED}"
+            likely = (
+                "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}{UNCORRECTED if several else ''}"
+            )
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
     if sheet.test is not None:
         adjusted = found.adjusted
@@ -194,11 +213,6 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         )
     word = None if alone else advice(found)
     return "\n".join(lines if word is None else [*lines, word])
-
-
-def _bounds(difference: "Difference") -> str:
-    """Return the interval of a difference of ratings as text; empty without bounds."""
-    return figures.elo_interval(difference.low, difference.high)
 
 
 def summary_text(
@@ -216,9 +230,9 @@ def summary_text(
         if isinstance(pair, GamesComparison):
             sentences.append(games_verdict(pair))
         elif isinstance(pair, MeanComparison):
-            sentences.append(_means_text(pair).split("\n")[0])
+            sentences.append(_means_text(pair, tests).split("\n")[0])
         else:
-            sentences.append(puzzle_verdict(pair, brief=True))
+            sentences.append(puzzle_verdict(pair, tests=tests, brief=True))
     matrix = TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)
     return "\n\n".join([f"{sheet.title}: {_describe_cells(pairs[0], measure, tests)}", matrix, "\n".join(sentences)])
 
@@ -256,7 +270,8 @@ def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
     """Return the legend for a matrix on a page, which explains its figures and colours. `measure` is the name that was given with
     `--by`, and `tests` the number of tests for which p-values are corrected.
     """
-    colours = f"Colours mark differences beyond noise (95 %, corrected together for all {tests:,} tests on the board)"
+    corrected = f", corrected together for all {tests:,} tests on the board" if tests > 1 else ""
+    colours = f"Colours mark differences beyond noise (significant at 5 %{corrected})"
     better = (
         "blue if the row is better by the figures that rank the board: solved attempts, else the cost of solutions, else nodes"
     )
@@ -289,20 +304,21 @@ def _is_informative(worth: EloEstimate) -> bool:
     return (worth.score_low or 0.0) >= LEAST_SHARE or (1.0 if worth.score_high is None else worth.score_high) <= 1 - LEAST_SHARE
 
 
-def score_words(worth: EloEstimate) -> str:
-    """Return the share of the points in words, with its interval if there is one."""
+def score_words(worth: EloEstimate, *, corrected: bool = False) -> str:
+    """Return the share of the points in words, with its interval if there is one; see `elo_words`."""
     known = worth.score_low is not None and worth.score_high is not None and _is_informative(worth)
-    interval = f" (95 % interval {figures.share(worth.score_low)} to {figures.share(worth.score_high)})" if known else ""
+    bounds = f"{figures.share(worth.score_low)} to {figures.share(worth.score_high)}"
+    interval = f" ({interval_name(corrected=corrected)} {bounds})" if known else ""
     return f"{figures.share(worth.score)}{interval}"
 
 
 def elo_words(worth: EloEstimate, *, corrected: bool = False) -> str:
     """Return a sentence with the Elo difference, its interval and the likelihood of superiority. `corrected` says whether the
-    p-value beside it is corrected for several tests.
+    interval and the p-value beside it are corrected for several tests. The likelihood never is.
     """
     low, high = (None if bound is None else figures.elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
     known = (low is not None or high is not None) and _is_informative(worth)
-    interval = f" (95 % interval {figures.between(low, high)})" if known else ""
+    interval = f" ({interval_name(corrected=corrected)} {figures.between(low, high)})" if known else ""
     lead = "unknown, because all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
     likely = f"{figures.likelihood(worth.superiority)}{UNCORRECTED if corrected else ''}"
     return f"Elo {lead}{interval}; likelihood of superiority {likely}."

@@ -47,6 +47,13 @@ def p_value_words(p_value: float, test: str, untested: str = TOO_FEW_ROUNDS) -> 
     return f"{p_value_text(p_value)} by {test}" if test else f"no test, because {untested}"
 
 
+def interval_name(*, corrected: bool) -> str:
+    """Return what an interval is called. A corrected interval has the level at which Holm's method tests the difference, so it is
+    wider than a 95 % interval, which is right for a single one.
+    """
+    return "corrected interval" if corrected else "95 % interval"
+
+
 # Games
 
 
@@ -112,9 +119,10 @@ class Claim(NamedTuple):
     interval: str
 
 
-def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
+def puzzle_verdict(found: PuzzleComparison, *, tests: int, brief: bool = False) -> str:
     """Return a sentence with the significant differences between two entries, beginning with the solved share. The figures
-    without a significant difference come last; if it is `brief`, they are left out.
+    without a significant difference come last; if it is `brief`, they are left out. `tests` is the number of tests for which the
+    board is corrected.
 
     A single observation has no such differences. For it, the sentence says what happened, and why this is no verdict.
     """
@@ -133,10 +141,11 @@ def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     low, high = found.low, found.high
     points = f"{signed_points(found.difference)} points"
     if low is not None and high is not None:
-        points = f"{signed_points(low)} to {signed_points(high)} points"
+        named = interval_name(corrected=tests > 1 and bool(found.test))
+        points = f"{named} {signed_points(low)} to {signed_points(high)} points"
     unsettled = [] if solves else [f"what they solve ({points}, {said})"]
     unsettled += [f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]
-    rest = _joined(unsettled, "or")
+    rest, named = _joined(unsettled, "or"), interval_name(corrected=tests > 1)
     leads = [found.difference] if solves else []
     leads += [side for aspect in aspects if (side := _side(aspect))]
     if not leads:
@@ -147,10 +156,10 @@ def puzzle_verdict(found: PuzzleComparison, *, brief: bool = False) -> str:
     if solves and low is not None and high is not None:
         low, high = (-high, -low) if flip else (low, high)
         more = f"{percentage_points(low)} to {percentage_points(high)} points more"
-        text = f"{one} solves {more} than {other} (95 %), {said}"
+        text = f"{one} solves {more} than {other} ({named}), {said}"
         text += f"; on the positions that both solve, it {_listed(claims)}" if claims else ""
     else:
-        interval = claims[0].interval if claims[0].interval == EVERYWHERE else f"95 % interval {claims[0].interval}"
+        interval = claims[0].interval if claims[0].interval == EVERYWHERE else f"{named} {claims[0].interval}"
         first = Claim(claims[0].verb, f"{claims[0].words} than {other}", interval)
         text = f"On the positions that both solve, {one} {_listed([first, *claims[1:]])}"
     return f"{text}. They cannot be told apart by {rest}." if rest and not brief else f"{text}."

@@ -155,7 +155,7 @@ def _row(duel: PastDuel) -> list[str]:
     state = duel.state
     elo = "-"
     if state is not None and state.lead.elo is not None:
-        interval = figures.elo_interval(state.lead.elo_low, state.lead.elo_high).replace(", 95 %", "")
+        interval = figures.elo_interval(state.lead.elo_low, state.lead.elo_high)
         elo = f"{figures.elo(state.lead.elo)}{interval}"
     return [
         str(duel.number),

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from arena.api.results import figures
+from arena.stats import SIGNIFICANCE_LEVEL
 from arena_web.report.comparison_page import MAX_SCATTER_PLOTS, POLICY, read_part
 from arena_web.report.evidence import Findings
 from arena_web.report.html_tables import Table
@@ -120,10 +121,12 @@ def effects_plot(pair: Mapping[str, Any], name: str) -> Plot:
         rows.append(("all domains", overall["value"], overall["low"], overall["high"]))
     what = "The ratio" if pair["ratio"] else "The difference"
     by = f" by {pair['by']}" if pair["by"] else ""  # the heading of the page says it otherwise
+    corrected = overall is not None and overall["chance"] < SIGNIFICANCE_LEVEL
+    lines = f"Lines are 95 % intervals{', for all domains the corrected interval' if corrected else ''}."
     return Plot(
         name,
         f"{pair['one']} and {pair['other']} by domain",
-        f"{what}{by}, of {pair['one']} to {pair['other']}. Lines are 95 % intervals.",
+        f"{what}{by}, of {pair['one']} to {pair['other']}. {lines}",
         ("Domain", "Ratio" if pair["ratio"] else "Difference", "From", "To"),
         tuple(rows),
         row_height([row[0] for row in rows]),

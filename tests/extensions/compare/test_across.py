@@ -171,7 +171,7 @@ def test_ratios_of_nodes_use_positions_that_both_solved(played: tuple[str, pd.Da
     )
     text = called(path, "a-star", "bfs", "--across", "--by", "nodes").output
     assert text.startswith("a-star and bfs across 5 domains by nodes, over the rounds that both solved\n")
-    assert f"x {pair['overall']['value']:.3g} (95 % interval x {pair['overall']['low']:.3g}" in text
+    assert f"x {pair['overall']['value']:.3g} (corrected interval x {pair['overall']['low']:.3g}" in text
     assert "Over all domains, a-star has fewer nodes than bfs" in text
 
 

@@ -11,7 +11,16 @@ import arena
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena_compare.across import across_document, across_text
-from arena_compare.domains import AMOUNTS, AcrossComparison, Domain, combine_domains, compare_domains, correct
+from arena_compare.domains import (
+    AMOUNTS,
+    AcrossComparison,
+    Domain,
+    DomainEffect,
+    combine_domains,
+    compare_domains,
+    correct,
+)
+from arena_web.report.domains_page import effects_plot
 
 NAMES = ("strong", "weak")
 
@@ -53,9 +62,9 @@ def test_domains_that_agree_in_sign_differ_in_size(last: float, words: str) -> N
     domains = [
         ([number * factor * (1 + 0.01 * (-1) ** place) for place, number in enumerate(rounds)], rounds) for factor in factors
     ]
-    text = tell(compare("nodes", *domains))
+    text = tell(correct([compare("nodes", *domains)])[0])
     assert f"The domains {words}p" in text
-    assert "Beyond noise, strong has more nodes in d0, d1, d2, d3" in text
+    assert "By the 95 % intervals of single domains, strong has more nodes in d0, d1, d2, d3" in text
     assert ("weak has more nodes in d4" in text) == (last < 1)
     assert "strong (geometric mean)    weak (geometric mean)" in text
 
@@ -94,7 +103,7 @@ def test_disagreement_of_few_domains_is_reported(last: float, word: str) -> None
     domains = [
         ([size * factor * (1 + 0.1 * (-1) ** place) for place, size in enumerate(sizes)], sizes) for factor in (8.0, 8.0, last)
     ]
-    pair = compare("nodes", *domains)
+    [pair] = correct([compare("nodes", *domains)])
     values, weights = [one.value for one in pair.domains], [one.error**-2 for one in pair.domains]
     mean = np.average(values, weights=weights)
     q = sum(weight * (value - mean) ** 2 for value, weight in zip(values, weights, strict=True))
@@ -120,3 +129,51 @@ def test_shared_domains_without_values_of_the_measure_are_reported(tmp_path: Pat
     arena.run({"name": "two", **keys}, store=store)
     with pytest.raises(ArenaError, match="bfs and a-star share 2 domains, but no round of them has a value of score for both"):
         cli.main(["compare", str(store), "--across", "--by", "score"], standalone_mode=False)
+
+
+def test_disagreement_of_domains_is_corrected_for_all_pairs() -> None:
+    """Four equal pairs with p = 0.02 each: Holm's p-values are 0.08, so none of them is said to disagree."""
+    lead = float(0.1 * np.sqrt(stats.chi2.isf(0.02, 1) / 2))  # Cochran's Q of two domains is 2 (lead / error)^2
+    effects = [DomainEffect(name, 9, 1, 1, value, 0.1, None, None) for name, value in (("one", lead), ("two", -lead))]
+    pairs = [combine_domains(*NAMES, effects) for _ in range(4)]
+    assert pairs[0].spread_p_value == pytest.approx(0.02)
+    assert [pair.spread_holm for pair in correct(pairs)] == pytest.approx([0.08] * 4)
+    assert [pair.domains_differ for pair in correct(pairs)] == [False] * 4
+    assert [pair.domains_differ for pair in correct(pairs[:1])] == [True]
+
+
+def test_an_interval_over_all_domains_has_its_true_name() -> None:
+    """With one pair its level is 95 %; with several it is that of Holm's method, and a pair without differences is not tested."""
+    rounds = [100.0 + 10 * number for number in range(10)]
+    domains = [([number * factor for number in rounds], rounds) for factor in (1.0, 1.1, 1.2, 1.3, 1.4)]
+    alone = compare("nodes", *domains)
+    [single] = correct([alone])
+    assert "(95 % interval x" in tell(single)
+    assert "corrected" not in tell(single)
+    idle = replace(alone, other="third", differ=False)
+    first, second, third = correct([alone, replace(alone, one="weak", other="third"), idle])
+    assert first.overall is not None
+    assert single.overall is not None
+    assert first.chance == 0.025
+    error = single.overall.value - (single.overall.low or 0)  # Student's t with four degrees of freedom, wider by Bonferroni
+    wide = error * stats.t.isf(0.025 / 2, 4) / stats.t.isf(0.05 / 2, 4)
+    assert first.overall.low == pytest.approx(first.overall.value - wide)
+    details = tell(first)
+    assert "(corrected interval x" in details
+    assert "95 % interval x" not in details
+    heading, *_, row = [line for line in details.splitlines() if line.startswith(("Domain", "d", "all domains"))]
+    assert heading.rstrip().endswith("95 % interval")
+    assert row.endswith("(corrected)")
+    text = across_text((*NAMES, "third"), [first, second, third], [], "tsv", None)
+    column = [line.split("\t")[4].strip() for line in text.splitlines() if line.count("\t") > 4]
+    assert [cell.rpartition(" x ")[0].startswith("x ") for cell in column] == [False, True, True, True]
+    assert column[0] == "Corrected interval"
+    assert [cell.endswith("(95 %)") for cell in column[1:]] == [False, False, True]
+    document = across_document((*NAMES, "third"), [first, second, third], [])
+    assert [pair["overall"]["chance"] for pair in document["pairs"]] == [0.025, 0.025, 0.05]
+    assert {domain["chance"] for pair in document["pairs"] for domain in pair["domains"]} == {0.05}
+    plots = [effects_plot(pair, "plot").text for pair in (document["pairs"][0], document["pairs"][2])]
+    assert [text.rpartition(". ")[2] for text in plots] == [
+        "Lines are 95 % intervals, for all domains the corrected interval.",
+        "Lines are 95 % intervals.",
+    ]

@@ -296,9 +296,8 @@ def test_the_first_sentence_summarises_the_comparison(puzzle: tuple[Path, list[R
     (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
     (found,) = board["pairs"]
     low, high = round(100 * found["low"]), round(100 * found["high"])
-    start = (
-        f"by distance solves {low} to {high} points more than by place (95 %), p = {found['p_value_holm']:.0e}"  # then maybe time
-    )
+    p_value = f"p = {found['p_value_holm']:.0e}"  # then maybe time
+    start = f"by distance solves {low} to {high} points more than by place (corrected interval), {p_value}"
     for names in (("by distance", "by place"), ("by place", "by distance")):
         assert start in called("compare", str(path), *names).output
     alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
@@ -308,7 +307,7 @@ def test_the_first_sentence_summarises_the_comparison(puzzle: tuple[Path, list[R
         re.MULTILINE,
     )
     assert re.search(
-        r"They cannot be told apart by what they solve \(-\d+ to \+\d+ points, both solved the same positions\)",
+        r"They cannot be told apart by what they solve \(95 % interval -\d+ to \+\d+ points, both solved the same positions\)",
         alike,
     )
 
@@ -768,7 +767,7 @@ def test_the_reason_is_given_if_no_test_is_possible(entries: int, rounds: int, m
                 tally.count(Facts(seats, returns, "normal", None, None))
                 tally.add_game(round_, seats, returns, round_, True, None)
     found = compare_entries(tally.sheet, labels[:2], {}, tally, Counter())
-    text = comparison_text(tally.sheet, found.pairs[0], "simple", width=None, measure=None)
+    text = comparison_text(tally.sheet, found.pairs[0], "simple", width=None, measure=None, tests=found.tests)
     assert f"no test, because {cause}" in text
 
 
