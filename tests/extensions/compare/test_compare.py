@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from io import StringIO
 from itertools import combinations
 from pathlib import Path
@@ -54,6 +55,14 @@ GAME = {
 def called(*arguments: str) -> Any:
     """The command's result, its error output apart."""
     return CliRunner().invoke(cli, [*arguments], catch_exceptions=True, standalone_mode=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plain() -> Iterator[None]:
+    """Times are compared only if all decisions ran the same way, so compiled code is switched off, with numba or without it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_PLAIN", "1")
+        yield
 
 
 @pytest.fixture(scope="module")
