@@ -94,7 +94,8 @@ class Game(Configured, ABC):
     """The highest result of a seat at the end of a game; inf without a bound."""
     default_moves: int | None = None
     """The move limit of a match if neither a spec nor a caller sets one; None for the default of `Limits`. A match that ends at
-    the limit has the result `standing`."""
+    the limit has the result `standing`. The built-in searches look past the limit: a state does not say how many moves led to
+    it."""
     native: ClassVar[bool] = False
     """Whether its rules run code that may crash the process, such as a C++ library. Such a game is played only in worker
     processes, and a crash of such a process is not a fault of an agent."""

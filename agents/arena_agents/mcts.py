@@ -287,10 +287,11 @@ class MCTS(Agent):
     Also called Monte-Carlo tree search, Monte Carlo tree search or UCT. A simulation follows the tree by UCT, adds one state to
     it, and continues from there at random to the end. `exploration` is the constant c of UCT, for values in [-1, 1]. A decision
     has `rollouts` simulations; without this option, as many as the budget allows, or 1,000 without a budget. It ends earlier if
-    the best action is proven. It plays games with any number of seats, each of which maximises its own returns. `limits.depth`
-    cuts simulations off, and the heuristic evaluates their last states. When chance moves, outcomes are drawn by their
-    probabilities. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito,
-    Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
+    the best action is proven. It plays games with any number of seats, each of which maximises its own returns. A simulation is
+    cut off after `limits.depth` decisions, by default after 1,000 (100 in a puzzle), and not at the move limit of the match; the
+    heuristic evaluates its last state. When chance moves, outcomes are drawn by their probabilities. L. Kocsis, C. Szepesvari,
+    Bandit Based Monte-Carlo Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito, Monte-Carlo Tree Search Solver, 2008
+    (proven values); N. Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
     """
 
     name = "mcts"

@@ -260,6 +260,15 @@ def test_games_without_an_end_are_cut_off(decide: Decide) -> None:
     assert decide(MCTS(rollouts=10**9), game, (0, 0), limits={"depth": 2}).nodes <= 9 * 2 + 72
 
 
+@pytest.mark.parametrize("limits", [{}, {"moves": 30}])
+def test_rollouts_are_cut_off_at_1000_decisions_and_not_at_the_move_limit(decide: Decide, limits: Any) -> None:
+    """By hand, for two actions: two simulations from states after one decision, and one from a state after two decisions."""
+    game = Endless()
+    game.default_moves = 30
+    assert decide(MCTS(rollouts=3), game, 0, limits=limits).nodes == 1000 + 1000 + 999
+    assert decide(MCTS(rollouts=3), game, 0, limits={**limits, "depth": 40}).nodes == 40 + 40 + 39
+
+
 def test_a_depth_limit_of_one_is_a_greedy_choice(decide: Decide, open_positions: list[Any]) -> None:
     """With depth 1, each successor is evaluated once by the heuristic, unless an action wins."""
     game = TicTacToe()

@@ -52,6 +52,7 @@ def test_a_rollout_that_is_cut_off_is_played_plain(twice: Twice) -> None:
     each seat.
     """
     game = Pig(target=10_000)
+    game.default_moves = 30  # the move limit of a match does not concern rollouts
     outcome = twice(MCTS(rollouts=3), game, first_decision(game))
     assert outcome.nodes > 3_000
     assert outcome.evaluations == 6
