@@ -52,6 +52,9 @@ class Admissibility:
     compared: set[State] = field(default_factory=set)
     """The states whose values were compared."""
     furthest: float = 0.0
+    """The largest cost of a path with which a value was compared. The distance of that state may be smaller, because some of the
+    paths are not the cheapest ones: see `near_goal`.
+    """
 
     def check(self, way: Sequence[Known]) -> Extent:
         """Compare the values. `way` is some path to a goal: its states, beginning with the goal. It is empty if no path
@@ -105,4 +108,4 @@ class Admissibility:
             return Extent(f"at {states}")
         if len(self.compared) < MIN_STATES_TO_TELL:
             return Extent(f"too few to be sure: {states}; raise --matches to search more states", told=False)
-        return Extent(f"at {states}, up to {self.furthest:g} from a goal")
+        return Extent(f"at {states}, compared with paths of up to {self.furthest:g} to a goal")

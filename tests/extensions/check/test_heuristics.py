@@ -157,7 +157,7 @@ def test_a_built_in_heuristic_of_a_small_puzzle_passes(name: str, parameters: di
     if states <= 20_000:
         assert passed[4] == f"admissible at {states} states"
     else:
-        assert re.fullmatch(r"admissible at 5,\d\d\d states, up to \d\d from a goal", passed[4])
+        assert re.fullmatch(r"admissible at 5,\d\d\d states, compared with paths of up to \d\d to a goal", passed[4])
 
 
 @pytest.mark.parametrize("name", ["manhattan", "misplaced"])
@@ -166,7 +166,7 @@ def test_a_built_in_heuristic_of_a_larger_puzzle_passes(name: str) -> None:
     13 states each.
     """
     passed = check_heuristic(name, SlidingTiles(rows=4, columns=4, shuffle=12), matches=3)
-    states = re.fullmatch(r"admissible at (\d,\d+) states, up to (\d+) from a goal", passed[-1])
+    states = re.fullmatch(r"admissible at (\d,\d+) states, compared with paths of up to (\d+) to a goal", passed[-1])
     assert states
     assert 3_000 <= int(states[1].replace(",", "")) <= 3_000 + 3 * 13
     assert 10 <= int(states[2]) <= 12
@@ -183,7 +183,7 @@ def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
     """The default board of the 8-puzzle is at most 31 moves from the goal."""
     passed = check_heuristic(name, game, matches=2)
     assert passed[:2] == ("range", "repeats")
-    states = re.fullmatch(r"admissible at 2,\d\d\d states, up to (\d+) from a goal", passed[-1])
+    states = re.fullmatch(r"admissible at 2,\d\d\d states, compared with paths of up to (\d+) to a goal", passed[-1])
     assert states is None if game == "tic-tac-toe" else states and int(states[1]) <= 31
 
 
@@ -514,7 +514,8 @@ def test_more_matches_search_further(finding: Finding) -> None:
             value = super().__call__(state)
             return value + 2 * (value == 11)
 
-    assert check_heuristic(SteepFurtherAway, LARGE, matches=1)[-1] == "admissible at 1,000 states, up to 9 from a goal"
+    passed = check_heuristic(SteepFurtherAway, LARGE, matches=1)[-1]
+    assert passed == "admissible at 1,000 states, compared with paths of up to 9 to a goal"
     assert finding(lambda: check_heuristic(SteepFurtherAway, LARGE, matches=4))["expected"] == "at most 11.0"
 
 
@@ -580,6 +581,44 @@ class Slope(Puzzle):
 def test_costs_are_summed_along_the_path_to_the_goal() -> None:
     """The search starts at the goal, from which place n is n steps away. The goal itself has no actions."""
     assert list(near_goal(Slope(), [(0, 0.0), (1, 1.0)], 6)) == [(place, float(place)) for place in range(6)]
+
+
+class Ladder(Puzzle):
+    """Rungs of an endless ladder, with a goal at the foot. From every tenth rung, a slide that cannot be undone leads there."""
+
+    name = "ladder"
+
+    def initial(self, rng: random.Random) -> int:
+        return 10**6
+
+    def actions(self, state: int) -> Sequence[str]:
+        return ("up", "down", "slide") if state and state % 10 == 0 else ("up", "down")
+
+    def result(self, state: int, action: str) -> int:
+        return {"up": state + 1, "down": max(0, state - 1), "slide": 0}[action]
+
+    def is_goal(self, state: int) -> bool:
+        return state == 0
+
+    def render(self, state: int) -> str:
+        return str(state)
+
+
+@heuristic("rungs", game="ladder", admissible=True)
+def rungs(game: Ladder, state: int, player: int = 0) -> float:
+    """The distance: to the next slide above or below, and down it; or down all rungs."""
+    return min(state, state % 10 + 1, -state % 10 + 1)
+
+
+def test_the_reach_of_a_check_is_that_of_its_paths(registry: Registry) -> None:
+    """No state is farther than six steps from the goal, but the paths that go back from it climb all rungs, since slides cannot
+    be undone. So the line gives the length of these paths, and not a distance.
+    """
+    assert max(rungs(Ladder(), state) for state in range(10_000)) == 6
+    passed = check_heuristic(rungs, Ladder(), matches=1)[-1]
+    found = re.fullmatch(r"admissible at (\S+) states, compared with paths of up to (\d+) to a goal", passed)
+    assert found
+    assert int(found[2]) > 100
 
 
 def test_states_near_a_goal_agree_with_published_counts() -> None:
