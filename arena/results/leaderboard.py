@@ -99,6 +99,7 @@ class Leaderboard(ShownBoard):
 
         If this key leaves out matches, `store` does not show them from then on.
         """
+        store.fill_columns()
         run = store.last()
         if not run.spec["values"].get("report"):
             return run

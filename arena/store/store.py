@@ -15,6 +15,7 @@ from arena.errors import StoreDamaged, StoreError
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.schedule.board_columns import AlikeMatches, RunMatches, apply_report, fill_columns
+from arena.schedule.board_info import BoardInfo
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
@@ -198,11 +199,7 @@ class Store(StoreContents):
         self._known, self._has_run = None, False
         runs = self.runs()
         last = runs[-1]
-        boards = list(last.boards)
-        if spec is not None:
-            read = partial(self.records, boards=True)
-            _, matches = apply_report(spec.document.values, boards, read)
-            boards = fill_columns(spec, boards, RunMatches(boards, matches, self.group_matches if matches is read else None))
+        boards = list(last.boards) if spec is None else self._compute_columns(spec, last.boards)
         boards = [replace(board, ranking=(rankings or {}).get(number, board.ranking)) for number, board in enumerate(boards)]
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
@@ -214,6 +211,14 @@ class Store(StoreContents):
                 ended = replace(ended, versions=runs[-2].versions, idle=True)
             if ended != last:
                 _replace_last(write, ended)
+
+    def fill_columns(self) -> None:
+        """Do nothing, because a file has got the columns of plugins when its run ended."""
+
+    def _compute_columns(self, spec: Spec, boards: Sequence[BoardInfo]) -> list[BoardInfo]:
+        read = partial(self.records, boards=True)
+        _, matches = apply_report(spec.document.values, boards, read)
+        return fill_columns(spec, boards, RunMatches(boards, matches, self.group_matches if matches is read else None))
 
     def group_matches(self) -> Iterator[AlikeMatches]:
         """Yield the groups of matches that are alike, in the order of the first match of each, without void matches."""
@@ -474,6 +479,24 @@ class TemporaryStore(Store):
         connection.executescript(f"BEGIN; {schema.TABLES} {TRANSCRIPTS} COMMIT;")
         super().__init__(Path("the temporary store"), connection, None)
         self._has_transcripts = False
+        self._unfilled: Spec | None = None
+        """The spec of the run that has ended, until the columns of plugins are computed."""
+
+    def end(self, rankings: Mapping[int, Ranking] | None = None, spec: Spec | None = None) -> None:
+        """Note that the last run has ended. `fill_columns` computes the columns of plugins, because this can take longer than a
+        short run, and most programs that call `arena.run` read only its records.
+        """
+        super().end(rankings)
+        self._unfilled = spec
+
+    def fill_columns(self) -> None:
+        """Compute the columns of plugins if the last run has ended and nobody has asked for them before."""
+        if self._unfilled is not None:
+            last = self.last()
+            filled = replace(last, boards=self._compute_columns(self._unfilled, last.boards))
+            with self._guard:
+                _replace_last(self._connection, filled)
+                self._unfilled = None
 
     def close(self) -> None:
         """Delete the database."""

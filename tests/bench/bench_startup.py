@@ -6,9 +6,12 @@ import sys
 import sysconfig
 from pathlib import Path
 from statistics import median
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
+
+import arena
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -70,6 +73,17 @@ def test_a_run_of_two_matches_takes_two_fifths_of_a_second(bench: "Bench", tmp_p
     (tmp_path / "two.yaml").write_text(SPEC.format(rounds=1))
     seconds, bare = _over_python(tmp_path, _arena(), "run", "two.yaml", "--no-store", "--workers", "1")
     bench.at_most(0.40, "arena run of two matches, over python -c pass", seconds, " s", bare_Python=f"{bare:.3f} s")
+
+
+def test_two_more_matches_in_a_process_take_milliseconds(bench: "Bench") -> None:
+    """`arena.run` of two matches takes at most 15 ms of processor time in a process that has called it before."""
+    agents = [{"agent": "random", "label": label} for label in ("one", "two")]
+    seconds = []
+    for _ in range(31):
+        began = process_time()
+        arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 1})
+        seconds.append(process_time() - began)
+    bench.at_most(15, "arena.run of two matches, warm", 1000 * median(seconds[1:]), " ms", first=f"{seconds[0]:.1f} s")
 
 
 @pytest.mark.parametrize(("where", "bound"), [("--no-store", 18), ("with a store", 22)])

@@ -118,7 +118,7 @@ def test_a_store_shows_plugin_columns_without_the_plugin(plugin: Path, tmp_path:
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_the_hook_for_columns_is_called_when_the_run_ends(tmp_path: Path, stored: bool) -> None:
-    """It is also called once before the run, to learn the names of the columns."""
+    """Before, it is called once to learn the names. Without a store, it is called when the board is asked for."""
     (tmp_path / "own.py").write_text("""
 from arena import hookimpl
 from arena.api.results import BoardColumn
@@ -134,11 +134,14 @@ def arena_board_columns(spec, records):
 """)
     spec = {"games": ["nim", "tic-tac-toe"], "rounds": 2, "agents": ["random", "greedy"], "plugins": [str(tmp_path / "own.py")]}
     results = arena.run(spec, store=tmp_path / "cup.db" if stored else None)
-    boards = Leaderboard.of_results(results)
-    assert not any("left out" in remark for board in boards for remark in board.remarks)
+    calls = sys.modules[PluginPlace.module_name((tmp_path / "own.py").resolve())].CALLS
+    assert len(calls) == (2 if stored else 1)
+    assert len(results.records) == 8, "only a board needs columns"
+    assert len(calls) == (2 if stored else 1)
+    for boards in (Leaderboard.of_results(results), Leaderboard.of_results(results)):
+        assert not any("left out" in remark for board in boards for remark in board.remarks)
     found = {plugin.source.name: plugin for plugin in results.spec.registry.plugins}[str(tmp_path / "own.py")]
     assert found.names == ("column one", "column two")
-    calls = sys.modules[PluginPlace.module_name((tmp_path / "own.py").resolve())].CALLS
     matches = [(one.number, one.record.id) for one in results.played]
     assert calls == [(None, [[], []]), (8, [matches, matches])]
 
