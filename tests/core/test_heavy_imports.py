@@ -66,6 +66,16 @@ def test_only_ratings_import_numpy() -> None:
     assert done.stdout == "set()\n"
 
 
+def test_a_board_with_ratings_imports_nothing_of_numpy_that_numpy_itself_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 4\n")
+    code = "import sys, numpy\nalone = {*sys.modules}\nimport arena.cli\n"
+    code += "try: arena.cli.cli(['run', 'two.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass\n"
+    code += "assert 'arena.stats.ratings' in sys.modules\n"
+    code += "print(sorted(name for name in {*sys.modules} - alone if name.startswith('numpy')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize(("keys", "workers", "program"), [({}, 2, "worker.py"), ({"isolation": "process"}, 1, "agent_host.py")])
 def test_workers_and_agent_hosts_do_not_import_heavy_modules(
     tmp_path: Path, keys: dict[str, str], workers: int, program: str
