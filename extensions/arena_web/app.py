@@ -310,6 +310,8 @@ class Server:
 
     async def _ask(self, request: Request, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
         reply = await self.processes.ask(asked, seconds, request)
+        if reply.get("needs_keys"):
+            reply = await self.processes.ask({**asked, "keys": True}, seconds, request, keys=True)
         if "error" in reply:
             raise BadRequest(*reply.get("faults", [reply["error"]]))
         told = reply.get("view", reply)

@@ -20,7 +20,7 @@ MEMORY_MB = 1024
 MAX_REQUESTS = 4
 """The maximum number of concurrent requests."""
 IDLE_PROCESSES = 2
-"""The maximum number of idle processes."""
+"""The maximum number of idle processes with keys, and of those without."""
 START_SECONDS = 30.0
 """The timeout for loading plugins, in seconds."""
 MEMORY_CHECK_SECONDS = 0.05
@@ -103,14 +103,12 @@ class PluginProcess:
 class PluginProcesses:
     """A pool of processes. Processes that misbehave are replaced.
 
-    The environment variables that hold keys are empty in them, unless `keys` is true: no page needs a key, except to go on with
-    an entry of a served spec.
+    The environment variables that hold keys are empty in them, except in those that only answer requests with `keys`.
     """
 
-    def __init__(self, plugins: Sequence[str], *, keys: bool = False) -> None:
+    def __init__(self, plugins: Sequence[str]) -> None:
         self._plugins = tuple(plugins)
-        self._keys = keys
-        self._idle: list[PluginProcess] = []
+        self._idle: dict[bool, list[PluginProcess]] = {False: [], True: []}
         self._busy: set[PluginProcess] = set()
         self._threads = anyio.CapacityLimiter(MAX_REQUESTS * 2)
 
@@ -121,21 +119,22 @@ class PluginProcesses:
 
     def prepare(self) -> None:
         """Start a process that loads its plugins before the first request. Call this method from the thread that calls `ask`."""
-        self._idle.append(PluginProcess(self._plugins, MEMORY_MB, keys=self._keys))
+        self._idle[False].append(PluginProcess(self._plugins, MEMORY_MB, keys=False))
 
-    async def ask(self, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
+    async def ask(self, asked: Mapping[str, Any], seconds: float, page: Request, *, keys: bool = False) -> dict[str, Any]:
         """Return the answer to a request; raises Busy if there are too many requests, and ProcessFailed if the process was
-        killed.
+        killed. With `keys`, the process has the keys of the user.
 
         When the page is closed, the work ends at once and ProcessEnded is raised.
         """
         if self.busy >= MAX_REQUESTS:
             raise Busy(f"{MAX_REQUESTS} requests are in progress; try again in a moment")
-        while self._idle and not self._idle[-1].alive:
-            self._idle.pop().end()
+        idle = self._idle[keys]
+        while idle and not idle[-1].alive:
+            idle.pop().end()
         # Start the process from this thread, which stays alive: Linux kills a child when the thread that started it ends, see
         # PR_SET_PDEATHSIG.
-        process = self._idle.pop() if self._idle else PluginProcess(self._plugins, MEMORY_MB, keys=self._keys)
+        process = idle.pop() if idle else PluginProcess(self._plugins, MEMORY_MB, keys=keys)
         self._busy.add(process)
         outcome: dict[str, Any] | Exception
 
@@ -160,8 +159,8 @@ class PluginProcesses:
                 await anyio.to_thread.run_sync(process.end, limiter=self._threads)
             raise
         self._busy.discard(process)
-        if process.alive and len(self._idle) < IDLE_PROCESSES:
-            self._idle.append(process)
+        if process.alive and len(idle) < IDLE_PROCESSES:
+            idle.append(process)
         else:
             await anyio.to_thread.run_sync(process.end, limiter=self._threads)
         return outcome
@@ -170,5 +169,6 @@ class PluginProcesses:
         """End all processes. Requests in progress raise ProcessEnded."""
         for process in self._busy:
             process.cancelled.set()
-        while self._idle:
-            await anyio.to_thread.run_sync(self._idle.pop().end, limiter=self._threads)
+        for idle in self._idle.values():
+            while idle:
+                await anyio.to_thread.run_sync(idle.pop().end, limiter=self._threads)

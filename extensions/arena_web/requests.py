@@ -25,6 +25,10 @@ from arena_web.store_requests import Reply, StoreRequests, show_match, with_boar
 from arena_web.views import aim, depict, describe_game
 
 
+class KeysNeeded(Exception):
+    """The agent of a request may need a key, and this process has none."""
+
+
 class Situations:
     """The positions of one play of a game, as frames. A frame has the board, the view of each seat and the legal actions.
 
@@ -113,9 +117,15 @@ class Requests:
         }
 
     def answer(self, asked: Mapping[str, Any]) -> Reply:
-        """Return the answer to a request; if the request fails, the answer is `{"error": ...}` with the reason."""
+        """Return the answer to a request; if the request fails, the answer is `{"error": ...}` with the reason.
+
+        The answer is `{"needs_keys": True}` if the server must send the request to a process that has the keys of the user. A
+        request to such a process has `keys`, which comes from the server and never from a page.
+        """
         try:
             return self._known[asked["do"]](asked)
+        except KeysNeeded:
+            return {"needs_keys": True}
         except SpecError as error:
             return _refuse([f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults])
         except BadRequest as error:
@@ -183,7 +193,8 @@ class Requests:
         return _parse("game", lambda: kind(**values))  # type: ignore[no-any-return]
 
     def _check_agent(self, asked: Mapping[str, Any]) -> AgentForm:
-        """Return the validated form of a request for an agent. Raises BadRequest if the page may not start the agent like this.
+        """Return the validated form of a request for an agent. Raises BadRequest if the page may not start the agent like this,
+        and KeysNeeded if another process has to start it.
 
         An agent that waits for something outside, such as a language model, gets its options from an entry of a served spec,
         because it may use the network, keys and money.
@@ -203,6 +214,8 @@ class Requests:
                     f"agent: a page cannot start {entry.agent} with these options, because it waits for an external service; "
                     "with `arena serve SPEC`, pages can start the entries of the spec with exactly their options"
                 )
+            if not asked.get("keys"):
+                raise KeysNeeded
             entry.options = chosen[0]
         return form
 

@@ -59,7 +59,7 @@ async def host(
     port = listening.getsockname()[1]
     token = None if is_loopback(name) else secrets.token_urlsafe(24)
     tournaments = Tournaments(folder)
-    server = Server(tournaments, PluginProcesses(plugins, keys=spec is not None))
+    server = Server(tournaments, PluginProcesses(plugins))
     running = QuietServer(Guard(server.app(), Site(name, port), ANSWERS, token=token))
     Database.query_seconds = STORE_QUERY_SECONDS
     with end_on_signals(running, server.stopping, stop_queries=True):

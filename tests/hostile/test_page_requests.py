@@ -16,6 +16,7 @@ from arena_web.inventory import inventory
 from arena_web.plugin_process import PluginProcess
 from arena_web.requests import Requests
 from tests.bridges.llm.stub import first, serving
+from tests.extensions.web.conftest import served
 
 pytestmark = pytest.mark.promise(hole="page", isolation="any")
 
@@ -101,7 +102,7 @@ def test_a_page_starts_a_model_only_with_the_options_of_the_served_spec(tmp_path
         spec.write_text(json.dumps({"game": "tic-tac-toe", "agents": [{"agent": "llm", **entry, "retries": 2}, "random"]}))
 
         def ask(options: dict[str, Any], *specs: str) -> dict[str, Any]:
-            return requests.answer({**START, "specs": specs, "agent": {"agent": "llm", "options": options}})
+            return requests.answer({**START, "specs": specs, "keys": True, "agent": {"agent": "llm", "options": options}})
 
         for options in ({**entry, "url": attacker.url}, {**entry, "key_env": "OPENAI_API_KEY"}, {**entry, "retries": 9}, {}):
             assert "a page cannot start llm with these options" in ask(options, str(spec))["error"]
@@ -114,14 +115,39 @@ def test_a_page_starts_a_model_only_with_the_options_of_the_served_spec(tmp_path
     endpoint.endpoint.cache_clear()
 
 
-def test_the_process_behind_pages_gets_api_keys_only_if_a_spec_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("keys", [False, True])
+def test_the_code_behind_pages_has_no_keys(keys: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     file = tmp_path / "leak.py"
     file.write_text(LEAK)
-    for keys, expected in ((True, "'sk-secret'"), (False, "''")):
-        process = PluginProcess([str(file)], 1024, keys=keys)
-        try:
-            answer = process.ask({"do": "position", "game": {"name": "leak"}}, 60)
-        finally:
-            process.end()
-        assert answer["frame"]["state"] == expected
+    process = PluginProcess([str(file)], 1024, keys=keys)
+    try:
+        answer = process.ask({"do": "position", "game": {"name": "leak"}}, 60)
+    finally:
+        process.end()
+    assert answer["frame"]["state"] == ("'sk-secret'" if keys else "''")
+
+
+def test_a_served_model_gets_its_key_and_other_code_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The spec has a model and a game that shows the key. Only the process that starts the model has the key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    (tmp_path / "leak.py").write_text(LEAK)
+    with serving(first) as stub:
+        entry = {"url": stub.url, "model": "m", "key_env": "OPENAI_API_KEY"}
+        agents = ["random", {"agent": "llm", **entry}]
+        (tmp_path / "cup.json").write_text(json.dumps({"game": "tic-tac-toe", "agents": agents, "rounds": 1}))
+        with served(tmp_path, "cup.json", "--plugin", "leak.py") as server:
+            moved = server.ask("/api/move", {**START, "agent": {"agent": "llm", "options": entry}})
+            shown = server.ask("/api/position", {"game": {"name": "leak"}})
+    assert moved.status == 200, moved.text
+    assert {headers["Authorization"] for headers in stub.headers} == {"Bearer sk-secret"}
+    assert shown.json["frame"]["state"] == "''"
+    endpoint.endpoint.cache_clear()
+
+
+def test_a_process_without_keys_starts_no_model(tmp_path: Path) -> None:
+    entry = {"url": "http://127.0.0.1:9/v1", "model": "m"}
+    spec = tmp_path / "cup.json"
+    spec.write_text(json.dumps({"game": "tic-tac-toe", "agents": [{"agent": "llm", **entry}, "random"]}))
+    asked = {**START, "specs": [str(spec)], "agent": {"agent": "llm", "options": entry}}
+    assert Requests(load_plugins(), ()).answer(asked) == {"needs_keys": True}
