@@ -21,7 +21,7 @@ from arena_setup.match_setup import make_patient
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, NamedForm, PositionForm
 from arena_web.inventory import inventory
-from arena_web.store_requests import Reply, StoreRequests, show_match, with_board
+from arena_web.store_requests import Reply, StoreRequests, form_options, show_match, with_board
 from arena_web.views import aim, depict, describe_game
 
 
@@ -197,7 +197,7 @@ class Requests:
         and KeysNeeded if another process has to start it.
 
         An agent that waits for something outside, such as a language model, gets its options from an entry of a served spec,
-        because it may use the network, keys and money.
+        because it may use the network, keys and money. These include the files of the entry, which a page cannot name.
         """
         form = _read(AgentForm, asked)
         entry = form.agent
@@ -208,11 +208,16 @@ class Requests:
             _refuse_files(heuristic, entry.heuristic.parameters, "agent.heuristic")
         if kind.waits:
             served = self._find_waiting(asked).get(entry.agent, [])
-            chosen = [one for one in served if Parameters(kind).drop_defaults(one) == entry.options]
+            chosen = [one for one in served if form_options(kind, one) == entry.options]
             if not chosen:
                 raise BadRequest(
                     f"agent: a page cannot start {entry.agent} with these options, because it waits for an external service; "
                     "with `arena serve SPEC`, pages can start the entries of the spec with exactly their options"
+                )
+            if any(one != chosen[0] for one in chosen):
+                raise BadRequest(
+                    f"agent: a page cannot start {entry.agent} with these options, because several entries of the spec have them "
+                    "and differ only in their files; serve a spec with one of these entries"
                 )
             if not asked.get("keys"):
                 raise KeysNeeded
@@ -230,7 +235,10 @@ class Requests:
             with suppress(ArenaError):  # the user is changing the spec
                 boards = load_spec(place, plugins=self._plugins).boards
             for seat in [seat for board in boards for seat in board.seats if seat.waits]:
-                found.setdefault(seat.agent, []).append(dict(seat.settings.options))
+                parameters, files = Parameters(self._registry.agent(seat.agent)), dict(seat.files)
+                options = seat.settings.options.items()
+                located = {name: files.get(one, one) if parameters.names_file(name, one) else one for name, one in options}
+                found.setdefault(seat.agent, []).append(located)
         return found
 
     def _board(self, asked: AgentForm, moves: int | None = None) -> Board:

@@ -210,7 +210,8 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
     if kind is None or seat.agent in PEOPLE or (seat.program is not None and seat.program.command is not None):
         return None
     settings = seat.settings
-    options = _changed_values(kind, settings.options)
+    changed = form_options(kind, settings.options)
+    options = changed if _has_fields(kind, changed) else None
     named = settings.heuristic if asks_estimates(kind) else None
     heuristic = named
     if heuristic is not None:
@@ -221,8 +222,21 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
     return {"agent": seat.agent, "options": options, "heuristic": heuristic}
 
 
+def form_options(kind: type[Agent], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a page sends to start an agent: those that differ from their defaults.
+
+    The files of an agent that waits for something outside are left out, because the served entry that it continues has them.
+    """
+    parameters = Parameters(kind)
+    changed = parameters.drop_defaults(options)
+    return {name: value for name, value in changed.items() if not (kind.waits and parameters.names_file(name, value))}
+
+
 def _changed_values(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the parameters that differ from their defaults; None if a form has no field for one of them."""
-    fields = {field["name"] for field in form_fields(constructor)}
     changed = Parameters(constructor).drop_defaults(values)
-    return changed if set(changed) <= fields else None
+    return changed if _has_fields(constructor, changed) else None
+
+
+def _has_fields(constructor: Callable[..., Any], values: Mapping[str, Any]) -> bool:
+    return values.keys() <= {field["name"] for field in form_fields(constructor)}

@@ -15,7 +15,7 @@ from arena_bridges.llm import endpoint
 from arena_web.inventory import inventory
 from arena_web.plugin_process import PluginProcess
 from arena_web.requests import Requests
-from tests.bridges.llm.stub import first, serving
+from tests.bridges.llm.stub import Reply, first, move, serving
 from tests.extensions.web.conftest import served
 
 pytestmark = pytest.mark.promise(hole="page", isolation="any")
@@ -112,6 +112,36 @@ def test_a_page_starts_a_model_only_with_the_options_of_the_served_spec(tmp_path
         assert len(own.requests) == 1
         offered = requests.answer({"do": "inventory", "specs": [str(spec)]})
         assert "llm" in [agent["name"] for agent in offered["agents"]]
+    endpoint.endpoint.cache_clear()
+
+
+def test_a_page_starts_a_model_with_the_prompt_of_its_entry_and_names_no_prompt(tmp_path: Path) -> None:
+    """The page sends the other options of the entry. The prompt comes from the folder of the spec."""
+    asked_with: list[str] = []
+
+    def answer(request: dict[str, Any]) -> Reply:
+        asked_with.append(request["messages"][0]["content"])
+        return move(asked_with[-1].split()[-1])
+
+    for name in ("short", "long"):
+        (tmp_path / f"{name}.txt").write_text(name + " {{ legal[0] }}")
+    with serving(answer) as own:
+
+        def serve(folder: str, *prompts: str) -> dict[str, Any]:
+            entry = {"agent": "llm", "url": own.url, "model": "m"}
+            agents = [{**entry, "prompt": prompt, "label": prompt} for prompt in prompts]
+            spec = tmp_path / f"{folder}.json"
+            spec.write_text(json.dumps({"game": "tic-tac-toe", "agents": [*agents, "random"]}))
+            form = {"agent": "llm", "options": {"url": own.url, "model": "m"}}
+            return Requests(load_plugins(), ()).answer({**START, "specs": [str(spec)], "keys": True, "agent": form})
+
+        assert "frame" in serve("one", "short.txt")
+        assert [text.split()[0] for text in asked_with] == ["short"]
+        assert (
+            "several entries of the spec have them and differ only in their files"
+            in serve("two", "short.txt", "long.txt")["error"]
+        )
+        assert len(asked_with) == 1
     endpoint.endpoint.cache_clear()
 
 
