@@ -119,16 +119,20 @@ def _compile(search: OwnSearch, folder: Path) -> str | None:
     for name, data in files.items():
         write_whole(folder / name, data)
     with suppress(OSError):  # such as a folder of another user
-        _delete_oldest(folder)
+        _tidy(folder)
     return refusal
 
 
-def _delete_oldest(kept: Path) -> None:
-    """Delete the machine code of the entries that were compiled longest ago, as far as all code exceeds MAX_KEPT_BYTES.
+def _tidy(kept: Path) -> None:
+    """Delete the locks that killed runs have left, and the machine code of the entries that were compiled longest ago, as far as
+    all code exceeds MAX_KEPT_BYTES.
 
     The code of the entry in the folder `kept` stays, and so does the code of entries that another process compiles now. Processes
     that have opened a file can still read it.
     """
+    for lock in kept.parent.glob("*.lock"):
+        with _lock(lock.with_suffix(""), wait=False):
+            pass
     sizes: dict[Path, int] = {}
     ages: dict[Path, float] = {}
     for folder in [place for place in kept.parent.iterdir() if place.is_dir() and not place.is_symlink()]:
@@ -151,22 +155,42 @@ def _delete_oldest(kept: Path) -> None:
 def _lock(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Hold the lock for a private folder, so that no two processes compile the same search. Yield False if another process holds
     it and `wait` is false. Without a writable folder there is no lock. When a process is killed, the kernel frees its lock.
+
+    The file of the lock is deleted by the process that holds it.
     """
+    place = folder.with_name(f"{folder.name}.lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = os.open(folder.with_name(f"{folder.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        file = _take(place, wait=wait)
+    except BlockingIOError:
+        yield False
+        return
     except OSError:
         yield True
         return
     try:
+        yield True
+    finally:
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
+        os.close(file)
+
+
+def _take(place: Path, *, wait: bool) -> int:
+    """Return the descriptor of a file that this process has locked. Raises BlockingIOError if another process has locked it, and
+    `wait` is false.
+    """
+    while True:
+        file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(file)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file), place.lstat()):
+                    return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)  # the process that held the lock has deleted this file, and another one may be there now
 
 
 def _read_files(answer: Mapping[str, Any]) -> dict[str, bytes]:
