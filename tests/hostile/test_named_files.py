@@ -4,7 +4,8 @@ Each of them is first read in a plain way, to see that the attack would succeed.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -139,3 +140,21 @@ def test_a_store_that_names_a_pipe_does_not_delay_commands(command: str, arena: 
     done = arena(*command.split(), "cup.db")
     assert done.returncode in (0, 1, 2)
     assert not {"Traceback", "Usage:"} & set(done.stderr.split())
+
+
+def test_no_game_of_open_spiel_reads_a_file_itself(pipe: Path, missing: Callable[[str, str], None]) -> None:
+    """open_spiel waits for ever for a pipe as any of these parameters, and would show the lines of a file as words to guess."""
+    if find_spec("pyspiel") is None:
+        missing("openspiel", "open_spiel is missing: pip install '.[openspiel]'")
+    import open_spiel.python.games
+    import pyspiel
+
+    assert open_spiel.python.games
+    known = [(kind.short_name, key) for kind in pyspiel.registered_games() for key in kind.parameter_specification]
+    named = [(game, key) for game, key in known if any(word in key.lower() for word in ("file", "path", "root", "dir", "url"))]
+    assert len(named) >= 7
+    for game, key in named:
+        texts = [f"{game}({key}={pipe})", f"misere(game={game}({key}={pipe}))"]
+        for text in texts:
+            with pytest.raises(SpecError, match=f"{game} of open_spiel cannot be played with {key}, because"):
+                load_spec({"game": {"name": "openspiel", "game": text}, "agents": ["random", "random"]})

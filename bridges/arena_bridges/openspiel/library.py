@@ -17,6 +17,8 @@ MAX_WALK_PLIES = 300
 """The plies of the random walk that shows whether a game can be played with its parameters."""
 SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
 """The prefix of open_spiel's error messages: source paths on the machine that compiled it."""
+FILE_WORDS = frozenset({"file", "filename", "path", "folder", "dir", "directory", "root"})
+"""The last words in the names of parameters of open_spiel that name files, as in `boards_file`."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
 
 
@@ -117,8 +119,8 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
         if key not in known:
             told = suggest(key, known) if known else "it has none"
             raise ValueError(f"{name} of open_spiel has no parameter {key!r}; {told}")
-        if key == "filename":  # open_spiel would read any file, also one that never ends
-            raise ValueError(f"{name} of open_spiel cannot be played here: its parameter filename names a file")
+        if key.rpartition("_")[2] in FILE_WORDS:  # open_spiel would read any file, also one that never ends
+            raise ValueError(f"{name} of open_spiel cannot be played with {key}, because open_spiel would read this file itself")
         expected = type(known[key])
         if type(value) is not expected and not (expected is float and type(value) is int):
             raise ValueError(f"{name} of open_spiel: {key}: expected {_KINDS.get(expected, expected.__name__)}, got {value!r}")
