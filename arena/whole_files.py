@@ -50,7 +50,7 @@ def read_whole(place: Path, most: int) -> bytes:
 def read_arrays(place: Path, most: int) -> dict[str, Any]:
     """Return the arrays in an `.npz` file, which have at most `most` bytes together. No pickled objects are read.
 
-    Raises ValueError as `read_whole` does, or if it is no such file.
+    Raises ValueError as `read_whole` does, or if it is not such a file.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Runs a spec as a user without rights, who may make no control group."""
+"""Runs a spec as an unprivileged user, which cannot create control groups."""
 
 import json
 import os

@@ -106,7 +106,7 @@ class Seat:
     files: tuple[tuple[str, str], ...] = ()
     """The files that its options name: for each, the path in the spec and the full path."""
     settings: Settings = NO_SETTINGS
-    """Its options, without those in `Agent.incidental`, and its heuristic. Defaults are included."""
+    """Its options, except for `Agent.incidental`, and its heuristic. Defaults are included."""
     waits: bool = False
     """Whether the agent may be unavailable, because its class or the spec says that it waits for something outside. If such an
     agent is unavailable, the match is void. For any other agent, this is a fault; otherwise, any agent could avoid a loss."""

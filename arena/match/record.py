@@ -137,7 +137,7 @@ class Record(NamedTuple):
     traceback: str | None
     """The traceback of an agent's exception, without the frames of arena itself."""
     moves: int | None
-    """The number of actions, without those of chance. For an answer, the number of steps that the solver counted, or None."""
+    """The number of actions, without chance actions. For an answer, the number of steps that the solver counted, or None."""
     cost: float | None
     """The sum of the step costs of a puzzle; None for games and answers."""
     fallbacks: int

@@ -56,7 +56,7 @@ class Stepper:
 
     @property
     def moves(self) -> int:
-        """The number of decisions so far: all actions but those of chance."""
+        """The number of decisions so far: all actions except chance actions."""
         return len(self.actions)
 
     def advance(self, action: Action, text: str | None = None) -> None:
@@ -91,7 +91,7 @@ class ChanceStepper(Stepper):
 
     @property
     def moves(self) -> int:
-        """The number of decisions so far: all actions but those of chance."""
+        """The number of decisions so far: all actions except chance actions."""
         return len(self.actions) - self._outcomes
 
     def turn(self) -> Sequence[Action] | None:

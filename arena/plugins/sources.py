@@ -167,7 +167,7 @@ def _know_hooks(manager: PluginManager, plugin: object) -> None:
     manager.let_add_hookspecs(plugin)
     own = {name for name in dir(plugin) if name.startswith("arena_") and inspect.isroutine(getattr(plugin, name))}
     for point in find_plugins().values() if own - {*manager.list_hooks()} else ():
-        with suppress(Exception):  # it is no fault of this plugin
+        with suppress(Exception):  # this plugin is not at fault
             manager.let_add_hookspecs(point.load())
 
 

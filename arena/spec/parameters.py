@@ -293,7 +293,7 @@ def _find_object(value: Any) -> tuple[Path, str] | None:
 def read_json(validator: TypeAdapter[Value], text: str) -> Value:
     """Return the value of a JSON text. Raises ValueError with the place of the first fault in it.
 
-    A text that is nested too deeply, or that has surrogates, is no valid JSON.
+    A text that is nested too deeply, or that has surrogates, is not valid JSON.
 
     >>> read_json(TypeAdapter(dict[str, int]), '{"a": 1, "b": "two"}')
     Traceback (most recent call last):

@@ -226,7 +226,7 @@ class Cell(NamedTuple):
     rowid: int
     in_table: bool
     payload: int
-    """Bytes of the row, with those in other pages."""
+    """Bytes of the row, including bytes in other pages."""
     start: int
     local: int
     """Bytes of the row in this page, from `start`."""

@@ -1,4 +1,4 @@
-"""The matches that remain to be played: those in the schedule that are neither in the store nor assigned to other machines."""
+"""The matches that remain to be played: matches in the schedule that are neither in the store nor assigned to other machines."""
 
 import threading
 from collections import deque

@@ -37,7 +37,7 @@ def after(game: Chess, moves: str, fen: str | None = None) -> Any:
     ids=["start", "kiwipete"],
 )
 def test_known_perft_counts(fen: str | None, counts: list[int]) -> None:
-    """The numbers of positions after one ply, after two plies and so on are those that are published."""
+    """The numbers of positions after one ply, after two plies and so on agree with published ones."""
     game = Chess() if fen is None else Chess(fen=fen)
     start = game.initial(random.Random(0))
     assert [perft(game, start, depth) for depth in range(1, len(counts) + 1)] == counts

@@ -189,7 +189,7 @@ class FileChecks:
             yield line
 
     def _check_boards(self) -> None:
-        """Compute the boards again, and compare them with those in the bundle.
+        """Compute the boards again, and compare them with the boards in the bundle.
 
         Also compare the number of matches of each board with its schedule.
         """

@@ -37,7 +37,7 @@ STATISTICS = {
     "tango": "T. Tango, Equivalence Test and Confidence Interval for the Difference in Proportions, 1998",
     "wilcoxon": "F. Wilcoxon, Individual Comparisons by Ranking Methods, 1945",
 }
-"""The statistics that the manual and `arena compare --methods` name, but that are no functions in `arena.stats`."""
+"""The statistics that the manual and `arena compare --methods` name, but that are not functions in `arena.stats`."""
 
 
 class Source(NamedTuple):

@@ -33,7 +33,7 @@ def find_grid_fault(cells: Any) -> str | None:
 
 
 def read_colors(kind: type[Game]) -> dict[str, str]:
-    """Return the colours of a grid by the text of the cell, from `Game.grid_colors`. Values that are no colours are left out."""
+    """Return the colours of a grid by the text of the cell, from `Game.grid_colors`. Values that are not colours are left out."""
     given: object = getattr(kind, "grid_colors", None)
     found = given.items() if isinstance(given, Mapping) else ()
     return {mark: color for mark, color in found if isinstance(mark, str) and isinstance(color, str) and _COLOR.fullmatch(color)}

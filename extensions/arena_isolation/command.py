@@ -96,7 +96,7 @@ class CommandAgent(EntryAgent):
             place = f"in {folder}" if "/" in words[0] else "on PATH"
             there = isfile(folder / words[0])  # noqa: PTH113 - accepts names that no file can have
             advice = "; it exists, but is not executable: run chmod +x on it, or put its interpreter before it" if there else ""
-            report(where, f"the program {abbreviate(words[0])} {place} cannot be started{advice}")
+            report(where, f"no executable program {abbreviate(words[0])} was found {place}{advice}")
         return tuple(words)
 
     def find(self) -> type[Agent] | None:

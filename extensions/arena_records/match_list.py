@@ -126,7 +126,7 @@ def outcome(results: Sequence[float], seat: int) -> Outcome:
     return _OUTCOMES[result_points(results[seat], max(others))] if others else ("win" if results[seat] == 1 else "loss")
 
 
-# `total` sums the seats after the second one as floats, so that a sum which is too large for an integer of SQLite is no error.
+# `total` sums the seats after the second one as floats, so a sum that is too large for an integer of SQLite is not an error.
 _MATCHES = """
 SELECT p.number, r.id, p.board, p.round, p.seats, r.returns, r.solved, r.termination, r.seat, r.moves,
        r.nodes_0 + r.nodes_1 + (SELECT total(nodes) FROM effort WHERE record = r.number) AS nodes,

@@ -202,7 +202,7 @@ class Guard:
                 if refusal.status == 413:
                     await _drain(receive)
                 answer = self._answers.json(refusal)
-                if refusal.status == 400:  # the end of the request is ambiguous, so what follows is no request
+                if refusal.status == 400:  # the end of the request is ambiguous, so the bytes after it are not a request
                     answer.headers["connection"] = "close"
                 await answer(scope, receive, send)
                 return

@@ -1,4 +1,4 @@
-"""A ladder that runs in its own process, and requests of authors who hand in agents over the network."""
+"""A ladder that runs in its own process, and requests of authors that submit agents over the network."""
 
 import json
 import os
@@ -70,7 +70,7 @@ class HostedLadder:
         workers = [] if "--cluster" in self._words else ["--workers", "1"]
         preload(*IMPORTED)
         words = ["ladder", self._target, "--port", "0", *workers, *self._words]
-        with self.errors.open("a") as errors:  # with a pipe that nobody reads, the ladder would hang
+        with self.errors.open("a") as errors:  # if the pipe were not read, the ladder would hang
             return start_module("arena", words, folder=self.folder, environment=os.environ, errors=errors.fileno())
 
     @property

@@ -64,7 +64,7 @@ def killed(folder: Path, kills: int, seed: int = 7) -> Killed:
             ladder.again()
         assert ladder.admin("pause").returncode == 0  # so that the checks of the files get the processors
         for row in reversed(ladder.ask("/api/submissions", token).body["rows"]):  # in the order in which they are checked
-            ladder.verdict(token, row["id"])  # files whose answers did not arrive are checked, too
+            ladder.verdict(token, row["id"])  # files without an answer are checked, too
         code, said = ladder.end()
     assert (code, said) == (0, "")
     return found

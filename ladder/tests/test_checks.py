@@ -25,7 +25,7 @@ MEMORY = "limits: {memory_mb: 200}\n"
 
 @contextmanager
 def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
-    """The parts of a ladder, whose threads check what has these bodies, each of another author, in their order."""
+    """The parts of a ladder that checks one submission of each author, with these bodies, in this order."""
     (folder / "course.yaml").write_text(SPEC.replace("isolation: none", "isolation: process") + MEMORY)
     with open_ladder(load_ladder(folder / "course.yaml"), folder / "a.db", 1) as host:
         for number, body in enumerate(bodies):

@@ -37,7 +37,7 @@ def test_a_ladder_continues_after_nodes_and_schedulers_end(clusters: Callable[..
         cluster.scheduler.kill()
         cluster.scheduler.wait()
         state = eventually(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
-        assert "has not answered" in state or "nothing answers there" in state
+        assert "has not answered" in state or "no server answers there" in state
         assert "\narena_ladder_paused 1\n" in ladder.ask("/metrics").body
         acknowledged = ladder.ask("/health").body["matches"]
         assert held(folder / "results" / "course.db") == acknowledged
@@ -129,7 +129,7 @@ def _commands(cluster: Cluster) -> list[str]:
 def test_a_ladder_without_its_cluster_does_not_start(dask: None, arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "course.yaml").write_text(SPEC)
     for words, expected in (
-        (["--cluster", "tcp://127.0.0.1:9"], "nothing answers there"),
+        (["--cluster", "tcp://127.0.0.1:9"], "no server answers there"),
         (["--cluster", "local:2", "--workers", "2"], "--workers cannot be used with --cluster"),
     ):
         done = arena("ladder", "course.yaml", "--port", "0", *words)

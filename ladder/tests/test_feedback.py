@@ -1,4 +1,4 @@
-"""The review of each night: when it begins, what its authors get, and who else sees it."""
+"""The nightly review: its start time, the feedback for authors, and access to it."""
 
 import csv
 import io

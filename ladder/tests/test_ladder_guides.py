@@ -82,7 +82,7 @@ def test_the_commands_of_both_guides_work_from_start_to_end(ladder: HostedLadder
     eventually(lambda: "ada/my-agent@1" in str(ladder.ask("/api/standings").body))
     watched = {line: _run(ladder, line) for line in teacher[1:]}
     said = {
-        "backup monday.db": "monday.db has all matches",
+        "backup monday.db": "monday.db contains all matches",
         "pause": "paused:",
         "resume": "resumed:",
         "withdraw ada/my-agent@1": "ada/my-agent@1 is withdrawn",

@@ -28,7 +28,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
 
 @pytest.fixture(scope="module")
 def ada(ladder: HostedLadder) -> str:
-    """The token of ada, whose agent has met somebody."""
+    """The token of ada, after a match of her agent."""
     (token,) = ladder.tokens("ada")
     contents = (agent("print('a move'); " + GOOD), agent("print('going out of bounds'); return 99"))
     for key in [ladder.submit(token, content).body["id"] for content in contents]:
@@ -38,7 +38,7 @@ def ada(ladder: HostedLadder) -> str:
 
 
 class Visitor:
-    """A browser of somebody, with a token or none."""
+    """Return a browser page, with or without a token."""
 
     def __init__(
         self, browser: Any, ladder: HostedLadder, width: int = WIDE, token: str | None = None, host: str | None = None

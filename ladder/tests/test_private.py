@@ -1,4 +1,4 @@
-"""What is private to an author of a ladder reaches nobody else: every address is asked by a stranger and by another author."""
+"""Private data of an author is not shown to others: a stranger and another author request every address."""
 
 import sqlite3
 import urllib.request

@@ -1,4 +1,4 @@
-"""Hostile requests of strangers. Each one gets an answer that says why it is refused, and nobody else waits for it."""
+"""Hostile requests of strangers. Each one is refused with a reason, and does not delay others."""
 
 import re
 import socket

@@ -162,7 +162,7 @@ def test_choices_of_others_are_hidden_until_all_have_chosen() -> None:
         assert len(mine) == 1
         assert seen.chosen[seat : seat + 1] == next(iter(mine))
         assert all(action is None for other, action in enumerate(seen.chosen) if other != seat), seen
-        if seat == count:  # the seat to move knows whose turn it is, and its legal actions
+        if seat == count:  # the seat to move knows the turn and its legal actions
             assert BIDS.to_move(seen) == seat
             assert all(BIDS.actions(seen) == BIDS.actions(state) for state in alike)
     assert max(map(len, groups.values())) > 5

@@ -20,7 +20,7 @@ WORDS = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text("utf-8").partition("## 
 ALIASES = {"CHANCE", "Action", "State", "__version__", "hookimpl", "testing"}
 """Public names that are neither a class nor a function."""
 MADE_BY_ARENA = {"arena.Results", "arena.Search"}
-"""Classes that nobody else has reason to make."""
+"""Classes that only arena creates."""
 
 
 def public() -> Iterator[tuple[str, Any]]:

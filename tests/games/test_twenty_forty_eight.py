@@ -143,9 +143,9 @@ def test_snake_adds_tiles_with_halving_weights_to_the_score() -> None:
         ("0,0,0/0,0,0 0", "2 rows of 2 tiles"),
         ("0,3/0,0 0", "power of 2 that is at least 2, got 3"),
         ("0,1/0,0 0", "power of 2 that is at least 2, got 1"),
-        ("0,2/0,0 -1", "a score from 0"),
-        ("0,2/0,0 0 +3", "up to 2 tiles to come"),
-        ("4,2/8,2 0 +1", "that have room"),
+        ("0,2/0,0 -1", "a score of at least 0"),
+        ("0,2/0,0 0 +3", "at most 2 tiles to come"),
+        ("4,2/8,2 0 +1", "for which there is room"),
     ],
 )
 def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:

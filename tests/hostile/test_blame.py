@@ -68,7 +68,7 @@ def namespaces(missing: Missing) -> None:
 
 
 NOBODY = ("normal", None, (0.0, 0.0))
-"""The end of a match in a row of three cells, which three marks in turn cannot win: nobody is to blame."""
+"""The end of a match in a row of three cells, which three marks in turn cannot win: no agent is at fault."""
 
 
 def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: int = 0) -> set[Any]:

@@ -43,7 +43,7 @@ PLACES: dict[str, Any] = {
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Iterator[Path]:
-    """A named pipe that nobody writes to. A plain `open` of it waits."""
+    """A named pipe without a writer. A plain `open` of it blocks."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(OSError, match="No such device or address"):

@@ -37,7 +37,7 @@ class Target(NamedTuple):
     port: int
     host: str
     body: str
-    """A path that takes a body from anybody."""
+    """A path that accepts a body without a token."""
     events: str
     page: str
     by_proxy: bool
@@ -125,7 +125,7 @@ class SlowCrowd(threading.Thread):
         while True:
             with suppress(OSError):
                 made = socket.socket()
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)  # little is taken that nobody reads
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)  # little of the unread data is buffered
                 made.setblocking(False)
                 made.bind(source)
                 await self._loop.sock_connect(made, ("127.0.0.1", self._target.port))

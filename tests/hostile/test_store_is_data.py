@@ -1,4 +1,4 @@
-"""Every command reads a store from anybody, and runs nothing that the store names."""
+"""Every command reads a foreign store without running code that the store names."""
 
 import http.client
 import json

@@ -169,7 +169,7 @@ def test_an_agent_cannot_continue_to_compute_with_timers(
         request.getfixturevalue("bubblewrap")
     for record in play(tmp_path, "timers", sandbox):
         assert max(thoughts(record)) < 60, record
-        assert record.termination == "move-limit" or (way == "signals" and "another's turn" in str(record.message)), record
+        assert record.termination == "move-limit" or (way == "signals" and "another agent's turn" in str(record.message)), record
 
 
 @pytest.mark.parametrize("name", ["plain", "threads"])

@@ -40,7 +40,7 @@ def make_schema(*, think: bool) -> dict[str, Any]:
 
 
 class Words:
-    """The words in which a model reads about a game: the game's own, or those of its disguise."""
+    """The words in which a model reads about a game: the words of the game, or of its disguise."""
 
     def __init__(self, game: Game, disguise: Disguise | None = None) -> None:
         self._game = game

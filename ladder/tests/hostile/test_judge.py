@@ -1,4 +1,4 @@
-"""Submissions to a ladder that answer for those who judge them."""
+"""Submissions that try to forge the results of their own check."""
 
 import json
 import sqlite3

@@ -46,7 +46,7 @@ ADA, BOB = "ada/mine@1", "bob/mine@1"
 
 
 class Bench:
-    """A ladder with two submissions whose matches are handed out by hand."""
+    """A ladder with two submissions. The tests hand out its matches."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "course.yaml").write_text(SPEC.replace("interval: 200", "interval: 1"))

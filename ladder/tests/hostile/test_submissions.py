@@ -55,7 +55,7 @@ Examine = Callable[..., Passed]
 
 @pytest.fixture
 def check(tmp_path: Path, bubblewrap: str) -> Examine:
-    """Check a file, or a zip of files, as a ladder does whose submissions play in sandboxes."""
+    """Check a file, or a zip of files, as a ladder with sandboxes does."""
 
     def check(content: bytes | Mapping[str, bytes]) -> Passed:
         (tmp_path / "course.yaml").write_text(SPEC.replace("isolation: process", "isolation: sandbox"))

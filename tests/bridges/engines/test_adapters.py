@@ -149,7 +149,7 @@ STARTS: list[tuple[str, str, dict[str, Any], str]] = [
         {"seconds": 0.5},
         "engine: expected an answer to 'protocol_version' that begins with = or ?, got no answer in time",
     ),
-    ("uci", "gtp", {"seconds": 0.5}, "engine: expected uciok, as UCI has it, got no answer in time"),
+    ("uci", "gtp", {"seconds": 0.5}, "engine: expected uciok, as defined by UCI, got no answer in time"),
     ("gtp", "gtp", {"game": "tic-tac-toe"}, "tic-tac-toe has no dialect for gtp"),
 ]
 
@@ -170,6 +170,6 @@ def test_programs_other_than_engines_are_refused(engine: MakeEngine, talk: Any, 
     answer = talk("gtp", "/bin/cat").start()
     assert answer["message"] == "cat: expected an answer to 'protocol_version' that begins with = or ?, got 'protocol_version'"
     answer = talk("uci", "/bin/cat").start(seconds=0.5)
-    assert answer["message"] == "cat: expected uciok, as UCI has it, got no answer in time; its last output was 'uci'"
+    assert answer["message"] == "cat: expected uciok, as defined by UCI, got no answer in time; its last output was 'uci'"
     answer = talk("gtp", engine("gtp", "old")).start()
     assert answer["message"] == "engine: expected version 2 of GTP, got '1'"

@@ -189,7 +189,7 @@ def test_costs_of_a_void_match_count_after_a_replay_and_a_merge(tmp_path: Path) 
         ({"own": {"price": {"in": 1}}}, r"expected in and out"),
         ({"own": {"price": {"in": -1, "out": 1}}}, "at least 0"),
         ({"max_cost": 0}, "more than 0"),
-        ({"own": {"max_cost": 3}}, "write it at the top of the spec"),
+        ({"own": {"max_cost": 3}}, "write it at the top level of the spec"),
         ({"agents": ["random", "greedy"]}, "max_cost: no agent of the spec has a cost"),
         ({"own": {"headers": {"X-Api-Key": "sk-1"}}}, "X-Api-Key may hold a secret"),
         ({"own": {"headers": {"Host": "x"}}}, "expected the name of a different header"),

@@ -149,7 +149,7 @@ def test_simultaneous_seats_do_not_see_each_others_choice() -> None:
         ("hex(board_size=0)", "hex(board_size=0) cannot be played here: its first state has no actions"),
         ("hex(board_size=-3)", "hex(board_size=-3) cannot be played here: its state after 9 random actions has no actions"),
         ("hex(", "expected a name, with parameters as in hex(board_size=5), got 'hex(': "),
-        ("", "expected the name of a game of open_spiel"),
+        ("", "expected the name of a game in open_spiel"),
         ("mfg_garnet", "mfg_garnet cannot be played here: it is a mean-field game, with a population instead of seats"),
         ("tarok", "tarok cannot be played here: it draws chance events itself"),
         ("crossword", "crossword cannot be played here: its actions are not numbered"),

@@ -30,7 +30,10 @@ def test_a_gauntlet_pairs_challengers_with_the_others() -> None:
         ({"format": "gauntlet", "challengers": 5}, "gauntlet needs at least 6"),
         ({"format": {"name": "gauntlet", "challengers": 1}, "challengers": 1}, "challengers: given twice"),
         ({"openings": {"plies": 0}}, "openings.plies: expected at least 1"),
-        ({"openings": {"plies": 9}}, "openings.plies: tic-tac-toe: no opening of 9 plies leaves tic-tac-toe unfinished"),
+        (
+            {"openings": {"plies": 9}},
+            "openings.plies: tic-tac-toe: every opening of 9 plies that was drawn ends the game tic-tac-toe",
+        ),
         ({"openings": {"ply": 2}}, "openings.ply: unknown key"),
         ({"game": "sliding-tiles", "agents": ["random"]}, "openings: sliding-tiles is a puzzle; openings are for games"),
     ],

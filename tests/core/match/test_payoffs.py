@@ -124,7 +124,7 @@ def test_returns_out_of_range_make_a_match_void(returns: Any, told: str) -> None
 
 
 class Strolls(Game):
-    """Two seats walk in turns until one stops; nobody has a standing before the end."""
+    """Two seats walk in turns until one stops. There is a standing only at the end."""
 
     name = "strolls"
     zero_sum = False

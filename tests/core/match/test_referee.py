@@ -510,7 +510,7 @@ def test_play_refuses_parameters_as_a_spec_does(changed: dict[str, Any], where: 
 
 
 def test_play_refuses_parameters_of_a_heuristic() -> None:
-    with pytest.raises(ValueError, match=r"heuristics\[0\].greed: unknown key; no parameters are expected here"):
+    with pytest.raises(ValueError, match=r"heuristics\[0\].greed: unknown key; no keys are expected here"):
         play("tic-tac-toe", ["greedy", "greedy"], heuristics=[{"name": "open-lanes", "greed": 1}, None])
 
 

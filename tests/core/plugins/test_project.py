@@ -56,7 +56,7 @@ def test_the_project_file_loads_plugins_for_every_command(name: str, text: str, 
     assert "mine" in told("list", "games")[0]
     assert told("show", "mine", "--plugin", "game.py")[1] == "", "nothing is added to what is named"
     for words in (("--no-project", "show", "mine"), ("show", "mine", "--no-project")):
-        with pytest.raises(UnknownName, match=r"--plugin FILE loads others"):
+        with pytest.raises(UnknownName, match=r"use --plugin FILE to load others"):
             told(*words)
 
 

@@ -44,7 +44,7 @@ def test_a_cycle_is_named_with_its_scores() -> None:
             tally.add_game(number, (one, two), (won, -won), rng.randrange(10**9), True, None)
     [board] = Leaderboard.of_tallies([tally], finished=True)
     assert [set(circle) for circle in board.facts["cycles"]] == [{"rock", "paper", "scissors"}]
-    [said] = [remark for remark in board.remarks if "a cycle that is unlikely to be chance" in remark]
+    [said] = [remark for remark in board.remarks if "a cycle that is unlikely to be due to chance" in remark]
     scores = [int(share) for share in re.findall(r"\((\d+) %\)", said)]
     assert len(scores) == 3
     assert all(65 <= share <= 85 for share in scores)

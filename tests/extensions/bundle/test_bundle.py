@@ -134,7 +134,7 @@ def test_code_with_a_private_value_is_refused(tmp_path: Path, capsys: pytest.Cap
         capsys.readouterr()
         assert call(bundle, store, "-o", tmp_path / "x.arena", "--spec", tmp_path / "cup.yaml") == 2
         shown = "".join(capsys.readouterr())
-        assert "tournament/last.py:19 holds" in shown
+        assert "tournament/last.py:19 contains" in shown
         assert value not in shown
 
 

@@ -30,7 +30,7 @@ scanners.
 def test_keys_of_services_are_recognised(secret: str) -> None:
     """The same text without its last characters, as a tutorial shows it, is not a key."""
     secret = secret.replace("~", "")
-    with pytest.raises(PrivateValue, match=r"tournament/a\.txt:2 holds a key"):
+    with pytest.raises(PrivateValue, match=r"tournament/a\.txt:2 contains a key"):
         Privacy({}).check("tournament/a.txt", f"first\nx={secret}\n".encode())
     Privacy({}).check("tournament/a.txt", f"first\nx={secret[:9]}...\n".encode())
 

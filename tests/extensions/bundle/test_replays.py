@@ -1,4 +1,4 @@
-"""Replays in a sandbox confirm or contradict a bundle, also for another user who has only the wheel."""
+"""Replays in a sandbox confirm or contradict a bundle, even for another user with only the wheel."""
 
 import json
 import os

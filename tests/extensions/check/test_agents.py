@@ -88,7 +88,7 @@ class Pile:
 
 
 class PileNim(Game):
-    """Take one to three from a heap; who takes the last one wins."""
+    """Take one to three from a heap. Taking the last one wins."""
 
     name = "pile-nim"
 
@@ -522,7 +522,7 @@ def test_an_illegal_action_is_found_in_matches_against_itself(seed: int, finding
 
 
 class Wavering(First):
-    """Plays the first action, but where four marks are set one that nobody can foresee."""
+    """Plays the first action, except with four marks on the board, when it plays an unpredictable one."""
 
     turns: ClassVar[Any] = count()
 
@@ -541,7 +541,7 @@ def test_the_first_difference_between_two_matches_is_shown(finding: Finding) -> 
 
 
 class Pooling(First):
-    """Keeps a pool whose threads wait when the answer is there: they go when Python does."""
+    """Keeps a thread pool that is idle after the answer and ends with Python."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(1)

@@ -1,4 +1,6 @@
-"""Checks in a process of their own: whoever ends it is told, what follows hashes is found, and progress is shown."""
+"""Checks in a separate process: a plugin that ends it is reported, choices that depend on hashes are found, and progress is
+shown.
+"""
 
 import os
 import pty

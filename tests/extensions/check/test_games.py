@@ -172,7 +172,7 @@ class Corridor(Puzzle):
 
 
 class View:
-    """Where somebody stands in a corridor, and may jump by one."""
+    """A position in a corridor, from which steps and jumps are possible."""
 
     def __init__(self, length: int, place: int) -> None:
         self.length = length

@@ -98,7 +98,7 @@ def doubled(game: Corridor, state: int, player: int = 0) -> float:
 
 @heuristic("middle", game=TOE_NAME)
 def middle(game: TicTacToe, state: tuple[int, int], player: int = 0) -> float:
-    """Who has the middle cell."""
+    """The value is 1 for the owner of the middle cell."""
     own, other = state[player], state[1 - player]
     cell = 1 << 5
     return 0.5 * (bool(own & cell) - bool(other & cell))
@@ -205,7 +205,7 @@ def too_high(game: Game, state: Any, player: int = 0) -> float:
 
 @heuristic("selfish", game=TOE_NAME)
 def selfish(game: Game, state: Any, player: int = 0) -> float:
-    """Forgets whose value is asked for."""
+    """Ignores the player whose value is requested."""
     return 0.25
 
 

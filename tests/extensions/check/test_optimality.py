@@ -38,7 +38,7 @@ class Toll(Puzzle):
 
 
 class Breadth(Agent):
-    """Breadth-first search, whose ways are shortest ones."""
+    """Breadth-first search, which finds shortest paths."""
 
     name = "breadth"
     needs = frozenset({"single-player", "path"})

@@ -1,4 +1,4 @@
-"""A call that does not return is ended in time, where it is made, without touching anybody else's alarm."""
+"""A call that does not return is interrupted in time, and existing alarms are kept."""
 
 import random
 import signal
@@ -24,7 +24,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def no_alarm_is_left() -> Iterator[None]:
-    """Whatever a test does, no timer runs behind it and nobody's handler is lost."""
+    """Stop all timers and restore the signal handlers after a test."""
     before = signal.getsignal(signal.SIGALRM)
     yield
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -32,7 +32,7 @@ def no_alarm_is_left() -> Iterator[None]:
 
 
 def sleepy() -> None:
-    """Sleeps longer than anybody waits."""
+    """Sleeps longer than any time limit."""
     time.sleep(1000)
 
 
@@ -160,7 +160,7 @@ def test_an_agent_that_does_not_respond_fails(agent: type[Agent], actions: int) 
 
 
 class Stuck(TicTacToe):
-    """Loops where it should tell who has won."""
+    """Loops instead of returning the winner."""
 
     name = "stuck"
 

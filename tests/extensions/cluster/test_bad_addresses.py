@@ -102,7 +102,7 @@ def test_an_address_without_a_server_is_refused(dask: None, arena: Arena, tmp_pa
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     (tmp_path / "scheduler.json").write_text(json.dumps({"address": url}))
-    for given, expected in ((url, "nothing answers there"), ("scheduler.json", "the file is out of date")):
+    for given, expected in ((url, "no server answers there"), ("scheduler.json", "the file is out of date")):
         done = arena("run", "s.yaml", "--cluster", given)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(f"--cluster {given}: ")

@@ -37,8 +37,8 @@ LIES: list[tuple[Callable[[Record], Record], str]] = [
         lambda record: record._replace(decisions=tuple([one._replace(fallback=True) for one in record.decisions[:1]])),
         "fallbacks: expected 1, one for each decision with this mark, got 0",
     ),
-    (lambda record: record._replace(message="x" * 5_000_000), "texts of at most 1,048,576 characters, got one of 5,000,000"),
-    (lambda record: record._replace(position="x" * 5_000_000), "texts of at most"),
+    (lambda record: record._replace(message="x" * 5_000_000), "strings of at most 1,048,576 characters, got one of 5,000,000"),
+    (lambda record: record._replace(position="x" * 5_000_000), "strings of at most"),
 ]
 
 

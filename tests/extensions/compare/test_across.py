@@ -270,7 +270,7 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     start = page.index('aria-label="numbers of the plot Generated nodes of greedy divided by those of a-star of all domains"')
     assert page[start : page.index("</table>", start)].count("<tr>") == len(both) + 1
     fewer = int((both["a-star"] < both["greedy"]).sum())
-    assert f"a-star took fewer on {fewer} of {len(both)} rounds, above the line." in page
+    assert f"a-star needed fewer on {fewer} of {len(both)} rounds, above the line." in page
     assert all(board in page for board in frame["board"].unique())
     assert page.count("<svg") == 2
 

@@ -262,7 +262,7 @@ def test_a_limit_of_games_allows_half_as_many_pairs(pairs: int | None, games: in
 def test_a_file_needs_one_agent_or_a_name() -> None:
     """A file without an agent is refused, and so are a file with several agents and a name that the file does not define."""
     empty, two = [Description(agents, frozenset(), frozenset(), frozenset()) for agents in ({}, {"edge": EDGE, "b": EDGE})]
-    with pytest.raises(ArenaError, match=r"none\.py has no agent"):
+    with pytest.raises(ArenaError, match=r"none\.py defines no agent"):
         agent_of(empty, Path("none.py"), None)
     with pytest.raises(ArenaError, match="defines several agents; choose one with --agent: b, edge"):
         agent_of(two, Path("two.py"), None)

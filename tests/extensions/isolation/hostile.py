@@ -198,7 +198,7 @@ class Raises(Hostile):
 
 
 class BadConstructor(Hostile):
-    """Ends its process while it is made, though only where nobody sees it."""
+    """Ends its process in the constructor, but only in the process of an agent."""
 
     name = "bad-constructor"
 

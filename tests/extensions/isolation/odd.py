@@ -184,7 +184,7 @@ FILLING: dict[str, Deed] = {
 
 
 class Oddity(Game):
-    """Two moves, and whoever made the first has won. A state is the name of a deed and the number of moves."""
+    """A game of two moves, which the player of the first move wins. A state is the name of an action and the number of moves."""
 
     name = "oddity"
 

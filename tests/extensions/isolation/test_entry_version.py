@@ -215,7 +215,7 @@ def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., 
     path = cup(tmp_path, "random", {"agent": "edge", "version": "git:HEAD"}, plugins=["edge_new.py"])
     assert "edge_new.py did not exist" in faults(path)[0]
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "no git on PATH" in faults(cup(tmp_path, "random", {"agent": "edge", "version": "git:HEAD"}))[0]
+    assert "git was not found on PATH" in faults(cup(tmp_path, "random", {"agent": "edge", "version": "git:HEAD"}))[0]
 
 
 @pytest.mark.process

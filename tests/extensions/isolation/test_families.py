@@ -106,7 +106,7 @@ def test_all_processes_started_by_a_process_are_ended(
 
 
 def living(pid: int) -> bool:
-    """Whether a process lives. One that has ended stays a zombie until somebody asks for it."""
+    """Return whether a process is running. A process that has ended stays a zombie until its parent waits for it."""
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

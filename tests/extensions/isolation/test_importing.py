@@ -1,4 +1,4 @@
-"""Whoever plays, wherever it runs, imports what the Python that started it imports."""
+"""Every process of a run imports the same modules as the Python that started it."""
 
 import subprocess
 import sys

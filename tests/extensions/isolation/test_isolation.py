@@ -1,4 +1,4 @@
-"""Agents in processes of their own: they play as they would elsewhere, and harm nobody else."""
+"""Agents in separate processes: they play the same, and cannot harm others."""
 
 import os
 import re
@@ -128,7 +128,7 @@ ATTACKS = {
 
 
 AMPLE = 120.0
-"""Seconds for those who need none: a busy machine may hold anybody up."""
+"""A generous limit in seconds for agents that are not tested for their time, because a machine may be busy."""
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -66,13 +66,13 @@ def test_an_undefined_result_is_none(text: str, value: float | None) -> None:
     ("text", "words"),
     [
         ("a" * 201, "expected at most 200 characters, got 201"),
-        ("", "got an empty text"),
-        (" \n ", "got an empty text"),
+        ("", "got an empty string"),
+        (" \n ", "got an empty string"),
         ("a +", "cannot be parsed from"),
         ("a b", "cannot be parsed from 'b' on"),
         ("a; b", "cannot be parsed from '; b' on"),
-        ("a\0", "cannot be read"),
-        ("(" * 100 + "a" + ")" * 99, "cannot be read"),
+        ("a\0", "cannot be parsed"),
+        ("(" * 100 + "a" + ")" * 99, "cannot be parsed"),
         ("-" * 199 + "a", None),
         ("abs(a)", "a call is not allowed: abs(a)"),
         ("(1).__class__", "an attribute is not allowed"),
@@ -101,7 +101,7 @@ def test_an_undefined_result_is_none(text: str, value: float | None) -> None:
         ("a ** b", "as exponent, got b"),
         ("a ** 11", "as exponent, got 11"),
         ("a ** -11", "as exponent, got -11"),
-        ("import os", "cannot be read"),
+        ("import os", "cannot be parsed"),
     ],
 )
 def test_other_syntax_is_refused(text: str, words: str | None) -> None:

@@ -279,7 +279,7 @@ def test_an_error_names_its_place(report: Any, words: str) -> None:
 
 def test_a_filter_keeps_or_drops_whole_games() -> None:
     """A condition may not use values of one seat. A format that needs every result allows no condition."""
-    with pytest.raises(arena.SpecError, match=r"report.where: unknown name 'own_nodes'.*names with own_ are for columns"):
+    with pytest.raises(arena.SpecError, match=r"report.where: unknown name 'own_nodes'.*names with own_ work only in columns"):
         arena.run({**GAME, "report": {"where": "own_nodes > 3"}})
     for name in ("swiss", "knockout"):
         with pytest.raises(arena.SpecError, match=f"report.where: the format {name} needs all its matches"):

@@ -1,4 +1,4 @@
-"""The sandbox holds, and where it does not, nobody plays in it."""
+"""The sandbox is secure; if it is not, agents do not play in it."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the user, for one test."""
     made = tmp_path / "home"
     made.mkdir()
-    made.chmod(0o777)  # if arena runs as root, agents run as somebody else
+    made.chmod(0o777)  # if arena runs as root, agents run as another user
     monkeypatch.setenv("HOME", str(made))
     return made
 
@@ -215,10 +215,10 @@ def test_an_agent_is_not_started_in_a_sandbox_that_leaks(tmp_path: Path, work: P
     fake(tmp_path, NO_WALLS, monkeypatch)
     prove_once.cache_clear()
     program = Program("random", {}, None, (), str(work))
-    with AgentProcesses() as hosts, pytest.raises(SandboxError, match="this sandbox is not closed"):
+    with AgentProcesses() as hosts, pytest.raises(SandboxError, match="this sandbox is not secure"):
         hosts.take(program, Limits(), "sandbox")
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
-    with pytest.raises(SandboxError, match="this sandbox is not closed"):
+    with pytest.raises(SandboxError, match="this sandbox is not secure"):
         MatchRunner(spec)  # before the first match; and a refusal is not remembered as a proof
 
 
@@ -264,7 +264,7 @@ def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, 
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as local,
         subprocess.Popen(["sleep", "54321.125"]) as process,
-        callback(process.kill),  # whatever happens, nobody waits for it
+        callback(process.kill),  # the test never waits for it
     ):
         local.bind(f"\0{name}")
         local.listen()

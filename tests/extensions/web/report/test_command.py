@@ -47,7 +47,7 @@ def test_a_store_without_matches_is_refused(invoke: Arena, played: Path, tmp_pat
     with sqlite3.connect(empty) as connection:
         connection.execute("DELETE FROM place")
     connection.close()
-    assert "holds no match" in refused(invoke, empty, "-o", tmp_path / "r.html")
+    assert "contains no match" in refused(invoke, empty, "-o", tmp_path / "r.html")
     with sqlite3.connect(empty) as connection:
         connection.execute("DELETE FROM run")
     connection.close()
