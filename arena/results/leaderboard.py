@@ -291,7 +291,8 @@ def _describe_ratings(
         facts["pairing_spread"] = rated.pairing_spread
         explained.append(
             "Some agents do better or worse against particular opponents than their ratings predict: by "
-            f"{rated.pairing_spread:.0f} Elo (standard deviation), more than chance explains. So ratings depend on the opponents."
+            f"{rated.pairing_spread:.0f} Elo (standard deviation), which is more than chance explains. So ratings depend on "
+            "the opponents."
         )
     if unknown is not None and unknown.entries:
         facts["unrated"] = [sheet.labels[entry] for entry in sorted(unknown.entries)]

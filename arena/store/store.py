@@ -100,7 +100,7 @@ class Store(StoreContents):
         place = Path(path)
         if not write:
             if not place.is_file():
-                raise StoreError(f"the store {place} does not exist; expected a file made by `arena run`")
+                raise StoreError(f"no store was found at {place}; expected a file made by `arena run`")
             with _name_damage(place):
                 return cls(place, open_read_only(place), None, strict=strict)
         with ExitStack() as ends:

@@ -132,7 +132,7 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
     When the duel is interrupted, the Interrupted error says how to continue.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    remedy = "remove that file to play this duel again, or change the agent, because a new version has a new duel"
+    remedy = "remove that file to play this duel again, or change the agent to start a duel with the new version"
     shown = ShownDuel(spec, workers, quiet=quiet)
     settings = RunSettings(workers=workers, guarded=not Fingerprint.is_trusted(spec), remedy=remedy)
     try:

@@ -205,7 +205,7 @@ def test_a_record_must_agree_with_its_reported_values(cup: Cup) -> None:
         "termination: recorded as adjudicated after 5 moves; by the reported values, this is never due"
     ]
     assert told(termination="normal", **longer, returns=(1.0, -1.0)) == [
-        "termination: recorded normal, but the reported values end the game after 5 moves"
+        "termination: recorded normal, but the reported values end the game after 5 moves (adjudicated)"
     ]
     assert told(termination="timeout", seat=1)[0].startswith(
         "termination: recorded timeout, but the reported values end the game"

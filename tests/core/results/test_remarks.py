@@ -112,5 +112,5 @@ def test_a_board_reports_the_spread_of_leads_around_the_ratings() -> None:
     spread = board.facts["pairing_spread"]
     deviation = 0.4 * 4 * 400 / log(10)  # 40 % more points than expected, at the slope of equals
     assert spread == pytest.approx(deviation * (11 / 66) ** 0.5, rel=0.2)
-    words = f"than their ratings predict: by {spread:.0f} Elo (standard deviation), more than chance explains."
+    words = f"than their ratings predict: by {spread:.0f} Elo (standard deviation), which is more than chance explains."
     assert any(words in line for line in board.explanations)

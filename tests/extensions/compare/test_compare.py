@@ -591,7 +591,7 @@ def test_invalid_calls_of_compare_are_refused(puzzle: tuple[Path, list[Record]],
 
 def test_entries_that_never_met_cannot_be_compared(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
     """The run of the store has started, but no match was played."""
-    assert "no store" in str(called("compare", str(tmp_path / "none.db"), "a", "b").exception)
+    assert "no store was found" in str(called("compare", str(tmp_path / "none.db"), "a", "b").exception)
     path = tmp_path / "gauntlet.db"
     arena.run({**GAME, "rounds": 2, "format": "gauntlet"}, store=path)
     refused = str(called("compare", str(path), "greedy", "lookahead").exception)

@@ -35,7 +35,7 @@ def test_an_invalid_store_is_refused(invoke: Arena, played: Path, tmp_path: Path
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE t (x)")
     connection.close()
-    assert "no store missing.db" in refused(invoke, "missing.db", "-o", tmp_path / "r.html")
+    assert "no store was found at missing.db" in refused(invoke, "missing.db", "-o", tmp_path / "r.html")
     assert "not a database" in refused(invoke, text, "-o", tmp_path / "r.html")
     assert "another program" in refused(invoke, other, "-o", tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
