@@ -139,15 +139,22 @@ def puzzle_verdict(found: PuzzleComparison, *, tests: int, brief: bool = False) 
     aspects = [aspect for aspect in every if aspect.means is not None]
     solves = found.p_value_holm <= SIGNIFICANCE_LEVEL
     low, high = found.low, found.high
-    points = f"{signed_points(found.difference)} points"
-    if low is not None and high is not None:
-        named = interval_name(corrected=tests > 1 and bool(found.test))
-        points = f"{named} {signed_points(low)} to {signed_points(high)} points"
-    unsettled = [] if solves else [f"what they solve ({points}, {said})"]
-    unsettled += [f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]
-    rest, named = _joined(unsettled, "or"), interval_name(corrected=tests > 1)
     leads = [found.difference] if solves else []
     leads += [side for aspect in aspects if (side := _side(aspect))]
+    named = interval_name(corrected=tests > 1)
+    unsettled, last = [], named if leads else ""  # the name is repeated only if another kind of interval comes between
+    if not solves and low is not None and high is not None:
+        last = interval_name(corrected=tests > 1 and bool(found.test))
+        prefix = "" if leads and last == named else f"{last} "
+        unsettled.append(f"what they solve ({prefix}{signed_points(low)} to {signed_points(high)} points, {said})")
+    elif not solves:
+        unsettled.append(f"what they solve ({signed_points(found.difference)} points, {said})")
+    for aspect in aspects:
+        if not _side(aspect):
+            bounded = aspect.means is not None and aspect.means.estimate.low is not None
+            unsettled.append(f"{aspect.name} ({f'{named} ' if bounded and last != named else ''}{_interval(aspect)})")
+            last = named if bounded else last
+    rest = _joined(unsettled, "or")
     if not leads:
         return f"{found.one} and {found.other} cannot be told apart by {rest}."
     flip = leads[0] < 0

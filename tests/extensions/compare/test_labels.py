@@ -95,6 +95,19 @@ def test_a_difference_that_is_not_tested_has_a_95_percent_interval(stores: dict[
     assert "Corrected interval" in text
 
 
+def test_the_name_is_repeated_after_another_kind_of_interval(tmp_path: Path) -> None:
+    """Weights change few nodes, so nothing is told apart: solved shares are not tested, and the other figures are corrected."""
+    agents = [{"agent": "a-star", "heuristic": "misplaced", "weight": weight, "label": f"w{weight}"} for weight in (1, 2)]
+    arena.run({**PUZZLE, "limits": {"nodes": 100_000}, "agents": agents}, store=tmp_path / "near.db")
+    text = tell(str(tmp_path / "near.db"))
+    assert re.search(
+        r"cannot be told apart by what they solve \(95 % interval [^)]*\), solution length \([^)]*\)(,| or) "
+        r"nodes \((corrected interval )?x [\d.]+ to [\d.]+\)",
+        text,
+    )
+    assert text.splitlines()[2].count("corrected interval ") == 1
+
+
 def test_the_paragraph_on_methods_gives_the_level_of_intervals(stores: dict[str, str]) -> None:
     text = " ".join(tell(stores["three"], "--methods").split())
     assert "each interval of a difference has the level of its test (Serlin 1993)" in text
