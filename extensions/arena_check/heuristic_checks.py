@@ -162,7 +162,7 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
     for trial, state, values in reversed(met):  # `afresh` has not evaluated any of these states before
         with trial.checking("repeats"):
             again = _values(game, afresh, trial, state)
-            trial.expect(again == values, f"h({game.format_state(state)}) depends on earlier evaluations", values, again)
+            trial.expect(_are_same(values, again), f"h({game.format_state(state)}) depends on earlier evaluations", values, again)
     if isinstance(game, Puzzle):
         start.check = "the game"
         with start.checking("goals"):
@@ -214,6 +214,11 @@ def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> lis
     return [trial.call(f"h({game.format_state(state)})", evaluate, state, seat) for seat in range(game.players)]
 
 
+def _are_same(values: list[float], again: list[float]) -> bool:
+    """Return whether a heuristic has returned the same values twice. NaN does not equal NaN, but is the same."""
+    return values == again or repr(values) == repr(again)
+
+
 def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
     text = game.format_state(state)
     before, trial.check = trial.check, "range"
@@ -221,7 +226,7 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
     trial.check = before
     with trial.checking("repeats"):
         again = _values(game, evaluate, trial, state)
-        trial.expect(values == again, f"h({text}) must return the same value twice", values, again)
+        trial.expect(_are_same(values, again), f"h({text}) must return the same value twice", values, again)
     with trial.checking("range"):
         _check_range(game, trial, state, text, values)
     if not all(isinstance(value, (int, float)) for value in values):

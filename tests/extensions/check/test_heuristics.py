@@ -519,6 +519,17 @@ def test_more_matches_search_further(finding: Finding) -> None:
     assert finding(lambda: check_heuristic(SteepFurtherAway, LARGE, matches=4))["expected"] == "at most 11.0"
 
 
+def test_a_value_that_is_always_nan_repeats() -> None:
+    """It is out of range, and that is all: no nan equals another one, although nothing has changed."""
+
+    @heuristic("new-nan", game=TOE_NAME)
+    def new_nan(game: Game, state: Any, player: int = 0) -> float:
+        return float("nan")
+
+    kept = {verdict.check: verdict.kept for verdict in heuristic_verdicts(new_nan, TOE_NAME, matches=1)}
+    assert (kept["range"], kept["repeats"]) == (False, True)
+
+
 class Climb(Puzzle):
     """Steps of one or two that cannot be undone, on stairs without an end, to the eighth."""
 
