@@ -34,9 +34,9 @@ class Part:
 PARTS = {
     "arena_agent_sources": "arena.spec.source:AgentSource",
     "arena_board_columns": "arena.schedule.board_columns:BoardColumn",
-    "arena_comparisons": "arena.store.readers:Comparison",
+    "arena_comparisons": "arena.results.readers:Comparison",
     "arena_corrections": "arena.schedule.runner:Correction",
-    "arena_exports": "arena.store.readers:Export",
+    "arena_exports": "arena.results.readers:Export",
     "arena_isolations": "arena.spec.isolation:Isolation",
     "arena_search_engines": "arena.search_engines:SearchEngine",
 }

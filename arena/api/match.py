@@ -1,56 +1,47 @@
 """One match: its players, its referee and its record."""
 
-from arena.identity import Stream, canonical
-from arena.match.adjudication import Adjudication
-from arena.match.decider import AgentRaised, Decider, EngineUse
-from arena.match.match import Match, Position, Positions, Program, Seat
-from arena.match.player import (
-    Forfeit,
-    Player,
-    Unreadable,
-    check_action,
-    find_legal,
-    local_player,
-)
-from arena.match.record import (
-    FAULTS,
-    UNREPEATABLE_ENDINGS,
-    Reason,
-    find_loser,
-    is_timing,
-)
-from arena.match.referee import play_match
-from arena.match.replay import Differs, Step, legal_action
-from arena.match.stepper import Stepper
-from arena.spec.isolation import Isolation
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FAULTS",
-    "UNREPEATABLE_ENDINGS",
-    "Adjudication",
-    "AgentRaised",
-    "Decider",
-    "Differs",
-    "EngineUse",
-    "Forfeit",
-    "Isolation",
-    "Match",
-    "Player",
-    "Position",
-    "Positions",
-    "Program",
-    "Reason",
-    "Seat",
-    "Step",
-    "Stepper",
-    "Stream",
-    "Unreadable",
-    "canonical",
-    "check_action",
-    "find_legal",
-    "find_loser",
-    "is_timing",
-    "legal_action",
-    "local_player",
-    "play_match",
-]
+from arena.lazy import pass_on
+
+# looked up on first use, because a process that only plays matches or holds an agent needs few of these names
+if TYPE_CHECKING:
+    from arena.identity import Stream as Stream, canonical as canonical
+    from arena.match.adjudication import Adjudication as Adjudication
+    from arena.match.decider import AgentRaised as AgentRaised, Decider as Decider, EngineUse as EngineUse
+    from arena.match.match import Match as Match, Position as Position, Positions as Positions, Program as Program, Seat as Seat
+    from arena.match.player import (
+        Forfeit as Forfeit,
+        Player as Player,
+        Unreadable as Unreadable,
+        check_action as check_action,
+        find_legal as find_legal,
+        local_player as local_player,
+    )
+    from arena.match.record import (
+        FAULTS as FAULTS,
+        UNREPEATABLE_ENDINGS as UNREPEATABLE_ENDINGS,
+        Reason as Reason,
+        find_loser as find_loser,
+        is_timing as is_timing,
+    )
+    from arena.match.referee import play_match as play_match
+    from arena.match.replay import Differs as Differs, Step as Step, legal_action as legal_action
+    from arena.match.stepper import Stepper as Stepper
+    from arena.spec.isolation import Isolation as Isolation
+else:
+    __getattr__, __dir__ = pass_on(
+        __name__,
+        {
+            "arena.identity": "Stream canonical",
+            "arena.match.adjudication": "Adjudication",
+            "arena.match.decider": "AgentRaised Decider EngineUse",
+            "arena.match.match": "Match Position Positions Program Seat",
+            "arena.match.player": "Forfeit Player Unreadable check_action find_legal local_player",
+            "arena.match.record": "FAULTS UNREPEATABLE_ENDINGS Reason find_loser is_timing",
+            "arena.match.referee": "play_match",
+            "arena.match.replay": "Differs Step legal_action",
+            "arena.match.stepper": "Stepper",
+            "arena.spec.isolation": "Isolation",
+        },
+    )

@@ -1,70 +1,64 @@
 """Boards, tallies and exports."""
 
-from arena.format import Tie, put_last, result_points, share_points
-from arena.results import figures
-from arena.results.board_rows import versus_row
-from arena.results.contrasts import (
-    MIN_SECONDS,
-    Contrast,
-    Contrasts,
-    RoundLeads,
-    compare_returns,
-    compare_values,
-    contrast,
-)
-from arena.results.layout import TextTable
-from arena.results.leaderboard import Leaderboard
-from arena.results.pairs import PairedGames
-from arena.results.rating import Strengths
-from arena.results.stored_tallies import read_ways, tallies_of
-from arena.results.tally import (
-    Facts,
-    ResultCount,
-    Tally,
-    Way,
-    describe_ways,
-    seat_ways,
-    timed_way,
-)
-from arena.schedule.board_columns import AlikeMatches, BoardColumn, Measured, RepeatedMatches, RunMatches
-from arena.schedule.board_info import BoardInfo
-from arena.stats.clustered import RoundValues
-from arena.store.readers import Comparison, Export
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "MIN_SECONDS",
-    "AlikeMatches",
-    "BoardColumn",
-    "BoardInfo",
-    "Comparison",
-    "Contrast",
-    "Contrasts",
-    "Export",
-    "Facts",
-    "Leaderboard",
-    "Measured",
-    "PairedGames",
-    "RepeatedMatches",
-    "ResultCount",
-    "RoundLeads",
-    "RoundValues",
-    "RunMatches",
-    "Strengths",
-    "Tally",
-    "TextTable",
-    "Tie",
-    "Way",
-    "compare_returns",
-    "compare_values",
-    "contrast",
-    "describe_ways",
-    "figures",
-    "put_last",
-    "read_ways",
-    "result_points",
-    "seat_ways",
-    "share_points",
-    "tallies_of",
-    "timed_way",
-    "versus_row",
-]
+from arena.lazy import pass_on
+from arena.results import figures as figures
+
+# looked up on first use, because a process that only plays matches or holds an agent needs few of these names
+if TYPE_CHECKING:
+    from arena.format import Tie as Tie, put_last as put_last, result_points as result_points, share_points as share_points
+    from arena.results.board_rows import versus_row as versus_row
+    from arena.results.contrasts import (
+        MIN_SECONDS as MIN_SECONDS,
+        Contrast as Contrast,
+        Contrasts as Contrasts,
+        RoundLeads as RoundLeads,
+        compare_returns as compare_returns,
+        compare_values as compare_values,
+        contrast as contrast,
+    )
+    from arena.results.layout import TextTable as TextTable
+    from arena.results.leaderboard import Leaderboard as Leaderboard
+    from arena.results.pairs import PairedGames as PairedGames
+    from arena.results.rating import Strengths as Strengths
+    from arena.results.readers import Comparison as Comparison, Export as Export
+    from arena.results.stored_tallies import read_ways as read_ways, tallies_of as tallies_of
+    from arena.results.tally import (
+        Facts as Facts,
+        ResultCount as ResultCount,
+        Tally as Tally,
+        Way as Way,
+        describe_ways as describe_ways,
+        seat_ways as seat_ways,
+        timed_way as timed_way,
+    )
+    from arena.schedule.board_columns import (
+        AlikeMatches as AlikeMatches,
+        BoardColumn as BoardColumn,
+        Measured as Measured,
+        RepeatedMatches as RepeatedMatches,
+        RunMatches as RunMatches,
+    )
+    from arena.schedule.board_info import BoardInfo as BoardInfo
+    from arena.stats.clustered import RoundValues as RoundValues
+else:
+    __getattr__, __dir__ = pass_on(
+        __name__,
+        {
+            "arena.format": "Tie put_last result_points share_points",
+            "arena.results.board_rows": "versus_row",
+            "arena.results.contrasts": "MIN_SECONDS Contrast Contrasts RoundLeads compare_returns compare_values contrast",
+            "arena.results.layout": "TextTable",
+            "arena.results.leaderboard": "Leaderboard",
+            "arena.results.pairs": "PairedGames",
+            "arena.results.rating": "Strengths",
+            "arena.results.stored_tallies": "read_ways tallies_of",
+            "arena.results.tally": "Facts ResultCount Tally Way describe_ways seat_ways timed_way",
+            "arena.schedule.board_columns": "AlikeMatches BoardColumn Measured RepeatedMatches RunMatches",
+            "arena.schedule.board_info": "BoardInfo",
+            "arena.stats.clustered": "RoundValues",
+            "arena.results.readers": "Comparison Export",
+        },
+        "figures",
+    )

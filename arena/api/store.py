@@ -1,9 +1,24 @@
 """The file that keeps the matches of a tournament."""
 
-from arena.match.record import play_hash_of
-from arena.store import Run, Store, TemporaryStore
-from arena.store.database import Database
-from arena.store.run import ForeignCode
-from arena.whole_files import write_whole
+from typing import TYPE_CHECKING
 
-__all__ = ["Database", "ForeignCode", "Run", "Store", "TemporaryStore", "play_hash_of", "write_whole"]
+from arena.lazy import pass_on
+
+# looked up on first use, because a process that only plays matches or holds an agent needs few of these names
+if TYPE_CHECKING:
+    from arena.match.record import play_hash_of as play_hash_of
+    from arena.store import Run as Run, Store as Store, TemporaryStore as TemporaryStore
+    from arena.store.database import Database as Database
+    from arena.store.run import ForeignCode as ForeignCode
+    from arena.whole_files import write_whole as write_whole
+else:
+    __getattr__, __dir__ = pass_on(
+        __name__,
+        {
+            "arena.match.record": "play_hash_of",
+            "arena.store": "Run Store TemporaryStore",
+            "arena.store.database": "Database",
+            "arena.store.run": "ForeignCode",
+            "arena.whole_files": "write_whole",
+        },
+    )

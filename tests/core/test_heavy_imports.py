@@ -12,6 +12,10 @@ import arena
 pytestmark = pytest.mark.process
 
 HEAVY = {"numba", "numpy", "rich", "rustworkx", "scipy"}
+HEAVY_FOR_AGENTS = {*HEAVY, "tabulate", "arena.results.leaderboard", "arena.store", "arena.tournament", "arena.workers.pool"}
+"""A process that only plays needs neither a store nor boards, although it also loads the plugins that bring columns of boards."""
+MAX_MODULES = 280
+"""The most modules of this distribution that a small tournament may import; 54 of them are the built-in games."""
 HEAVY_FOR_HELP = {*HEAVY, "arena.plugins.registry", "arena.spec", "importlib.metadata", "pydantic", "tabulate", "yaml"}
 SPY = '''
 import os
@@ -57,6 +61,17 @@ def test_heavy_modules_are_not_imported_for_help_or_a_small_run(tmp_path: Path, 
     assert not found & (HEAVY if "run" in code else HEAVY_FOR_HELP)
 
 
+def test_a_round_robin_of_three_agents_imports_few_modules(tmp_path: Path) -> None:
+    (tmp_path / "three.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy, {agent: minimax, depth: 1}]\nrounds: 1\n")
+    code = "import arena.cli, sys\ntry: arena.cli.cli(['run', 'three.yaml', '--no-store', '--workers', '1'])\n"
+    code += "except SystemExit: pass\nprint(*[name for name in sys.modules if name.startswith(('arena.', 'arena_'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    found = done.stdout.splitlines()[-1].split()
+    assert "arena_games.tic_tac_toe" in found
+    assert len(found) <= MAX_MODULES
+    assert "arena.workers.pool" not in found
+
+
 def test_only_ratings_import_numpy() -> None:
     names = {module.name for module in pkgutil.walk_packages(arena.__path__, "arena.")} - {"arena.__main__"}
     assert "arena.stats.ratings" in names
@@ -85,4 +100,6 @@ def test_workers_and_agent_hosts_do_not_import_heavy_modules(
     assert {record.termination for record in arena.run(spec, workers=workers).records} == {"normal"}
     written = [file.read_text().splitlines() for file in tmp_path.glob("*.txt")]
     assert {Path(main).name for main, *_ in written} == {program}
-    assert not {module for _, *imported in written for module in imported} & HEAVY
+    imports = {module for _, *imported in written for module in imported}
+    assert not imports & HEAVY_FOR_AGENTS
+    assert ("arena.spec.resolve" in imports) == ("yaml" in imports) == (program == "worker.py"), "an agent host reads no spec"

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.hookspecs import Part
 from arena.schedule.board_columns import Measured
-from arena.store.store import Store
+
+if TYPE_CHECKING:
+    from arena.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,6 @@ class Comparison(Part):
 
     kind: ClassVar[str] = "comparison"
     description: str
-    read: Callable[[Store], Iterable[Measured]]
+    read: "Callable[[Store], Iterable[Measured]]"
     lower_is_better: bool = field(default=False, kw_only=True)
     """Whether the entry with the lower mean ranks first in `arena compare --across --by NAME`."""
