@@ -17,7 +17,7 @@ UNIT_NAMES = {10**9: "GB", 10**6: "MB", 10**3: "kB", 1: "B"}
 PAIR_BYTES = 128
 """Bytes for two rows of a table. A row for a state of up to four numbers has 64 bytes."""
 MAX_PAIRS = 1 << 31
-_WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?b)?\s*", re.IGNORECASE)
+_WRITTEN = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s{0,9}([kmg]?b)?\s*", re.IGNORECASE)
 _EXPECTED = "expected true, false, or a size of at least 128 bytes such as 64MB (B, kB, MB or GB)"
 
 

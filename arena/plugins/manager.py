@@ -133,7 +133,7 @@ class PluginManager(pluggy.PluginManager):
 
     def _explain(self, problem: str) -> str:
         definition, hook = re.search(r"definition: (.+)", problem), re.search(r"hook '(\w+)'", problem)
-        unknown = re.search(r"Argument\(s\) \{(.+)\}", problem)
+        unknown = re.search(r"Argument\(s\) \{([^{}]+)\}", problem)
         if definition is None or hook is None or unknown is None:
             return " ".join(problem.split())
         spec = getattr(self.hook, hook[1]).spec

@@ -18,12 +18,11 @@ HELPERS = ("dom.js", "grid.js", "scene.js")
 NEEDED = frozenset({"parse", "extent", "draw"})
 """Names that every board module must export."""
 IMPORT = re.compile(
-    r"""^import\s+(?P<names>\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+(?P<quote>["'])(?:\./|arena/)(?P<file>[\w.-]+)(?P=quote)[ \t]*;?""",
+    r"""^import\s+(?P<names>\{[^{}]*\}|\*\s+as\s+\w+)\s+from\s+(?P<quote>["'])(?:\./|arena/)(?P<file>[\w.-]+)"""
+    r"(?P=quote)[ \t]*;?",
     re.MULTILINE,
 )
-EXPORT = re.compile(
-    r"^export\s+(?P<kind>async\s+function\s*\*?|function\s*\*?|const|let|var|class)\s+(?P<name>[\w$]+)", re.MULTILINE
-)
+EXPORT = re.compile(r"^export\s+(?P<kind>(?:async\s+)?function(?:\s*\*)?|const|let|var|class)\s+(?P<name>[\w$]+)", re.MULTILINE)
 _STATEMENT = re.compile(r"^[ \t]*(?P<statement>(?:import\s*[\w{*\"']|export\s*[\w{*]).*)", re.MULTILINE)
 
 

@@ -237,7 +237,7 @@ def namesakes(key: tuple[str, ...], value: Any, folder: Path) -> list[Path]:
     Such a file contains a line `name = "..."` or, for a heuristic, a decorator `@heuristic("...")` with the name in `key`.
     """
     loaded = source_file(value)
-    written = re.compile(rf"""^\s*name\b[^=\n]*=\s*["']{re.escape(key[-1])}["']""", re.MULTILINE)
+    written = re.compile(rf"""^[ \t]*name\b[^=\n]*=\s*["']{re.escape(key[-1])}["']""", re.MULTILINE)
     if key[0] == "heuristic":
         written = re.compile(rf"""@heuristic\(\s*["']{re.escape(key[-1])}["']""")
     files = (file for pattern in ("*.py", "*/*.py") for file in sorted(folder.glob(pattern)) if file.is_file())

@@ -42,7 +42,7 @@ class Finding:
         equal rules.
         """
         raised = re.match(r"(\w+)(?=:|\Z| \()", self.got) if self.expected == "no exception" else None
-        return _VALUES.sub("", self.what), raised.group() if raised else ""
+        return _VALUES.sub("", self.what[:MAX_RULE_CHARACTERS]), raised.group() if raised else ""
 
     def __str__(self) -> str:
         lines = [f"{self.subject}: {self.what}"]
@@ -72,6 +72,8 @@ class Finding:
 
 
 _VALUES = re.compile(r"\(.*\)|'.*'|\".*\"|-?\d[\d.,]*")
+MAX_RULE_CHARACTERS = 1000
+"""The most characters of a finding in which values are looked for; the time for this grows with the square of the length."""
 
 
 class Violation(AssertionError):

@@ -12,7 +12,7 @@ from arena.api.match import Match, Seat
 from arena.api.spec import SHARED_DEALS, load_spec
 from arena_setup.words import entry_of, values_of
 
-_LIMITS_KEY = re.compile(r"`limits: \{(\w+): ([^}]*)\}`")
+_LIMITS_KEY = re.compile(r"`limits: \{(\w+): ([^{}]*)\}`")
 """A limit as the messages about a spec write it."""
 _AGENT = re.compile(r"agents\[(\d+)\](?:\.agent)?(?:\.(.+))?")
 _PLACES = {r"game\.(?!name$)(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}

@@ -92,7 +92,7 @@ SIZE = "expected true, false, or a size of at least 128 bytes such as 64MB"
     ("written", "fault"),
     [
         ("64 apples", SIZE), (0, SIZE), (-5, SIZE), ("-1MB", SIZE), ("127B", SIZE), ("", SIZE), (None, SIZE), ([1], SIZE),
-        ("MB", SIZE), ("9999999GB", "the memory of this machine"),
+        ("MB", SIZE), ("9999999GB", "the memory of this machine"), ("9" * 400 + "GB", SIZE), ("1" + " " * 20 + "MB", SIZE),
     ],
 )  # fmt: skip
 def test_invalid_sizes_are_refused(written: Any, fault: str) -> None:

@@ -64,7 +64,7 @@ def _wrap(source: str) -> str:
 
     def bind_import(found: re.Match[str]) -> str:
         names = re.sub(r"^\*\s+as\s+", "", found["names"])
-        target = re.sub(r"\s+as\s+", ": ", names) if names.startswith("{") else names
+        target = re.sub(r"(?<!\s)\s+as\s+", ": ", names) if names.startswith("{") else names
         return f"const {target} = arenaModules[{json.dumps(found['file'])}];"
 
     exported = ", ".join(sorted(list_exports(source)))
