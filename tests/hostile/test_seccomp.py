@@ -10,7 +10,9 @@ import pytest
 
 from arena import run
 from arena.match.record import Record
+from arena.store import Store
 from arena_isolation.system_calls import DENIED
+from tests.other_user import run_as_other_user
 
 AGENTS = """
 import ctypes, fcntl, os, socket, subprocess, sys, threading
@@ -330,6 +332,33 @@ def test_an_agent_is_not_root_in_the_sandbox(bubblewrap: str, tmp_path: Path) ->
         assert 2_000_000_000 <= user < 2_147_352_576, "no system gives these ids to its users"
         assert "kept out False" in str(first_match(tmp_path, "root", "process").message)
         assert f"user {user} {user} []" in words
+
+
+@pytest.mark.promise(hole="system", isolation="sandbox")
+@pytest.mark.promise(hole="memory", isolation="sandbox")
+@pytest.mark.promise(hole="channel", isolation="sandbox")
+@pytest.mark.promise(hole="settings", isolation="sandbox")
+def test_the_sandbox_of_an_ordinary_user_refuses_the_same(bubblewrap: str, tmp_path: Path) -> None:
+    """The user 65534 owns everything in this sandbox, even its process 1."""
+    (tmp_path / "keys.py").write_text(AGENTS)
+    names = {
+        "locksmith": "keys 1 1 namespaces 1 1 x32 1",
+        "hoarder": "memory 1 1 1 1",
+        "neighbour": "lease 1 notify 1 flock False lock False look 1 inotify 1 old 1 nowait 95 flags 95 resident 1 cached 1",
+        "marker": "hint 1 leave 1 delegate 1 version 25 block 25 space 38 open 38 old 38 touched False",
+        "counter": "slots 1 terminal 2 changed []",
+        "root": "kept out True rights {0} user 65534 65534",
+    }
+    entries = [{"agent": name, "plugin": "keys.py", "isolation": "sandbox"} for name in names]
+    game = {"name": "tic-tac-toe", "rows": 1, "columns": 2, "in_a_row": 2}
+    against = {"format": "gauntlet", "agents": [{"agent": "random", "isolation": "none"}, *entries]}
+    done = run_as_other_user(tmp_path, {"game": game, "rounds": 1, "seed": 0, **against})
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "cup.db") as store:
+        said = {record.labels[record.seat]: str(record.message) for record, _ in store.records() if record.seat is not None}
+    assert said.keys() == names.keys()
+    for name, words in names.items():
+        assert words in said[name], said[name]
 
 
 def test_only_its_own_process_has_another_keyring(bubblewrap: str, tmp_path: Path) -> None:
