@@ -245,9 +245,31 @@ class Hoarder(First):
         made += [call(mq_open, b"q", 0o102, 0o600, None)]
         raise RuntimeError("memory " + " ".join(str(errno) for _, errno in made))
 
+class Usurper(First):
+    name = "usurper"
+
+    def attempt(self):
+        "Ends process 1 or takes its place, to do what the filter of its own process refuses."
+        with open("/proc/1/status") as status:
+            facts = dict(line.split(":", 1) for line in status)
+        with open("/proc/1/stat") as stat:
+            group = int(stat.read().rpartition(")")[2].split()[2])
+        os.kill(1, 9)
+        try:
+            with open("/proc/1/maps") as maps, open("/proc/1/mem", "r+b", buffering=0) as memory:
+                for line in [line for line in maps if "r-xp" in line]:
+                    first, last = [int(one, 16) for one in line.split()[0].split("-")]
+                    memory.seek(first)
+                    memory.write(bytes(last - first))
+        except OSError:
+            pass  # some kernels refuse this
+        names = ("Seccomp", "NoNewPrivs", "CapEff", "CapPrm", "CapBnd")
+        found = [str(int(facts[name], 16)) for name in names]
+        raise RuntimeError(f"filter and rights {' '.join(found)} group {group == os.getpgrp()}")
+
 @hookimpl
 def arena_agents():
-    return [First, Counter, Hoarder, Listener, Locksmith, Marker, Neighbour, Root, Speaker]
+    return [First, Counter, Hoarder, Listener, Locksmith, Marker, Neighbour, Root, Speaker, Usurper]
 
 MESSAGE = "0110100110010110"
 """
@@ -339,7 +361,9 @@ def test_an_agent_is_not_root_in_the_sandbox(bubblewrap: str, tmp_path: Path) ->
 @pytest.mark.promise(hole="channel", isolation="sandbox")
 @pytest.mark.promise(hole="settings", isolation="sandbox")
 def test_the_sandbox_of_an_ordinary_user_refuses_the_same(bubblewrap: str, tmp_path: Path) -> None:
-    """The user 65534 owns everything in this sandbox, even its process 1."""
+    """The user 65534 owns everything in this sandbox, even its process 1. This process is under the same filter, has no rights,
+    and is stopped with the agent, because it belongs to the same group.
+    """
     (tmp_path / "keys.py").write_text(AGENTS)
     names = {
         "locksmith": "keys 1 1 namespaces 1 1 x32 1",
@@ -348,6 +372,7 @@ def test_the_sandbox_of_an_ordinary_user_refuses_the_same(bubblewrap: str, tmp_p
         "marker": "hint 1 leave 1 delegate 1 version 25 block 25 space 38 open 38 old 38 touched False",
         "counter": "slots 1 terminal 2 changed []",
         "root": "kept out True rights {0} user 65534 65534",
+        "usurper": "filter and rights 2 1 0 0 0 group True",
     }
     entries = [{"agent": name, "plugin": "keys.py", "isolation": "sandbox"} for name in names]
     game = {"name": "tic-tac-toe", "rows": 1, "columns": 2, "in_a_row": 2}
