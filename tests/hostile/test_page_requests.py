@@ -56,7 +56,9 @@ def refused(asked: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("game", "parameter"), [("sokoban", "file"), ("grid-path", "map"), ("grid-path", "scenario")], ids="-".join
+    ("game", "parameter"),
+    [("sokoban", "file"), ("grid-path", "map"), ("grid-path", "scenario"), ("openspiel", "file")],
+    ids="-".join,
 )
 def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, secret: str) -> None:
     with pytest.raises(Exception, match="passwd"):

@@ -122,7 +122,7 @@ class OpenSpielCFR(Agent):
         seen: str = own.seen if isinstance(own, Observation) else own.spiel.information_state_string(seat)
         if isinstance(game, Simultaneous):  # open_spiel's solver plays such games in turns
             seen = f"Current player: {seat}\n{seen}"
-        found = dict(_solve(game.game, self.iterations).get(seen, ()))
+        found = dict(_solve(game.text, self.iterations).get(seen, ()))
         return [found.get(action, 0.0) for action in actions] if found else [1.0 / len(actions)] * len(actions)
 
 

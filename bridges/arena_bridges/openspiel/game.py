@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Self
 
 from arena import CHANCE, Game, Limits, Simultaneous
 from arena.api.errors import abbreviate
+from arena.api.games import SpecFile
 from arena_bridges.dialects import Dialect, Gtp, Uci
-from arena_bridges.openspiel.library import load_game, pyspiel
+from arena_bridges.openspiel.library import FileText, load_game, pyspiel
 from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, movers_of, parse, seen_text, state_of
 
 FORGETFUL = "_ir"
@@ -27,7 +28,8 @@ Seen = State | Observation
 
 
 class OpenSpiel(Game):
-    """A game of open_spiel, named by its parameter `game`, such as `kuhn_poker` or `hex(board_size=5)`.
+    """A game of open_spiel, named by its parameter `game`, such as `kuhn_poker` or `hex(board_size=5)`. For `efg_game` and
+    `nfg_game`, `file` names the file with the game.
 
     The traits follow from the named game. M. Lanctot et al., OpenSpiel: A Framework for Reinforcement Learning in Games, 2019.
     Actions are open_spiel's numbers and are written as open_spiel's texts; the number is appended if a text is not unique or not
@@ -38,24 +40,27 @@ class OpenSpiel(Game):
     native = True
     game: str
 
-    def __new__(cls, *, game: str = "tic_tac_toe") -> Self:
+    def __new__(cls, *, game: str = "tic_tac_toe", file: SpecFile | None = None) -> Self:
         """Create the game as an instance of a class that has its traits. Raises ValueError if open_spiel has no playable game of
         this name.
         """
         if cls is not OpenSpiel:
-            return super().__new__(cls, game=game)
-        spiel = load_game(game)
+            return super().__new__(cls, game=game, file=file)
+        text = game if file is None else FileText.of(game, file)
+        spiel = load_game(text)
         kind, words = spiel.get_type(), pyspiel().GameType
         chance = kind.chance_mode == words.ChanceMode.EXPLICIT_STOCHASTIC
         hidden, at_once = _hides(spiel), _at_once(spiel)
         rewarded = kind.reward_model == words.RewardModel.REWARDS
         alone = spiel.num_players() == 1 and not chance  # neither chance nor another seat acts
-        resamples = not alone and is_listed(game) if hidden else at_once  # here, only choices made at the same time are hidden
-        return super().__new__(_kind(chance, hidden, at_once, rewarded, resamples=resamples), game=game)
+        resamples = not alone and is_listed(text) if hidden else at_once  # here, only choices made at the same time are hidden
+        return super().__new__(_kind(chance, hidden, at_once, rewarded, resamples=resamples), game=game, file=file)
 
-    def __init__(self, *, game: str = "tic_tac_toe") -> None:
-        spiel, kind = load_game(game), load_game(game).get_type()
+    def __init__(self, *, game: str = "tic_tac_toe", file: SpecFile | None = None) -> None:
         self.game = game
+        self.file = file
+        self.text = text = game if file is None else FileText.of(game, file)
+        spiel, kind = load_game(text), load_game(text).get_type()
         self.players = spiel.num_players()
         self.zero_sum = kind.utility == pyspiel().GameType.Utility.ZERO_SUM
         self.min_return, self.max_return = float(spiel.min_utility()), float(spiel.max_utility())
@@ -66,11 +71,11 @@ class OpenSpiel(Game):
         self.default_moves = moves if moves > Limits().moves else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(OpenSpiel, game=self.game), ()
+        return partial(OpenSpiel, game=self.game, file=self.file), ()
 
     def initial(self, rng: random.Random) -> State:
         """Return the state before the first action. Chance draws all random parts later."""
-        return state_of(self.game, ())
+        return state_of(self.text, ())
 
     def to_move(self, state: Seen) -> int:
         """Return the seat whose turn it is, CHANCE when chance moves, or 0 at the end."""
@@ -101,7 +106,7 @@ class OpenSpiel(Game):
 
     def dialects(self) -> Mapping[str, Dialect]:
         """Return the dialects for go and chess; empty for other games."""
-        return dialects_of(load_game(self.game))
+        return dialects_of(load_game(self.text))
 
     def render(self, state: Seen) -> str:
         """Return the game's own text, without colours."""
@@ -113,7 +118,7 @@ class OpenSpiel(Game):
 
     def parse_state(self, text: str) -> Seen:
         """Parse a text such as `4 0 8`. Raises ValueError if an action is not legal."""
-        return parse(self.game, text)
+        return parse(self.text, text)
 
     def format_action(self, state: Seen, action: int) -> str:
         """Return the game's own text for an action."""
@@ -212,7 +217,7 @@ class _Resampling(OpenSpiel):
 
     def resample(self, observation: Seen, seat: int, rng: random.Random) -> State:
         """Return a state drawn from the states that are consistent with the observation."""
-        return draw_state(self.game, self._knows, observation, seat, rng) if isinstance(observation, Observation) else observation
+        return draw_state(self.text, self._knows, observation, seat, rng) if isinstance(observation, Observation) else observation
 
 
 def _at_once(spiel: Any) -> bool:

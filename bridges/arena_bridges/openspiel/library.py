@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from arena.api.errors import suggest
+from arena.api.games import read_whole
 from arena_bridges.extras import library
 
 EXTRA = "openspiel"
@@ -19,6 +21,10 @@ SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
 """The prefix of open_spiel's error messages: source paths on the machine that compiled it."""
 FILE_WORDS = frozenset({"file", "filename", "path", "folder", "dir", "directory", "root"})
 """The last words in the names of parameters of open_spiel that name files, as in `boards_file`."""
+FILE_GAMES = ("efg_game", "nfg_game")
+"""Games that arena reads from a file."""
+MAX_FILE_BYTES = 16 << 20
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]|[^\s{},"]+', re.DOTALL)
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
 
 
@@ -33,10 +39,71 @@ def with_python_games() -> Any:
     return pyspiel()
 
 
-@lru_cache(maxsize=256)
+class FileText(str):
+    """The text of a game that arena reads from a file, as in `efg_game(filename=/home/me/cup.efg)`."""
+
+    @classmethod
+    def of(cls, game: str, file: str) -> "FileText":
+        """Return the text. Raises ValueError for a game that is not read from a file."""
+        if game not in FILE_GAMES:
+            raise ValueError(f"file: expected game: {' or '.join(FILE_GAMES)} beside a file, got {game!r}")
+        return cls(f"{game}(filename={Path(file).expanduser().absolute()})")
+
+    def load(self) -> Any:
+        """Return the game. Raises ValueError if the file cannot be read, or if it is damaged."""
+        game, _, file = self.removesuffix(")").partition("(filename=")
+        spiel, place = pyspiel(), Path(file)
+        try:
+            content = read_whole(place, MAX_FILE_BYTES).decode()
+            if game == "efg_game":
+                try:
+                    check_tree(content)
+                except ValueError as error:
+                    raise ValueError(f"{place}: {error}") from None
+            with _silence():
+                return (spiel.load_efg_game if game == "efg_game" else spiel.load_nfg_game)(content)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{place} cannot be read: {error}") from error
+        except spiel.SpielError as error:
+            raise ValueError(f"open_spiel cannot load {place}: {_read_fault(error)}") from error
+
+
+def check_tree(text: str) -> None:
+    """Raise ValueError unless a game in extensive form has all nodes of its tree, and only its own players. open_spiel crashes
+    otherwise.
+
+    >>> check_tree('EFG 2 R "" { "A" } p "" 1 1 "" { "l" "r" } 0 t "" 1 "" { 1 }')
+    Traceback (most recent call last):
+    ValueError: expected a tree with all its nodes, but some are missing at the end
+    """
+    depth, names, nodes, missing, lists_actions, seats = 0, 0, 0, 1, False, 0
+    words = _TOKEN.findall(text)
+    for place, word in enumerate(words):
+        if word == "{":
+            depth, names = depth + 1, 0
+        elif word == "}":
+            depth, seats = depth - 1, seats or names  # the head ends with the names of the players
+            missing, lists_actions = missing + names * lists_actions, False
+        elif depth:
+            names += word.startswith('"')
+        elif seats and word in ("c", "p", "t"):
+            nodes, missing = nodes + 1, missing - 1
+            if missing < 0 or lists_actions:
+                fault = f"no actions at node {nodes - 1}" if lists_actions else "another node after its end"
+                raise ValueError(f"expected a tree, got {fault}")
+            if word == "p" and words[place + 2 : place + 3] not in [[str(seat + 1)] for seat in range(min(seats, MAX_SEATS))]:
+                raise ValueError(f"expected a tree with players 1 to {seats}, got another player at node {nodes}")
+            lists_actions = word != "t"
+    if missing or lists_actions or depth:
+        raise ValueError("expected a tree with all its nodes, but some are missing at the end")
+
+
+@lru_cache(maxsize=256, typed=True)  # a text from a spec is no FileText
 def load_game(text: str) -> Any:
     """Return the game of open_spiel with this text. Raises ValueError with the reason if it cannot be played."""
     spiel = pyspiel()
+    if isinstance(text, FileText):
+        return _check_game(text.load(), text)
     with _silence():  # open_spiel also writes its errors to stderr
         try:
             parameters = spiel.game_parameters_from_string(text)
@@ -49,6 +116,12 @@ def load_game(text: str) -> Any:
             game = spiel.load_game(text)
         except Exception as error:  # the type depends on the game
             raise ValueError(f"open_spiel cannot load {text!r}: {_read_fault(error)}") from error
+    return _check_game(game, text)
+
+
+def _check_game(game: Any, text: str) -> Any:
+    """Return a game in the form in which it is played. Raises ValueError with the reason if it cannot be played."""
+    spiel = pyspiel()
     reason = unplayable(game) or _find_walk_fault(game)
     if reason:
         raise ValueError(f"{text} cannot be played here: {reason}")
@@ -120,7 +193,9 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
             told = suggest(key, known) if known else "it has none"
             raise ValueError(f"{name} of open_spiel has no parameter {key!r}; {told}")
         if key.rpartition("_")[2] in FILE_WORDS:  # open_spiel would read any file, also one that never ends
-            raise ValueError(f"{name} of open_spiel cannot be played with {key}, because open_spiel would read this file itself")
+            advice = f"; write {{name: openspiel, game: {name}, file: PATH}}" if name in FILE_GAMES else ""
+            reason = f"because open_spiel would read this file itself{advice}"
+            raise ValueError(f"{name} of open_spiel cannot be played with {key}, {reason}")
         expected = type(known[key])
         if type(value) is not expected and not (expected is float and type(value) is int):
             raise ValueError(f"{name} of open_spiel: {key}: expected {_KINDS.get(expected, expected.__name__)}, got {value!r}")
