@@ -29,7 +29,7 @@ VOLUME = re.compile(r"(?P<title>.+), (?P<journal>[A-Z][A-Za-z ]+) (?P<volume>\d+
 STATISTICS = {
     "bradley-terry": "R. A. Bradley and M. E. Terry, Rank Analysis of Incomplete Block Designs, 1952",
     "fisher": "R. A. Fisher, The Design of Experiments, 1935",
-    "hartung-knapp": "G. Knapp and J. Hartung, Improved Tests for a Random Effects Meta-regression, 2003",
+    "hall": "P. Hall, Inverting an Edgeworth Expansion, 1983",
     "kish": "L. Kish, Survey Sampling, 1965",
     "mcnemar": "Q. McNemar, Note on the Sampling Error of the Difference, 1947",
     "par2": "F. Hutter and others, ParamILS: An Automatic Algorithm Configuration Framework, 2009",

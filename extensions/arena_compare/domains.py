@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log, sqrt
-from statistics import fmean, geometric_mean, median, stdev
+from statistics import fmean, geometric_mean, median, pstdev, stdev
 from types import MappingProxyType
 
 from arena.api.cli import say
@@ -15,7 +15,7 @@ from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, keep_solved, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
-from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
+from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, find_spread_p_value, sign_test, signed_ranks
 from arena_records.budgets import par2, reports_nodes
 from arena_records.tidy import name_domains as name_titles
 
@@ -31,6 +31,10 @@ scale.
 """
 MIN_DEVIATION = 1e-9
 """The typical deviation of leads if no domain has leads that differ. It keeps standard errors above 0."""
+EXTRA_ROUNDS = 3
+"""The number of rounds with a lead of 1 or -1 that are added to those of all domains together. If no round of many differs, the
+interval then reaches from about -3.4 to 3.4 rounds. By the binomial distribution, up to 3.7 rounds are compatible with none.
+"""
 Values = Mapping[int, float]
 """The value of an entry in each round."""
 
@@ -57,6 +61,10 @@ class DomainEffect:
     each domain, so that nothing says how much they vary.
     """
     high: float | None
+    size: float
+    """The effective number of rounds, because repetitions count once."""
+    deviation: float
+    """The standard deviation of the leads, with the divisor `size`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ class AcrossComparison:
         """The p-value of Cochran's test for the hypothesis that all domains have the same effect; None for a single domain."""
         if len(self.domains) < 2:
             return None
-        return combine([effect.value for effect in self.domains], [effect.error for effect in self.domains]).spread_p_value
+        return find_spread_p_value([effect.value for effect in self.domains], [effect.error for effect in self.domains])
 
     @property
     def domains_differ(self) -> bool | None:
@@ -214,7 +222,7 @@ def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
     for number, pair in enumerate(pairs):
         found, chance = pair.overall, chances.get(number, SIGNIFICANCE_LEVEL)
         if found is not None:
-            found = found.widened(chance, len(pair.domains))
+            found = found.widened(chance)
             if found.low is not None and found.high is not None and pair.by in (None, *BOUNDED):
                 found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
         one = replace(pair, overall=found, tests=len(overall), chance=chance, p_value_holm=p_values.get(number, 1.0))
@@ -315,12 +323,12 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     if not leads:
         return None
     value, number = fmean(leads), domain.count_rounds(least)
+    deviation = pstdev(leads, value)
     if typical is None:
         squares = sum([lead**2 for lead in leads]) * number / len(leads)
         error = sqrt((squares + 1 - (number * value) ** 2 / (number + 2)) / (number + 2) ** 2)
     else:
-        squares = sum([(lead - value) ** 2 for lead in leads]) * number / len(leads)
-        error = sqrt(squares + typical**2) / number
+        error = sqrt(number * deviation**2 + typical**2) / number
     reach = student_quantile(number - 1, 0.975) * error if number >= 2 and typical != MIN_DEVIATION else None
     low, high = (None, None) if reach is None else (value - reach, value + reach)
     if typical is None and low is not None and high is not None:  # no difference of shares is beyond this range
@@ -328,7 +336,7 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     shared = domain.one.keys() & domain.other.keys()
     values = [[entry[round_] for round_ in shared] for entry in (domain.one, domain.other)]
     means = [fmean(each) if least is None else geometric_mean([max(one, least) for one in each]) for each in values]
-    return DomainEffect(domain.name, len(leads), means[0], means[1], value, error, low, high)
+    return DomainEffect(domain.name, len(leads), means[0], means[1], value, error, low, high, number, deviation)
 
 
 def combine_domains(
@@ -344,11 +352,27 @@ def combine_domains(
     corrected yet, see `correct`.
     """
     values = [effect.value for effect in effects]
-    overall = combine(values, [effect.error for effect in effects]) if len(effects) >= MIN_DOMAINS else None
-    if overall is not None and max(effect.error for effect in effects) <= MIN_DEVIATION and max(values) == min(values):
-        overall = replace(overall, low=None, high=None)  # nothing varies
+    overall = None
+    if len(effects) >= MIN_DOMAINS:
+        within = find_error_within(effects, bounded=by in (None, *BOUNDED))
+        overall = combine(values, [effect.error for effect in effects], within)
     tests = signed_ranks(values), sign_test(values)
     return AcrossComparison(one, other, by, ratio, tuple(effects), overall, *tests, lower_is_better)
+
+
+def find_error_within(effects: Sequence[DomainEffect], *, bounded: bool = True) -> tuple[float, float] | None:
+    """Return the standard error of the mean of the effects if all domains have the same effect, and its degrees of freedom; None
+    if no domain has two rounds, or if leads are equal within each domain.
+
+    Leads have one variance, which is pooled over all domains. If they are `bounded`, it is computed as if there were EXTRA_ROUNDS
+    more rounds with the leads 1 or -1, so that it is above 0 if no round differs.
+    """
+    extra = EXTRA_ROUNDS if bounded else 0
+    freedom = sum([effect.size for effect in effects]) - len(effects) + extra
+    variance = (sum([effect.size * effect.deviation**2 for effect in effects]) + extra) / max(1, freedom)
+    if freedom < 1 or variance <= MIN_DEVIATION**2:
+        return None
+    return sqrt(variance * sum([1 / effect.size for effect in effects])) / len(effects), freedom
 
 
 def name_domains(sheets: Sequence[BoardInfo]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 
-from arena.stats import bisect, chi_squared_tail, flip_signs, student_cdf, student_quantile
+from arena.stats import SIGNIFICANCE_LEVEL, bisect, chi_squared_tail, flip_signs, student_cdf, student_quantile
 
 ROUNDING_DIGITS = 12
 """The number of digits to which effects are rounded before they are ranked, so that rounding errors do not change ranks."""
@@ -13,69 +13,108 @@ ROUNDING_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class RandomEffects:
-    """The estimated mean effect in the population of domains, with its 95 % interval."""
+    """The mean effect over the domains, as an estimate of the mean in their population, with its 95 % interval."""
 
     value: float
+    """The mean of the effects. Each domain counts the same."""
     low: float | None
     """`low` and `high` are the bounds of the interval; None if neither the rounds nor the domains differ."""
     high: float | None
     p_value: float
     """The two-sided p-value for the hypothesis that the mean effect is 0."""
+    domains: int
+    """The number of domains."""
+    deviation: float
+    """The standard deviation of the effects."""
+    skewness: float
+    """The skewness of the effects: the third power of their deviations from the mean, in standard deviations with the divisor
+    `domains`, on average.
+    """
+    within: tuple[float, float] | None
+    """The standard error of `value` by the rounds within the domains alone, and its degrees of freedom; None if they are
+    unknown.
+    """
     spread: float
     """The standard deviation of the true effects between domains."""
     spread_p_value: float
     """The p-value of Cochran's test for the hypothesis that all domains have the same effect."""
 
-    def widened(self, chance: float, domains: int) -> "RandomEffects":
-        """Return the same effect of a number of domains with an interval that misses it with the probability `chance`."""
-        if self.low is None or self.high is None:
-            return self
-        factor = student_quantile(domains - 1, 1 - chance / 2) / student_quantile(domains - 1, 0.975)
-        return replace(
-            self, low=self.value + factor * (self.low - self.value), high=self.value + factor * (self.high - self.value)
-        )
+    def widened(self, chance: float) -> "RandomEffects":
+        """Return the same effect with an interval that misses it with the probability `chance`."""
+        if self.deviation == 0 and not self.within:
+            return replace(self, low=None, high=None)
+        reach = student_quantile(self.domains - 1, 1 - chance / 2) / sqrt(self.domains)
+        further = reach + abs(self.skewness) * (reach**2 / 3 + 1 / (6 * self.domains))
+        low = self.value - self.deviation * (further if self.skewness < 0 else reach)
+        high = self.value + self.deviation * (further if self.skewness > 0 else reach)
+        if self.within:
+            error, freedom = self.within
+            reach = student_quantile(freedom, 1 - chance / 2) * error
+            low, high = min(low, self.value - reach), max(high, self.value + reach)
+        return replace(self, low=low, high=high)
 
 
-def combine(effects: Sequence[float], errors: Sequence[float]) -> RandomEffects:
+def combine(effects: Sequence[float], errors: Sequence[float], within: tuple[float, float] | None = None) -> RandomEffects:
     """Return the mean effect over domains. `effects` has the effect in each domain, and `errors` their standard errors, which are
-    above 0.
+    above 0. `within` is the standard error of the mean by the rounds within the domains alone, and its degrees of freedom.
 
-    The spread between domains is estimated by the method of R. Paule and J. Mandel (Consensus values and weighting factors,
-    1982). The spread is above 0 exactly if the effects differ more than their errors explain on average. The interval has the
-    correction by G. Knapp and J. Hartung (Improved tests for a random effects meta-regression with a single covariate, 2003).
-    Raises ValueError for fewer than two domains.
+    The interval is the wider one of two on each side. One is Student's interval of the effects. On the side of the longer tail,
+    it reaches further, by the term for skewness of P. Hall (Inverting an Edgeworth expansion, 1983), because often one domain has
+    a far larger effect than the others. The other one is by `within`, so that domains that happen to agree do not claim more than
+    their rounds allow. No weight depends on an effect. The spread between domains is estimated by the method of R. Paule and
+    J. Mandel (Consensus values and weighting factors, 1982). Raises ValueError for fewer than two domains.
 
     >>> found = combine([0.1, 0.3, 0.2], [0.05, 0.05, 0.05])
     >>> round(found.value, 6), round(found.low, 3), round(found.high, 3)
     (0.2, -0.048, 0.448)
+    >>> round(combine([0.2, 0.2, 0.2], [0.05, 0.05, 0.05], within=(0.05, 60)).low, 3)
+    0.1
     """
     number = len(effects)
-    if number < 2 or len(errors) != number or not all(error > 0 and isfinite(error) for error in errors):
+    spread_p_value = find_spread_p_value(effects, errors)
+    mean = sum(effects) / number
+    deviations = [effect - mean for effect in effects]
+    squares = sum([deviation**2 for deviation in deviations])
+    if squares <= number * (max(map(abs, effects)) * 10**-ROUNDING_DIGITS) ** 2:  # equal but for rounding
+        squares = 0.0
+    skewness = sum([deviation**3 for deviation in deviations]) / number / (squares / number) ** 1.5 if squares else 0.0
+    deviation = sqrt(squares / (number - 1))
+    p_values = []
+    if squares:
+        p_values.append(2 * student_cdf(number - 1, -_find_reach(mean / deviation, skewness, number) * sqrt(number)))
+    if within:
+        p_values.append(2 * student_cdf(within[1], -abs(mean) / within[0]))
+    if not p_values:  # nothing varies, so only the signs of the effects are left
+        p_values.append(sign_test(effects))
+    between = _spread(effects, [error**2 for error in errors])
+    found = RandomEffects(mean, None, None, max(p_values), number, deviation, skewness, within, sqrt(between), spread_p_value)
+    return found.widened(SIGNIFICANCE_LEVEL)
+
+
+def find_spread_p_value(effects: Sequence[float], errors: Sequence[float]) -> float:
+    """Return the p-value of Cochran's test for the hypothesis that all domains have the same effect. Raises ValueError for fewer
+    than two domains.
+    """
+    if len(effects) < 2 or len(errors) != len(effects) or not all(error > 0 and isfinite(error) for error in errors):
         raise ValueError("expected the effects of two domains or more, each with a standard error above 0")
-    variances = [error**2 for error in errors]
-    between = _spread(effects, variances)
-    mean, squares, weight = _weighted(effects, [1 / (variance + between) for variance in variances])
-    scale = squares / (number - 1)
-    if scale < 1e-24:  # all domains have the same effect, so their spread gives no interval
-        scale = 1.0
-    error = sqrt(scale / weight)
-    reach = student_quantile(number - 1, 0.975) * error
-    _, cochran, _ = _weighted(effects, [1 / variance for variance in variances])
-    return RandomEffects(
-        mean,
-        mean - reach,
-        mean + reach,
-        2 * student_cdf(number - 1, -abs(mean) / error),
-        sqrt(between),
-        chi_squared_tail(number - 1, cochran),
-    )
+    return chi_squared_tail(len(effects) - 1, _weighted(effects, [error**-2 for error in errors])[1])
 
 
-def _weighted(effects: Sequence[float], weights: Sequence[float]) -> tuple[float, float, float]:
-    """Return the weighted mean, the weighted sum of squares about it, and the sum of the weights."""
+def _find_reach(ratio: float, skewness: float, number: int) -> float:
+    """Return the `reach` (see `RandomEffects.widened`) with which the interval of a mean ends at 0. `ratio` is the mean, divided
+    by the standard deviation.
+    """
+    if ratio * skewness >= 0:  # the longer tail is away from 0
+        return abs(ratio)
+    rest = max(0.0, abs(ratio) - abs(skewness) / (6 * number))
+    return 2 * rest / (1 + sqrt(1 + 4 / 3 * abs(skewness) * rest))
+
+
+def _weighted(effects: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
+    """Return the weighted mean, and the weighted sum of squares about it."""
     total = sum(weights)
     mean = sum([weight * effect for weight, effect in zip(weights, effects, strict=True)]) / total
-    return mean, sum([weight * (effect - mean) ** 2 for weight, effect in zip(weights, effects, strict=True)]), total
+    return mean, sum([weight * (effect - mean) ** 2 for weight, effect in zip(weights, effects, strict=True)])
 
 
 def _spread(effects: Sequence[float], variances: Sequence[float]) -> float:

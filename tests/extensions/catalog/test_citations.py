@@ -51,12 +51,7 @@ def arena_agents(): return [Mine, Silent]
             "Note on the Sampling Error of the Difference between Correlated Proportions or Percentages",
             "1947",
         ),
-        (
-            "hartung-knapp",
-            "G. Knapp and J. Hartung",
-            "Improved Tests for a Random Effects Meta-regression with a Single Covariate",
-            "2003",
-        ),
+        ("hall", "P. Hall", "Inverting an Edgeworth Expansion", "1983"),
         ("paule-mandel", "R. C. Paule and J. Mandel", "Consensus Values and Weighting Factors", "1982"),
         ("kish", "L. Kish", "Survey Sampling", "1965"),
         ("bradley-terry", "R. A. Bradley and M. E. Terry", "Rank Analysis of Incomplete Block Designs", "1952"),

@@ -4,7 +4,9 @@ import random
 from collections.abc import Callable, Sequence
 from math import exp, log, sqrt
 from statistics import pvariance
+from typing import Any
 
+import numpy as np
 import pytest
 from scipy import optimize, stats  # type: ignore[import-untyped]
 
@@ -46,23 +48,30 @@ def log_ratios() -> tuple[list[float], list[float]]:
     return effects, [sqrt(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)) for a, b, c, d in TRIALS]
 
 
-def refit(effects: Sequence[float], errors: Sequence[float]) -> tuple[float, float, float, float]:
-    """The mean, its bounds and the spread, as found by scipy."""
+def bound(effects: Sequence[float], within: tuple[float, float] | None, chance: float = 0.05) -> tuple[float, float]:
+    """The bounds of the mean by numpy and scipy: Student's, with the first term for skewness of an Edgeworth expansion on the
+    side of the longer tail (P. Hall, 1983), and not within those by the rounds.
+    """
+    number, mean = len(effects), float(np.mean(effects))
+    error = stats.sem(effects) if np.ptp(effects) > 1e-12 else 0.0
+    skewness = stats.skew(effects) if error else 0.0
+    t = stats.t.ppf(1 - chance / 2, number - 1)
+    shift = error * skewness / sqrt(number) * (2 * t**2 + 1) / 6
+    low, high = mean - t * error + min(0, shift), mean + t * error + max(0, shift)
+    if within:
+        inner = stats.t.interval(1 - chance, within[1], mean, within[0])
+        low, high = min(low, inner[0]), max(high, inner[1])
+    return low, high
 
-    def weigh(between: float) -> tuple[list[float], float]:
-        weights = [1 / (error**2 + between) for error in errors]
-        return weights, sum(w * e for w, e in zip(weights, effects, strict=True)) / sum(weights)
+
+def find_spread(effects: Sequence[float], errors: Sequence[float]) -> float:
+    """The spread between domains, as found by scipy."""
 
     def excess(between: float) -> float:
-        weights, mean = weigh(between)
-        return sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True)) - len(effects) + 1
+        weights = 1 / (np.square(errors) + between)
+        return float(np.sum(weights * (np.array(effects) - np.average(effects, weights=weights)) ** 2)) - len(effects) + 1
 
-    root = optimize.brentq(excess, 0, 100, xtol=1e-15) ** 0.5 if excess(0) > 0 else 0.0
-    weights, mean = weigh(root**2)
-    squares = sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True))
-    error = sqrt(squares / (len(effects) - 1) / sum(weights))
-    low, high = stats.t.interval(0.95, len(effects) - 1, loc=mean, scale=error)
-    return mean, low, high, root
+    return float(optimize.brentq(excess, 0, 100, xtol=1e-15) ** 0.5) if excess(0) > 0 else 0.0
 
 
 def test_a_published_analysis_is_reproduced() -> None:
@@ -76,12 +85,34 @@ def test_a_published_analysis_is_reproduced() -> None:
 
 def test_scipy_finds_the_same_interval() -> None:
     effects, errors = log_ratios()
-    found = combine(effects, errors)
-    mean, low, high, spread = refit(effects, errors)
-    assert [found.value, found.low, found.high, found.spread] == pytest.approx([mean, low, high, spread], rel=1e-9)
-    plain = combine(effects, [0.3] * 13)  # with equal errors, this is a t-test
-    assert plain.p_value == pytest.approx(stats.ttest_1samp(effects, 0).pvalue, rel=1e-9)
-    assert [plain.low, plain.high] == pytest.approx(stats.t.interval(0.95, 12, plain.value, stats.sem(effects)), rel=1e-9)
+    within = (0.05, 100.0)
+    found = combine(effects, errors, within)
+    assert found.value == pytest.approx(np.mean(effects))
+    assert [found.low, found.high] == pytest.approx(bound(effects, within), rel=1e-9)
+    assert found.spread == pytest.approx(find_spread(effects, errors), rel=1e-9)
+    even = [0.1, 0.2, 0.3, 0.4, 0.5]  # without skewness, this is a t-test
+    plain = combine(even, [0.3] * 5)
+    assert plain.p_value == pytest.approx(stats.ttest_1samp(even, 0).pvalue, rel=1e-9)
+    assert [plain.low, plain.high] == pytest.approx(stats.t.interval(0.95, 4, plain.value, stats.sem(even)), rel=1e-9)
+
+
+@pytest.mark.parametrize("within", [None, (0.02, 12.0), (0.2, 40.0)])
+@pytest.mark.parametrize(
+    "effects", [(0.1, 0.2, 0.25, 0.9), (0.5, 0.45, 0.4, 0.1), (-0.1, -0.2, -0.6), (0.2,) * 5, (0.0, 0.0, 0.3)]
+)
+def test_the_interval_at_the_level_of_the_p_value_ends_at_0(
+    effects: tuple[float, ...], within: tuple[float, float] | None
+) -> None:
+    """Tests and intervals are one decision, also after a correction for several tests."""
+    found = combine(effects, [0.1] * len(effects), within)
+    if not found.deviation and not within:
+        assert found.low is None
+        assert found.p_value == pytest.approx(2 * 0.5**5), "only signs are left"
+        return
+    if found.p_value < 1:
+        assert min(map(abs, bound(effects, within, found.p_value))) == pytest.approx(0, abs=1e-9)
+    wide = found.widened(0.01)
+    assert [wide.low, wide.high] == pytest.approx(bound(effects, within, 0.01))
 
 
 def test_the_spread_agrees_with_its_test() -> None:
@@ -93,11 +124,40 @@ def test_the_spread_agrees_with_its_test() -> None:
 
 def test_equal_effects_still_have_an_interval() -> None:
     """The errors within the domains remain, so five domains give no certainty."""
-    found = combine([1.0] * 5, [0.1] * 5)
+    found = combine([1.0] * 5, [0.1] * 5, (0.04, 50))
     assert found.high is not None
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 4) * 0.1 / sqrt(5))
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 50) * 0.04)
     with pytest.raises(ValueError, match="two domains"):
         combine([1.0], [0.1])
+
+
+def test_domains_count_the_same_whatever_their_difference() -> None:
+    """Ten domains of 20 positions; one solver misses 10 of 200 positions, all in five domains. Weights by errors gave 2.8 points;
+    the difference is 5. With no miss at all, the interval is the one of 200 rounds and three that differ; it is no wider than
+    with a miss.
+    """
+    misses = [0, 0, 1, 2, 0, 0, 3, 2, 2, 0]
+    every = dict.fromkeys(range(20), 1.0)
+    found = [compare_domain(Domain(str(n), every, every | dict.fromkeys(range(count), 0.0))) for n, count in enumerate(misses)]
+    overall = combine_domains("a", "b", [one for one in found if one]).overall
+    assert overall is not None
+    assert overall.value == pytest.approx(10 / 200)
+    squares = sum(count * (1 - count / 20) for count in misses)  # of 0 and 1, about the mean of each domain
+    freedom = 200 - 10 + 3
+    within = sqrt((squares + 3) / freedom / 200), freedom
+    assert overall.within == pytest.approx(within)
+    assert [overall.low, overall.high] == pytest.approx(bound([count / 20 for count in misses], within))
+    widths = []
+    for count in (0, 1):
+        last = Domain("9", every, every | dict.fromkeys(range(count), 0.0))
+        pairs = [compare_domain(one) for one in (*[Domain(str(n), every, every) for n in range(9)], last)]
+        overall = combine_domains("a", "b", [one for one in pairs if one]).overall
+        assert overall is not None
+        assert overall.low is not None
+        assert overall.high is not None
+        widths.append(overall.high - overall.low)
+    assert widths[0] == pytest.approx(2 * stats.t.ppf(0.975, 193) * sqrt(3 / 193 / 200))
+    assert widths[0] < widths[1]
 
 
 @pytest.mark.parametrize("size", [5, 9, 14])
@@ -157,14 +217,14 @@ def test_the_error_of_a_ratio_has_the_scale_of_the_ratios() -> None:
         assert effect.error == pytest.approx(sqrt(variance / len(leads)), rel=1e-9)
     third = dict.fromkeys(range(4), 0.1 + 0.2)  # the same costs, but for rounding errors
     same = [Domain(str(n), third, dict.fromkeys(range(4), 0.3)) for n in range(5)]
-    overall = combine_domains("a", "b", compare_domains(same, least=1e-9, bounded=False), ratio=True).overall
+    overall = combine_domains("a", "b", compare_domains(same, least=1e-9, bounded=False), by="cost", ratio=True).overall
     assert overall is not None
     assert (overall.value, overall.p_value) == (0, 1)
     assert overall.low is overall.high is None, "an interval of no width would claim certainty"
 
 
 def make_pair(one: str, other: str, values: Sequence[float], first: int = 0) -> list[DomainEffect]:
-    return [DomainEffect(f"domain {first + n}", 20, 0.5, 0.5, value, 0.05, None, None) for n, value in enumerate(values)]
+    return [DomainEffect(f"domain {first + n}", 20, 0.5, 0.5, value, 0.05, None, None, 20, 0.2) for n, value in enumerate(values)]
 
 
 def test_boards_that_an_entry_does_not_play_do_not_affect_its_rank() -> None:
@@ -239,7 +299,7 @@ def cover_ratios(deviation: float, domains: int, spread: float, comparisons: int
             one = {place: exp(amount + rng.gauss(lead, noise)) for place, amount in enumerate(size)}
             played.append(Domain(str(number), one, dict(enumerate(map(exp, size)))))
         effects = compare_domains(played, least=1e-9, bounded=False)
-        overall = combine_domains("a", "b", effects, ratio=True).overall
+        overall = combine_domains("a", "b", effects, by="nodes", ratio=True).overall
         assert overall is not None
         assert overall.low is not None
         assert overall.high is not None
@@ -255,7 +315,59 @@ def test_an_overall_answer_covers_its_true_value(
 ) -> None:
     share = cover(domains, spread, 1000, seed=domains)
     record_property("covered", f"{100 * share:.1f} %")
-    assert 0.93 <= share <= 0.97
+    assert share >= 0.93
+
+
+def cover_misses(domains: int, rounds: int, miss: float, other: float, spread: str, comparisons: int, seed: int) -> float:
+    """The share of simulated comparisons whose interval holds the true mean difference, for two solvers that rarely miss.
+
+    `miss` is the mean probability to miss a position of one of them. It is the same in all domains, or differs: evenly from 0
+    to twice the mean, by a skewed distribution (beta with 2 below), or by an exponential one. The other one misses `other`.
+    """
+    rng, held = np.random.default_rng(seed), 0
+    draw: Callable[[], Any] = {
+        "none": lambda: np.full(domains, miss),
+        "even": lambda: rng.uniform(0, 2 * miss, domains),
+        "skewed": lambda: rng.beta(2, 2 / miss - 2, domains),
+        "exponential": lambda: rng.exponential(miss, domains).clip(0, 1),
+    }[spread]
+    for _ in range(comparisons):
+        effects = []
+        for number, share in enumerate(draw()):
+            count = int(rng.binomial(rounds, share))
+            only = int(rng.binomial(rounds - count, other / (1 - miss)))
+            leads = {place: (place < count) - float(count <= place < count + only) for place in range(rounds)}
+            effects.append(compare_domain(Domain(str(number), leads, dict.fromkeys(leads, 0.0))))
+        overall = combine_domains("a", "b", [effect for effect in effects if effect]).overall
+        assert overall is not None
+        assert overall.low is not None
+        assert overall.high is not None
+        held += overall.low - 1e-12 <= miss - other <= overall.high + 1e-12
+    return held / comparisons
+
+
+@pytest.mark.parametrize("spread", ["none", "even", "skewed", "exponential"])
+@pytest.mark.proof
+def test_rare_misses_are_covered(spread: str, record_property: Callable[[str, object], None]) -> None:
+    """In 1,000 comparisons, the share is within 1.4 points of the true coverage, but for one of 20 settings. Exponential
+    differences are too skewed for few domains.
+    """
+    sizes = [(5, 10), (5, 100), (10, 20), (20, 10), (20, 100)]
+    misses = [(0.01, 0.0), (0.05, 0.0), (0.2, 0.0), (0.05, 0.05), (0.1, 0.05)]
+    shares = [
+        cover_misses(domains, rounds, miss, other, spread, 1000, seed=domains + rounds)
+        for domains, rounds in sizes
+        for miss, other in misses
+    ]
+    found = f"{100 * min(shares):.1f}% to {100 * max(shares):.1f}% in {len(shares)} settings"
+    record_property("share of 95 % intervals that hold", found)
+    assert min(shares) >= (0.88 if spread == "exponential" else 0.92)
+
+
+@pytest.mark.parametrize(("domains", "rounds", "miss"), [(5, 10, 0.05), (10, 20, 0.05), (10, 10, 0.01), (20, 20, 0.02)])
+def test_few_simulated_misses_are_covered(domains: int, rounds: int, miss: float) -> None:
+    """Of 100, at least 88, see above. With weights by errors, 45 to 77 were."""
+    assert cover_misses(domains, rounds, miss, 0, "none", 100, seed=1) >= 0.88
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.15])
@@ -273,7 +385,7 @@ def test_an_overall_ratio_covers_its_true_value(
 ) -> None:
     share = cover_ratios(deviation, domains, spread, 2000, seed=domains)
     record_property("covered", f"{100 * share:.1f} %")
-    assert 0.93 <= share <= 0.97
+    assert share >= 0.93
 
 
 @pytest.mark.parametrize("deviation", [NODES, COSTS], ids=["nodes", "costs"])

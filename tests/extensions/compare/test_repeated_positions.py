@@ -122,8 +122,8 @@ def test_groups_agree_with_the_marks(every: bool) -> None:
     """Two entries share a group if and only if they are not distinguished, whether or not all entries share their domains."""
 
     def compare(one: str, other: str, p_value: float) -> AcrossComparison:
-        domains = [DomainEffect(f"{one}{other}" if not every else "d", 9, 1.0, 0.0, 1.0, 0.1, 0.9, 1.1)] * 5
-        overall = RandomEffects(1.0, 0.9, 1.1, p_value, 0.1, 0.5)
+        domains = [DomainEffect(f"{one}{other}" if not every else "d", 9, 1.0, 0.0, 1.0, 0.1, 0.9, 1.1, 9, 0.3)] * 5
+        overall = RandomEffects(1.0, 0.9, 1.1, p_value, 5, 0.1, 0.0, None, 0.1, 0.5)
         return AcrossComparison(one, other, None, False, tuple(domains), overall, p_value, p_value)
 
     apart = {("a", "c"), ("a", "d"), ("b", "d")}
