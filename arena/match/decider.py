@@ -181,7 +181,7 @@ class Decider:
         if stopped is None:
             return choice
         if isinstance(stopped, OutOfBudget) and limits.patient and legal and meter.exhausted and not search.reported:
-            # The agent cannot report in steps. It decides once more, without the limits that nobody has named.
+            # The agent cannot report in steps. It decides once more, without the default limits.
             unlimited = replace(limits, nodes=None, seconds=None, cpu_seconds=None, patient=False)
             return self._decide(method, state, legal, unlimited)
         return self._after(stopped, search, legal)

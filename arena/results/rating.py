@@ -89,7 +89,7 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     decisive = sum([pair.score != 0.5 for pair in pairs])
     factor = max([half / MAX_INTERVAL_ELO for half in halves.values()], default=0.0)
     needed = max(ceil(MIN_DECISIVE_PAIRS * len(played) / 2), ceil(decisive * factor**2))
-    is_forecast = pairs and not unknown - halves.keys() - {*swept}  # without an interval, nobody knows how wide it will be
+    is_forecast = pairs and not unknown - halves.keys() - {*swept}  # without an interval, its future width is unknown
     return UnknownRatings(unknown, swept, decisive, needed if is_forecast else None)
 
 

@@ -76,7 +76,7 @@ class Store(StoreContents):
     lock, is_held, settle = staticmethod(lock_store), staticmethod(is_held), staticmethod(settle)
     remove = staticmethod(remove_database)
     is_temporary = False
-    """Whether the store has no file, so that nobody can open it by its path."""
+    """Whether the store has no file, so it cannot be opened by its path."""
 
     def __init__(self, path: Path, connection: Connection, lock: Lock | None, *, strict: bool = True) -> None:
         super().__init__(path, connection, strict=strict)

@@ -53,7 +53,7 @@ class LotSizeType(click.ParamType[LotSize]):
 def draw_lot(candidates: Sequence[str], size: LotSize, seed: int | None = None) -> list[str]:
     """Return the matches to replay, in random order.
 
-    Without a `seed`, the random numbers come from the operating system, so nobody can know in advance which matches are drawn.
+    Without a `seed`, the random numbers come from the operating system, so the matches that are drawn cannot be known in advance.
     """
     generator: random.Random = random.SystemRandom() if seed is None else random.Random(seed)
     return generator.sample(candidates, size.of(len(candidates)))

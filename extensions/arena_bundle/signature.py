@@ -26,7 +26,7 @@ def sign_file(file: Path, key: Path) -> None:
 
 
 def check_signature(manifest: bytes, signature: Path, signers: Path) -> str | None:
-    """Return the name of the signer in the file `signers`; None if nobody in this file has signed the manifest.
+    """Return the name of the signer in the file `signers`; None if no signer in this file has signed the manifest.
 
     Raises ArenaError if ssh-keygen is missing.
     """

@@ -222,7 +222,7 @@ class Trial:
 
 
 def _numpy_state() -> str | None:
-    """Return the state of numpy's global random generator; None if nobody has imported numpy."""
+    """Return the state of numpy's global random generator; None if numpy is not imported."""
     numpy = sys.modules.get("numpy.random")
     return None if numpy is None else repr([part.tolist() if hasattr(part, "tolist") else part for part in numpy.get_state()])
 

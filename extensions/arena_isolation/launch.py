@@ -161,7 +161,7 @@ def _unshare() -> bool:
     import ctypes
 
     libc, user, group = ctypes.CDLL(None), os.geteuid(), os.getegid()
-    apart = NEW_PIDS | NEW_MOUNTS | NEW_SEGMENTS  # segments that nobody uses disappear with their namespace
+    apart = NEW_PIDS | NEW_MOUNTS | NEW_SEGMENTS  # unused segments disappear with their namespace
     if libc.unshare(apart) == 0:
         return True
     if libc.unshare(apart | NEW_USER) != 0:

@@ -114,7 +114,7 @@ def enclose(
     The program may read `readable`, the folders in `private`, and the files that `command` names, including the program itself.
     The paths in `command` are relative to `folder`. `command` may also name a folder inside `folder`. `calls` is the descriptor
     of a filter of system calls, as opened by `filter_pipe`. If the kernel does not count all memory of the program, `metered` is
-    False. Then /dev/zero is empty, because mapping it would make memory that nobody can see. Start the command only with the
+    False. Then /dev/zero is empty, because mapping it would create hidden memory. Start the command only with the
     variables from `environment`, because a program can read the variables of bubblewrap in /proc/1/environ. Raises SandboxError
     if bubblewrap is missing; `prove` tests whether the sandbox works.
     """

@@ -15,7 +15,7 @@ for another seat. So is `io_setup`, because all sandboxes share its slots. Socke
 families, such as AF_VSOCK, belong to no network namespace.
 
 A read-only mount does not make a file immutable: `fcntl` and `ioctl` have commands that keep a value in the file's inode. The
-device nodes of the host are writable, so anybody may set their times. Therefore only the commands that players need are allowed.
+device nodes of the host are writable, so any process may set their times. So only the commands that players need are allowed.
 Calls that set times report success without an effect, because programs that copy or unpack files set times, too. Calls that tell
 how much of a file system is free are reported as missing.
 
@@ -85,7 +85,7 @@ SOCKETS = ((41, 198), (53, 199))
 NAMESPACES = 0x7E020000
 """Flags of clone(2) that create namespaces."""
 PARTED_THREAD, SHARED_FILES = 0x10000, 0x400
-"""CLONE_THREAD and CLONE_FILES of clone(2). A thread without CLONE_FILES has open files that nobody sees in /proc/PID/fd."""
+"""CLONE_THREAD and CLONE_FILES of clone(2). A thread without CLONE_FILES has open files that are not listed in /proc/PID/fd."""
 UNSHARE_FILES = 2
 """CLOSE_RANGE_UNSHARE of close_range(2), which gives such files to a thread."""
 SETSID, SETPGID, TIMER_CREATE = (112, 157), (109, 154), (222, 107)

@@ -27,7 +27,7 @@ with it.
 MARK = 8
 """The number of digits of a code hash that are shown."""
 LAID_OUT = ".laid-out"
-"""The marker file in a folder into which arena has unpacked one submission completely. Anybody can put a file of this name into a
+"""The marker file in a folder into which arena has unpacked one submission completely. An author can put such a file into a
 folder of his own, so it gives no right to read anything.
 """
 BYTECODE = "__pycache__"

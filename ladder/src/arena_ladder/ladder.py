@@ -367,7 +367,7 @@ def ban(obj: Administered, author: str) -> int:
 @click.option("--zip", "archive", type=click.Path(path_type=Path), metavar="FILE", help="Also write all their code and logs.")
 @click.pass_obj
 def submissions(obj: Administered, author: str | None, status: str | None, as_json: bool, archive: Path | None) -> int:
-    """List all submissions with time, status and reason, and other authors who have submitted an identical file.
+    """List all submissions with time, status and reason, and other authors with an identical file.
 
     Identical files of members of one team are not reported.
     """

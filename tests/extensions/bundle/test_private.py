@@ -104,7 +104,7 @@ def test_hidden_files_are_skipped_and_links_out_of_the_folder_refused(tmp_path: 
     assert "tournament/data/.env" in read(pack(store, "--data", data / ".env"))
     out = tmp_path / "x.arena"
     (tmp_path / "outside.txt").write_text("planted")
-    for target, said in (("../outside.txt", "outside"), ("..", "outside"), ("nothing", "not a file")):
+    for target, said in (("../outside.txt", "outside"), ("..", "outside"), ("nothing", "not a regular file")):
         (data / "link.txt").symlink_to(target)
         assert call(bundle, store, "-o", out, "--data", data) == 2
         assert said in capsys.readouterr().out
