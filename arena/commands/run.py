@@ -266,9 +266,9 @@ class ShownRun(Monitor):
         """Print a warning."""
         say(f"warning: {text}")
 
-    def found(self) -> None:
+    def found(self, *, failed: bool) -> None:
         """Count a match that the store already has."""
-        self._progress.found()
+        self._progress.found(failed=failed)
 
     def watch(self, turns: Turns) -> None:
         """Take a function that returns the decisions in progress, which are named if no match ends."""
@@ -278,7 +278,7 @@ class ShownRun(Monitor):
     def follow(self, queue: MatchQueue, staff: Callable[[], str] | None) -> Iterator[None]:
         """Show the progress line inside the block."""
         self._feeds.append(queue)
-        self._progress.left, self._progress.staff = queue.left, staff
+        self._progress.left, self._progress.share, self._progress.staff = queue.left, queue.share, staff
         waits = staff is None and self._options.workers is not None and find_waiting_seats(self._spec)
         if waits and Fingerprint.is_trusted(self._spec):
             self.note(f"agents wait for other programs, so one process plays {self._options.concurrency} matches at a time")

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import IO, Any, Self
 
 from arena.console.output import LiveLine
+from arena.match.record import FAULTS
 from arena.results import figures
 from arena.schedule.runner import Turns
 from arena.spec import Board
@@ -22,12 +23,12 @@ SILENCE_SECONDS = 60.0
 UNLIMITED_ADVICE = "and `limits: {seconds: 10}` in the spec sets one"
 MAX_DECISIONS_NAMED = 3
 """The largest number of pending decisions that are named."""
-FAULTLESS_ENDINGS = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up", "out-of-budget"})
-"""Ways in which a match can end without a fault of a seat."""
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows how many matches are done, how fast, the time left, and the failures.
+    """Shows how many matches are done, how fast, the time left, and how many failed or are void.
+
+    Matches that the store already had count as done, and their failures count, too. Only the rate is that of this run alone.
 
     On a terminal, the line is redrawn in place, also during a long match, and erased at the end. Elsewhere, one line per minute
     is written. If `quiet`, nothing is shown. If no match has finished for `silence` seconds, pending decisions are named.
@@ -46,13 +47,15 @@ class Progress(AbstractContextManager["Progress"]):
         self._boards = boards
         self._total = total
         self._stream = stream
-        self._done = self._found = self._failed = 0
+        self._done = self._found = self._failed = self._void = 0
         self._notes: dict[int, str] = {}
         self._expected: dict[int, int] = {}
         self.staff: Callable[[], str] | None = None
         """Returns a text about the processes that play. Another thread calls it at each update."""
         self.left: Callable[[int], float] = lambda total: total - self._done - self._found
         """Returns how many matches are still to be played, for a given size of the schedule. Another thread calls it."""
+        self.share: Callable[[int], tuple[int, bool]] = lambda total: (total, True)
+        """Returns how many matches of a schedule of a given size this machine plays, and whether this number is exact."""
         self._turns: Turns = tuple
         self._silence = silence
         self._lock = threading.Lock()
@@ -75,10 +78,11 @@ class Progress(AbstractContextManager["Progress"]):
             self._ticker.join()
         self._line.show("")
 
-    def found(self) -> None:
-        """Count a match that an earlier run has stored."""
+    def found(self, *, failed: bool) -> None:
+        """Count a match that an earlier run has stored. `failed` is whether a seat lost it by a fault."""
         with self._lock:
             self._found += 1
+            self._failed += failed
             if not self._done:
                 self._began = monotonic()  # the speed counts matches that are played, not matches that are read from a store
 
@@ -87,7 +91,8 @@ class Progress(AbstractContextManager["Progress"]):
         with self._lock:
             self._heard = monotonic()
             self._done += 1
-            self._failed += played.record.termination not in FAULTLESS_ENDINGS
+            self._failed += played.record.termination in FAULTS
+            self._void += played.record.termination == "void"
 
     def say(self, board: int, text: str) -> None:
         """Show a note about a board, such as the state of its test."""
@@ -125,14 +130,18 @@ class Progress(AbstractContextManager["Progress"]):
         rate = self._done / max(monotonic() - self._began, 1e-9)
         total = self._total - sum([self._boards[board].size - size for board, size in list(self._expected.items())])
         total = max(total, self._done + self._found)
+        size, exact = self.share(total)
+        about = "~" if self._expected or not exact else ""
         parts = [
-            f"{self._done + self._found:,}/{'~' if self._expected else ''}{total:,} matches",
+            f"{self._done + self._found:,}/{about}{size:,} matches",
             f"{rate:,.{0 if rate >= 10 else 2}f}/s",
         ]
         if self._done and (left := self.left(total)) > 0:
             parts.append(f"{figures.span(left / rate)} left")
         if self._failed:
             parts.append(f"{self._failed:,} failed")
+        if self._void:
+            parts.append(f"{self._void:,} void")
         if self.staff is not None:
             parts.append(self.staff())
         parts += [self._notes[board] for board in sorted(self._notes)]

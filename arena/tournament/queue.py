@@ -2,8 +2,8 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from arena.match.record import Record, find_loser, play_hash_of
 from arena.schedule.deals import Deals
@@ -27,13 +27,20 @@ class Shard(NamedTuple):
         return int(identity, 16) % self.of == self.number - 1
 
 
+class Found(Protocol):
+    """A function that gets every match that is already in the store."""
+
+    def __call__(self, *, failed: bool) -> object:
+        """Count a match. `failed` is whether a seat lost it by a fault."""
+
+
 class MatchQueue:
     """Hands out matches and receives their records. Any thread may use it.
 
     `found` is called for every match that is already in the store.
     """
 
-    def __init__(self, spec: Spec, store: Store, shard: Shard | None = None, found: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, spec: Spec, store: Store, shard: Shard | None = None, found: Found | None = None) -> None:
         store.check_transcripts()
         self._spec = spec
         self._plan = Schedule(spec)
@@ -76,6 +83,16 @@ class MatchQueue:
         missing = max(self._missing, self.played)
         return missing - self.played + (total - self.held - self.others - missing) * min(1.0, missing / (self._after + 1))
 
+    def share(self, total: int) -> tuple[int, bool]:
+        """Return how many of `total` matches are played here or are in the store already, and whether this number is exact.
+
+        Which matches belong to this shard is only known for those that have been looked up, so the rest is estimated.
+        """
+        if self._shard is None:
+            return total, True
+        rest = total - self.held - self.others - self._missing
+        return self.held + self._missing + round(rest / self._shard.of), not rest
+
     def rankings(self) -> dict[int, Ranking]:
         """Return, by board index, the rankings that plugins compute. Raises PluginError if a format fails to rank a board."""
         with self._lock:
@@ -93,7 +110,8 @@ class MatchQueue:
                 places.append((number, scheduled))
                 self.held += 1
                 self._plan.tell(scheduled, returns, play_hash, adjusted, loser)
-                self._found()
+                if self._found is not None:
+                    self._found(failed=loser is not None)
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
                 self._plan.tell(scheduled, None)

@@ -120,8 +120,8 @@ class Monitor:
         """Show a warning to the user."""
         warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def found(self) -> None:
-        """Count a match that the store already has."""
+    def found(self, *, failed: bool) -> None:
+        """Count a match that the store already has. `failed` is whether a seat lost it by a fault."""
 
     def watch(self, turns: Turns) -> None:
         """Take a function that returns the decisions in progress."""

@@ -254,6 +254,7 @@ class Watcher:
             with Store.open(self.path) as store, store.snapshot(details=False):
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
+                stored: int = next(iter(store.query("SELECT coalesce(max(number), -1) + 1 FROM record")))[0]
                 shown = Leaderboard.last_run(store)
                 boards = Leaderboard.of_tallies(
                     tallies_of(store, shown.boards), finished=run.ended is not None, store=str(self.path), shard=run.shard
@@ -267,20 +268,24 @@ class Watcher:
                 "done": stands.done,
                 "total": stands.total,
                 "expected": expected_total(boards) if stands.total is None and stands.word != "finished" else None,
-                "pace": self._pace(stands.done) if stands.word == "running" else None,
+                "pace": self._pace(stored) if stands.word == "running" else None,
                 "boards": [describe_board(board) for board in boards],
                 "overall": None if (means := Leaderboard.overall(boards)) is None else asdict(means),
             }
         except Exception as error:  # a store with manipulated content must not end the stream
             return self._describe_fault(error)
 
-    def _pace(self, done: int) -> float | None:
-        """Return the number of matches per second over the last PACE_WINDOW_SECONDS seconds; None if the run is too young."""
+    def _pace(self, stored: int) -> float | None:
+        """Return the number of matches per second over the last PACE_WINDOW_SECONDS seconds; None if the run is too young.
+
+        `stored` is the number of records that were ever written to the store. Counts of matches on the boards would not do, since
+        a run that is resumed puts hundreds of matches that the store has on its boards at once.
+        """
         now = monotonic()
-        self._paces = [(when, count) for when, count in self._paces if now - when < PACE_WINDOW_SECONDS and count <= done]
-        self._paces.append((now, done))
+        self._paces = [(when, count) for when, count in self._paces if now - when < PACE_WINDOW_SECONDS and count <= stored]
+        self._paces.append((now, stored))
         when, count = self._paces[0]
-        return (done - count) / (now - when) if now - when >= MIN_PACE_SECONDS else None
+        return (stored - count) / (now - when) if now - when >= MIN_PACE_SECONDS else None
 
 
 def state_signature(path: Path) -> Sequence[object]:

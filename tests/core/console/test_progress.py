@@ -20,7 +20,7 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import Run
-from arena.tournament.queue import MatchQueue
+from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch
 from arena_pairings.sprt import Sprt, expected_pairs
 from tests.conftest import at_terminal
@@ -88,7 +88,7 @@ def test_the_rate_after_a_resume_counts_only_new_matches() -> None:
         time.sleep(0.4)
         began = time.monotonic()  # before the last is found, so that the bound holds on a busy machine too
         for _ in played[:6]:
-            progress.found()
+            progress.found(failed=False)
         time.sleep(0.2)
         for one in played[6:]:
             progress.note(one)
@@ -118,6 +118,76 @@ def test_the_time_left_excludes_matches_in_the_store(tmp_path: Path, monkeypatch
     assert spec.size == 120
     assert left == pytest.approx(list(reversed(range(48))), rel=0.15)
     assert left[-1] == 0
+
+
+FAULTY = """
+from arena import Agent, hookimpl
+
+class Refuses(Agent):
+    name = "refuses"
+    def choose(self, game, state, search):
+        return "no such action"
+
+@hookimpl
+def arena_agents():
+    return [Refuses]
+"""
+
+
+def test_matches_and_failures_count_the_same_matches_after_a_resume(tmp_path: Path) -> None:
+    """A third entry joins two, of which one loses all 4 of its matches by a fault: 4 matches are found and 8 are played, 4 of
+    them against the one that fails.
+    """
+    plugin = tmp_path / "faulty.py"
+    plugin.write_text(FAULTY)
+    values = {**SPEC, "rounds": 2, "plugins": [str(plugin)]}
+    run({**values, "agents": ["random", "refuses"]}, store=tmp_path / "some.db")
+    spec = load_spec({**values, "agents": ["random", "refuses", "greedy"]})
+    stage = MatchRunner(spec)
+    with Progress(spec.boards, spec.size, io.StringIO()) as progress, Store.open(tmp_path / "some.db", write=True) as store:
+        store.begin(Run.of(spec))
+        feed = MatchQueue(spec, store, found=progress.found)
+        while batch := feed.take(1):
+            record = stage.play(batch[0])
+            feed.finish(batch[0], record)
+            progress.note(PlayedMatch(*batch[0], record))
+        store.flush()
+        stored = dict(store.query("SELECT termination, count(*) FROM record GROUP BY termination"))
+        assert re.fullmatch(r"12/12 matches, .*/s, 8 failed", progress.line())
+    assert stored == {"illegal-action": 8, "normal": 4}
+
+
+def test_void_matches_are_not_counted_as_failures_of_agents() -> None:
+    spec = load_spec(SPEC)
+    stage, (first, second) = MatchRunner(spec), Schedule(spec).take(2)
+    with Progress(spec.boards, 6, io.StringIO()) as progress:
+        progress.note(PlayedMatch(*first, stage.play(first)._replace(termination="void")))
+        progress.note(PlayedMatch(*second, stage.play(second)._replace(termination="timeout", seat=0)))
+        assert progress.line().endswith(" left, 1 failed, 1 void")
+
+
+def test_a_shard_counts_only_its_own_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """About a third of 600 matches belong to the first of three shards; how many exactly is known when all are looked up."""
+    monkeypatch.setattr("arena.tournament.queue.MATCHES_PER_LOOKUP", 60)
+    spec = load_spec({**SPEC, "rounds": 300})
+    own = sum([Shard(1, 3).has(one.match_id(spec)) for one in Schedule(spec).take(600)])
+    stage, lines = MatchRunner(spec), []
+    with Progress(spec.boards, spec.size, io.StringIO()) as progress, Store.open(tmp_path / "some.db", write=True) as store:
+        store.begin(Run.of(spec))
+        feed = MatchQueue(spec, store, Shard(1, 3))
+        progress.share = feed.share
+        while batch := feed.take(1):
+            lines.append(progress.line())
+            record = stage.play(batch[0])
+            feed.finish(batch[0], record)
+            progress.note(PlayedMatch(*batch[0], record))
+        lines.append(progress.line())
+    sizes = [re.match(r"(\d+)/(~?)(\d+) matches", line) for line in lines]
+    assert all(size is not None and int(size[1]) == count for count, size in enumerate(sizes))
+    assert [abs(int(size[3]) - own) < 60 for size in sizes if size is not None] == [True] * (own + 1)
+    assert sizes[0] is not None
+    assert sizes[0][2] == "~"
+    assert lines[-1].startswith(f"{own}/{own} matches")
 
 
 def test_the_line_shows_the_current_number_of_workers() -> None:

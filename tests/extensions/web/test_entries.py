@@ -19,8 +19,10 @@ from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 from arena.results.stored_tallies import tallies_of
 from arena.schedule.board_info import BoardInfo
+from arena.schedule.runner import MatchRunner
 from arena.spec import load_spec
-from arena.store import Store
+from arena.store import Run, Store
+from arena.tournament.queue import MatchQueue
 from arena_pairings.sprt import forecast
 from arena_web.live import RunState, Watcher, expected_total, limits_text, run_state
 from arena_web.requests import Requests
@@ -188,6 +190,28 @@ def test_a_complete_shard_is_finished(tmp_path: Path) -> None:
     assert any(remark.startswith("Shard 1 of 2 is complete") for remark in shown["remarks"])
     assert "in shard 1/2" in shown["verdict"]
     assert (printed["finished"], printed["size"], printed["shard"]) == (False, 40, "1/2")
+
+
+def test_the_pace_of_a_resumed_run_counts_only_new_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent joins a run of 80 matches. The 80 are on the boards at once, and 4 new ones within the next 4 s: 1 a second."""
+    path, values = tmp_path / "cup.db", {"game": "tic-tac-toe", "rounds": 40, "seed": 1}
+    run({**values, "agents": ["random", "greedy"]}, store=path)
+    spec = load_spec({**values, "agents": ["random", "greedy", {"agent": "random", "label": "late"}]})
+    stage, clock = MatchRunner(spec), [100.0]
+    monkeypatch.setattr("arena_web.live.monotonic", lambda: clock[0])
+    monkeypatch.setattr("arena_web.live.Store.is_held", lambda _: True)
+    watcher = Watcher(path)
+    with Store.open(path, write=True) as store:
+        store.begin(Run.of(spec))
+        assert (watcher._read()["done"], watcher._read()["pace"]) == (0, None)
+        feed = MatchQueue(spec, store)
+        for _ in range(4):
+            (one,) = feed.take(1)
+            feed.finish(one, stage.play(one))
+        store.flush()
+        clock[0] += 4
+        told = watcher._read()
+    assert (told["state"], told["done"], told["total"], told["pace"]) == ("running", 84, 240, 1.0)
 
 
 def test_the_length_of_a_sequential_test_is_forecast(tmp_path: Path) -> None:
