@@ -219,6 +219,11 @@ class Format(Configured, ABC):
 
     If the spec says `rank: returns`, or the game is not zero-sum, the board is ranked by the mean return instead.
     """
+    order_version: ClassVar[int] = 1
+    """Raise this number if a new version of the format yields the same matches in another order.
+
+    Matches that a store has from the old version then get their places in the new order, and are not played again.
+    """
     sequential_test: Mapping[str, Any] | None = None
     """The sequential test (SPRT) of a board with two entries: `elo0`, `elo1`, `alpha`, `beta` and `model`; None without one."""
 

@@ -38,7 +38,12 @@ class Deals:
 
     def order(self, matches: Iterable[Scheduled]) -> list[Scheduled]:
         """Return the matches in an order in which those with the same seats follow each other."""
-        return sorted(matches, key=lambda one: (one.board, one.pairing.seats if one.board in self._boards else ()))
+        first: dict[tuple[int, tuple[int, ...]], int] = {}
+
+        def place(one: Scheduled) -> int:
+            return first.setdefault((one.board, one.pairing.seats if one.board in self._boards else ()), len(first))
+
+        return sorted(matches, key=place)
 
     def may_play(self, scheduled: Scheduled, worker: object) -> bool:
         """Return whether a worker may play a match. From then on, no other worker may play matches with the same deal."""

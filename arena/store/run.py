@@ -289,7 +289,8 @@ def _schedule(board: Board) -> list[Any]:
     moves = [seat.limits.moves for seat in board.seats]
     adjudication = [] if board.adjudication is None else [board.adjudication.identity]
     seats = [seat.identity for seat in board.seats]
-    return [where, format_.name, make_plain(settings(format_)), asdict(board.field), seats, moves, *adjudication]
+    order = [] if format_.order_version == 1 else [["order", format_.order_version]]
+    return [where, format_.name, make_plain(settings(format_)), asdict(board.field), seats, moves, *adjudication, *order]
 
 
 def row_of(run: Run) -> tuple[Any, ...]:

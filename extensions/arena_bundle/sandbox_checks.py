@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -124,7 +124,7 @@ class SandboxChecks:
             raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
         if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
             raise HostFailed("an answer from the sandbox does not match the boards of the bundle")
-        self._declared = found.boards
+        self._declared, self._follows = found.boards, found.follows
         recorded: dict[str, set[str]] = {}
         for fingerprint in self._last.plugins.values():
             for part, digest in fingerprint.hashes.items():
@@ -189,19 +189,26 @@ class SandboxChecks:
             self._follow_rules(host)
         return True
 
+    def _find_key(self, place: Sequence[Any]) -> Any:
+        """Return what finds a match in the schedule: its number if the schedule depends on results, or else its round and seats.
+
+        The order of a schedule that does not depend on results proves nothing, and may differ between versions of arena.
+        """
+        number, board, turn, seats = place
+        return number if self._follows[board] else (board, turn, *seats)
+
     def _check_schedule(self, host: SandboxedHost, *, ids: bool = True) -> None:
         """Compare the places of all matches with the schedule of the spec, and their ids, too, if `ids` is true."""
         end = perf_counter() + ANSWER_SECONDS + SECONDS_PER_MATCH * self._verdict.matches
         taken, most = 0, sum(sheet.size for sheet in self._last.boards)
         with Store.open(self._store) as store:
-            places = {
-                number: ([number, board, turn, [int(seat) for seat in seats.split(",")]], key)
-                for number, board, turn, seats, key in store.query(
-                    "SELECT p.number, p.board, p.round, p.seats, lower(hex(r.id)) "
-                    "FROM place p JOIN record r ON r.number = p.record"
-                )
-            }
-            complete, count = True, len(places)
+            places = defaultdict[Any, list[tuple[list[Any], str]]](list)
+            for number, board, turn, seats, key in store.query(
+                "SELECT p.number, p.board, p.round, p.seats, lower(hex(r.id)) FROM place p JOIN record r ON r.number = p.record"
+            ):
+                place = [number, board, turn, [int(seat) for seat in seats.split(",")]]
+                places[self._find_key(place)].append((place, key))
+            complete, count = True, sum(map(len, places.values()))
             while complete and (places or self._last.ended is not None):
                 batch = host.ask(Taken, "take")
                 if not batch.matches:
@@ -212,24 +219,27 @@ class SandboxChecks:
                 results: list[Any] = []
                 for match in batch.matches:
                     place, key = list(match[:4]), match[4]
-                    known = places.pop(match[0], None)
-                    if known is None:
+                    where = self._find_key(place)
+                    if where not in places:
                         if self._last.ended is not None:
                             raise Contradiction(f"match {place[0]} of the schedule is missing: {abbreviate(place)}")
                         complete = complete and self._last.boards[match[1]].exact
                         results.append([None, None, None, None])
                         continue
-                    if known[0] != place or (ids and key not in (None, known[1])):
+                    known, identity = places[where].pop(0)
+                    if not places[where]:
+                        del places[where]
+                    if known[1:] != place[1:] or (ids and key not in (None, identity)):
                         raise Contradiction(
-                            f"match {known[1]} is not match {place[0]} of the schedule, which the spec determines: expected "
+                            f"match {identity} is not match {place[0]} of the schedule, which the spec determines: expected "
                             f"{abbreviate((*place, key))}"
                         )
-                    facts = store.has([known[1]])[known[1]]
+                    facts = store.has([identity])[identity]
                     results.append([facts.returns, facts.play_hash, facts.adjusted, facts.loser])
                 host.ask(Told, "tell", results=results)
-                self._line.show(f"{count - len(places):,} of {count:,} places compared with the schedule")
+                self._line.show(f"{min(taken, count):,} of {count:,} places compared with the schedule")
         if places and complete:
-            raise Contradiction(f"match {next(iter(places.values()))[1]} is not in the schedule of the spec")
+            raise Contradiction(f"match {next(iter(places.values()))[0][1]} is not in the schedule of the spec")
         text = "the schedule is complete: no match was added or dropped"
         if complete and self._last.ended is not None and text not in self._verdict.shown:
             self._verdict.shown.append(text)

@@ -19,7 +19,7 @@ from shutil import copy
 from tempfile import TemporaryDirectory
 from typing import TypedDict
 
-from arena.schedule.schedule import Schedule
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 
 FOLDER = Path(__file__).parent
@@ -40,6 +40,11 @@ class GoldenMatch(TypedDict):
     id: str
 
 
+def find_place(match: Scheduled) -> tuple[object, ...]:
+    """Return the place of a match in an order that depends on no order of play: by round, then by its entries, then by seats."""
+    return match.board, match.pairing.round, sorted(match.pairing.seats), match.pairing.seats
+
+
 def schedule() -> list[GoldenMatch]:
     """Return the first matches of every board, and each later match in which an entry plays for the first time on the board."""
     found: list[GoldenMatch] = []
@@ -47,7 +52,7 @@ def schedule() -> list[GoldenMatch]:
         spec = load_spec(FOLDER / name)
         seen: set[tuple[int, int]] = set()
         listed = [0] * len(spec.boards)
-        for match in sorted(Schedule(spec).take(spec.size), key=lambda one: one.number):  # not in the order of play
+        for match in sorted(Schedule(spec).take(spec.size), key=find_place):
             new = {(match.board, entry) for entry in match.pairing.seats} - seen
             if not new and listed[match.board] >= PLAIN_MATCHES_PER_BOARD:
                 continue

@@ -242,7 +242,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         (newer, "store version 99, here 3"),
         (
             older,
-            r"before the first release of arena, or its header is damaged \(store version 1, here 3\); move it away",
+            r"before the first release of arena, or its header is damaged \(store version 1, here 3\); move",
         ),
         (tmp_path / "missing.db", "no store was found"),
         (tmp_path, "no store was found"),

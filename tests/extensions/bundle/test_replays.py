@@ -15,8 +15,10 @@ import pytest
 
 from arena.api.run import Fingerprint
 from arena.api.spec import load_spec
+from arena.formats import RoundRobin
 from arena_bundle.layout import read_line
 from tests.conftest import library_folders
+from tests.core.formats.test_balance import first_entry_first
 from tests.extensions.bundle.conftest import call, pack, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, drop_match, edit_record, exchange_plugin, reprint
 
@@ -221,6 +223,23 @@ def test_the_schedule_of_a_sequential_test_is_checked(tmp_path: Path, capsys: py
     code, verdict = verdict_on(write(tmp_path / "less.arena", files), capsys, "--replay", "5")
     assert code == 1
     assert "of the schedule is missing" in verdict["contradictions"][0]
+
+
+def test_the_order_of_a_schedule_may_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bundle was made by a version that played the pairs in another order. A replaced match is noticed nevertheless."""
+    with monkeypatch.context() as before:
+        before.setattr(RoundRobin, "schedule", first_entry_first)
+        out = pack(play(tmp_path, "game: tic-tac-toe\nrounds: 4\nagents: [random, greedy, lookahead, type-a]\n"))
+    code, verdict = verdict_on(out, capsys, "--replay", "5")
+    assert (code, verdict["contradictions"]) == (0, [])
+    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
+    files = read(out)
+    edit_record(files, lambda one: one["places"][0].__setitem__(2, 3))  # the first match of the first round, as one of the last
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "other.arena", files), capsys, "--replay", "5")
+    assert code == 1
 
 
 @pytest.fixture
