@@ -50,8 +50,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
         _read_format(reading, reading.stand_ins[0])
     check_view(reading, boards, labelled)
     _note_shared_deals(reading, boards)
-    if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
-        reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
+    _check_used(reading, rules, boards)
     return boards
 
 
@@ -259,6 +258,8 @@ def _ponders(reading: SpecReader) -> bool:
     return bool(reading.values.get("pondering"))
 
 
+DEFAULT_FORMATS = ("round-robin", "benchmark")
+"""The formats of boards for several seats, and for one."""
 FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
 """Options of formats that a spec may also have at its top level."""
 
@@ -271,21 +272,41 @@ def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, 
             continue
         if name in options:
             reading.faults.add((name,), "given twice, here and in format; leave one of them out", key=True)
-        elif name not in known:
-            reading.faults.add((name,), f"the format {kind.name} has no {name}", key=True)
-        else:
+        elif name in known:
             options[name] = reading.values[name]
+        elif not reading.several:
+            reading.faults.add((name,), f"the format {kind.name} has no {name}", key=True)
     return options
 
 
-def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
-    given = reading.values.get("format") or ("benchmark" if rules.alone else "round-robin")
+def _find_format(reading: SpecReader, rules: Rules) -> tuple[type[Format] | None, Mapping[str, Any]]:
+    """Return the class of the format of a board, and the values of `format`. The class is None if there is no such format.
+
+    If the spec lists several games, boards that `format` does not fit have the default format.
+    """
+    default = DEFAULT_FORMATS[rules.alone]
+    given = reading.values.get("format") or default
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
     if not isinstance(values.get("name"), str):
         reading.faults.add(("format",), "expected a name, as in {name: round-robin}")
-        return None
+        return None, values
     path: Path = ("format",) if isinstance(given, str) else ("format", "name")
     kind = reading.known(reading.registry.format, values["name"], path)
+    if kind is None or (kind.kind == "puzzle") == rules.alone:
+        return kind, values
+    if reading.several:
+        if kind.name not in DEFAULT_FORMATS:
+            reading.note(f"{rules.name} is played in the format {default}, because {kind.name} is not for it")
+        return reading.registry.format(default), {"name": default}
+    kin = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
+    fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.alone]
+    message = f"{kind.name} is not for a {kin} such as {rules.name}; expected {listing(sorted(fitting), 'or')}"
+    reading.faults.add(path, message)
+    return None, values
+
+
+def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
+    kind, values = _find_format(reading, rules)
     if kind is None:
         return None
 
@@ -295,10 +316,26 @@ def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
 
     options = Parameters(kind).validate(_read_options(reading, kind, values), ("format",), report)
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
-    if made is not None and (made.kind == "puzzle") != rules.alone:
-        kin = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
-        fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.alone]
-        message = f"{made.name} is not for a {kin} such as {rules.name}; expected {listing(sorted(fitting), 'or')}"
-        reading.faults.add(path, message)
-        return None
     return made
+
+
+def _check_used(reading: SpecReader, rules: Sequence[Rules], boards: Sequence[Board]) -> None:
+    """In a spec with several games, note a fault for each key that no board uses. With one game, its board has noted it."""
+    if not reading.several or not boards:
+        return
+    if reading.values.get("adjudicate") and not any(board.adjudication for board in boards):
+        reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
+    if reading.values.get("openings") is not None and all(rule.puzzle for rule in rules):
+        reading.faults.add(("openings",), "all games of the spec are puzzles; openings are for games", key=True)
+    if len(boards) < len(rules):
+        return
+    kinds = {board.format.name: type(board.format) for board in boards}
+    given = reading.values.get("format")
+    name = given if isinstance(given, str) else (given or {}).get("name")
+    if name is not None and name not in kinds:
+        path: Path = ("format",) if isinstance(given, str) else ("format", "name")
+        reading.faults.add(path, f"{name} fits none of the games of the spec; expected {listing(sorted(kinds), 'or')}")
+    for option in FORMAT_OPTIONS:
+        if reading.values.get(option) is not None and not any(option in parameters_of(kind) for kind in kinds.values()):
+            formats = f"format {next(iter(kinds))} has" if len(kinds) == 1 else f"formats {listing(sorted(kinds), 'and')} have"
+            reading.faults.add((option,), f"the {formats} no {option}", key=True)

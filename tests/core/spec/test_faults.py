@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from arena import Spec, SpecError
 from arena.spec import load_spec
@@ -456,6 +457,39 @@ def test_a_repeated_board_is_refused(faults: Any) -> None:
 def test_entries_that_are_equal_on_a_board_are_refused(faults: Any) -> None:
     found = faults("games: [tic-tac-toe, sliding-tiles]\nagents: [random, greedy, {agent: greedy, heuristic: open-lanes}]\n")
     assert any("is the same as" in fault and "agents[2]" in fault for fault in found)
+
+
+@pytest.mark.parametrize(
+    ("keys", "formats"),
+    [
+        ("orders: rotations\n", [("round-robin", "rotations"), ("benchmark", None)]),
+        ("format: {name: round-robin, orders: rotations}\n", [("round-robin", "rotations"), ("benchmark", None)]),
+        ("format: gauntlet\nchallengers: 1\norders: rotations\n", [("gauntlet", "rotations"), ("benchmark", None)]),
+        ("format: benchmark\norders: rotations\n", [("round-robin", "rotations"), ("benchmark", None)]),
+        ("openings: {plies: 2}\n", [("round-robin", "all"), ("benchmark", None)]),
+    ],
+)
+def test_keys_of_a_format_count_for_the_boards_that_they_fit(keys: str, formats: list[Any]) -> None:
+    spec = load_spec(yaml.safe_load(f"games: [tic-tac-toe, sliding-tiles]\n{TWO}{keys}"))
+    assert [(board.format.name, getattr(board.format, "orders", None)) for board in spec.boards] == formats
+    gauntlet = "sliding-tiles is played in the format benchmark, because gauntlet is not for it"
+    assert [note for note in spec.notes if "is played in" in note] == ([gauntlet] if "gauntlet" in keys else [])
+
+
+@pytest.mark.parametrize(
+    ("games", "keys", "says"),
+    [
+        ("tic-tac-toe, sliding-tiles", "challengers: 2\n", "3:1: challengers: the formats benchmark and round-robin have no"),
+        ("tic-tac-toe, sliding-tiles", "format: swiss\norders: all\n", "4:1: orders: the formats benchmark and swiss have no"),
+        ("sliding-tiles, pancake", "orders: all\n", "3:1: orders: the format benchmark has no orders"),
+        ("sliding-tiles, pancake", "format: swiss\n", "3:9: format: swiss fits none of the games of the spec; expected bench"),
+        ("tic-tac-toe, nim", "format: benchmark\n", "3:9: format: benchmark fits none of the games of the spec; expected round"),
+        ("sliding-tiles, pancake", "openings: {plies: 2}\n", "3:1: openings: all games of the spec are puzzles"),
+    ],
+)
+def test_a_key_that_counts_for_no_board_is_a_fault(faults: Faults, games: str, keys: str, says: str) -> None:
+    (found,) = faults(f"games: [{games}]\n{TWO}{keys}")
+    assert str(found).startswith(f"cup.yaml:{says}")
 
 
 @pytest.mark.parametrize(
