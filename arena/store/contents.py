@@ -1,6 +1,5 @@
 """The contents of a store: its runs and its records. Each of them is checked against its hash when it is read."""
 
-import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
-from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Database, explain_error, is_damage
+from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Database, describe_rescue, explain_error, is_damage
 from arena.store.recovery import UNREADABLE, name_run, recover
 from arena.store.rows import PLACE, RECORD, cells_to_digest, check_cells, check_place, record_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, Run, run_of_row
@@ -302,8 +301,4 @@ def describe_damage(path: Path, names: Sequence[str]) -> StoreDamaged:
     what = listing(named)
     several = len(named) > 1 or named[0].startswith("the counts")
     fault = "have changed since they were written" if several else "has changed since it was written"
-    name = shlex.quote(str(path))
-    return StoreDamaged(
-        f"{path} is damaged: {what} {fault}; "
-        f"`arena check {name}` lists what is damaged, `arena export --sound {name}` writes the rest"
-    )
+    return StoreDamaged(f"{path} is damaged: {what} {fault}; {describe_rescue(path)}")

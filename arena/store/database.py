@@ -86,8 +86,7 @@ def _refuse_empty(place: Path, *, new: bool = False) -> None:
     found = check_side_file(log)
     if found is not None and found.st_size:
         raise StoreDamaged(
-            f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both files: "
-            f"`arena check {quote(str(place))}` shows what can be recovered"
+            f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both files; {describe_rescue(place)}"
         )
     if not new:
         raise StoreError(
@@ -126,14 +125,14 @@ def _check(place: Path, connection: Connection) -> None:
         kind = StoreError if fit.words else StoreDamaged  # with the tables of this version, the number itself may be wrong
         raise kind(
             f"{place} {writer}, or its header is damaged (store version {version}, here {VERSION}); {remedy}. "
-            f"If it is damaged, `arena check {quote(str(place))}` shows what can be recovered"
+            f"If it is damaged, {describe_rescue(place)}"
         )
     if application != APPLICATION:
         fit = Fit("its header is not valid", is_damage=True)
     if fit.words:
         kind = StoreDamaged if fit.is_damage else StoreError
         said = "is damaged" if fit.is_damage else "is not a valid store"
-        raise kind(f"{place} {said}: {fit.words}; `arena export --sound` writes the matches with valid hashes")
+        raise kind(f"{place} {said}: {fit.words}; {describe_rescue(place)}")
     connection.execute("PRAGMA temp_store = MEMORY")
 
 
@@ -210,6 +209,12 @@ def is_damage(error: BaseException | None) -> bool:
     return isinstance(error, DATABASE_ERRORS) and not name.startswith(NO_DAMAGE)
 
 
+def describe_rescue(path: Path) -> str:
+    """Return how to find out what is damaged in a file, and how to save the rest of it. Every message about damage ends so."""
+    name = quote(str(path))
+    return f"`arena check {name}` lists what is damaged, `arena export --sound {name}` writes the rest"
+
+
 def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connection: Connection | None = None) -> StoreError:
     """Return a StoreError for an error from SQLite. Its message says what is wrong and how to correct it.
 
@@ -231,7 +236,7 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name == "SQLITE_TOOBIG":
         return StoreError(f"{path}: a row has more than {MAX_CELL_BYTES >> 20} MiB; arena never writes such a row")
     if name.startswith("SQLITE_CORRUPT") or not name:  # no name: a text is not UTF-8
-        return StoreDamaged(f"{path} is damaged: {error}; `arena check` lists what is damaged")
+        return StoreDamaged(f"{path} is damaged: {error}; {describe_rescue(path)}")
     if name == "SQLITE_NOTADB":
         return StoreError(f"{path} is not a store: {error}; move it away, or choose another store")
     return StoreError(f"{path}: {error}")

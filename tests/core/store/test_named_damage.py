@@ -64,6 +64,25 @@ def test_the_verb_agrees_with_the_number_of_parts(names: list[str], sentence: st
     assert sentence in str(describe_damage(Path("cup.db"), names))
 
 
+def test_every_message_about_damage_ends_with_the_way_to_the_rest(tmp_path: Path) -> None:
+    """Each byte of the header of the file, and of the end of its first page, is changed in turn."""
+    whole, path = tmp_path / "whole.db", tmp_path / "my cup.db"
+    arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=whole)
+    way = f"`arena check '{path}'` lists what is damaged, `arena export --sound '{path}'` writes the rest"
+    said = []
+    for place in [*range(16, 112), *range(PAGE_BYTES - 40, PAGE_BYTES)]:
+        data = bytearray(whole.read_bytes())
+        data[place] ^= 0xFF
+        path.write_bytes(data)
+        try:
+            Leaderboard.load(path)
+        except StoreDamaged as error:
+            said.append(str(error))
+    assert len(said) > 20
+    assert any("database disk image is malformed" in one for one in said)
+    assert [one for one in said if not one.endswith(way)] == []
+
+
 def test_several_stores_are_checked_in_one_call(
     damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
