@@ -59,7 +59,8 @@ def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool 
     _check_options(sources)
     there = target.exists()
     if there and not any(one.exists() and target.samefile(one) for one in sources):
-        raise StoreError(f"{target} already exists; list it among the stores to merge, or choose another file")
+        again = f"arena merge {quote(out := str(target))} {quote(out)} {' '.join([quote(str(one)) for one in sources])}"
+        raise StoreError(f"{target} already exists; add the stores to it with `{again}`, or choose another file")
     part = target.with_name(f"{target.name}.part")
     with Store.lock(target):
         with suppress(OSError):
