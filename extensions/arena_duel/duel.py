@@ -241,6 +241,8 @@ def _find_best(options: DuelOptions, files: Sequence[Path], several: Mapping[str
 def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     options = _recall(options, file)
     now = current_version(file)
+    if not options.quiet:
+        say(f"loading {options.files[0]}")
     description = describe_file(now, file, options.plugins)
     agent = agent_of(description, file, options.agent)
     folder = folder_of(file, agent, options.folder)
@@ -253,7 +255,10 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
         if options.game is not None:  # the next duel uses the same game by default
             game, _ = game_of(load(plugins), description, agent, options.game, options.parameters)
             folder.remember(game, asked)
-        return _report_nothing(options, new, past.why, out)
+        _report_nothing(options, new, past.why or f"{options.files[0]} has the same code as {new.told}", out)
+        return 0
+    if not options.quiet:
+        say(f"{new.told} is kept")
     registry = load(plugins)
     game, others = game_of(registry, description, agent, options.game, options.parameters)
     plies = choose_plies(registry, game) if options.plies is None else options.plies
@@ -261,9 +266,10 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     spec = terms.spec(new, old)
     place = store_of(folder, spec, new, old)
     folder.remember(game, asked)
-    if past.why and place.exists():  # under other conditions, the same code may play again
-        _report_nothing(options, new, past.why, out)
-        return _judge(_find_duel(folder, place)) if options.exit_code else 0
+    before = next((one for one in past_duels(folder) if Path(one.store) == place), None)
+    if options.against is None and before is not None and before.ended is not None:
+        _report_nothing(options, new, f"this is the same code as {new.told}, which has already played", out)
+        return _judge(before) if options.exit_code else 0
     if not options.quiet:
         more = f"; --game can also be {', '.join(others)}" if others else ""
         say(f"{agent}: {new.told} against {old.told} at {game['name']}{more}")
@@ -313,19 +319,17 @@ def _recall(options: DuelOptions, file: Path) -> DuelOptions:
     return options
 
 
-def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: IO[str]) -> int:
-    """Report that there is nothing to play, suggest a next step, and return the exit code."""
-    reason = why or f"{options.files[0]} has the same code as {current.told}"
+def _report_nothing(options: DuelOptions, current: KeptVersion, reason: str, out: IO[str]) -> None:
+    """Report that there is nothing to play, and suggest a next step."""
     if options.style == "json":
         print(json.dumps(None), file=out)
         say(reason)
-        return 0
+        return
     print(
         f"{current.told} is kept in {current.file.parent}.\nNothing was played: {reason}. "
         "Change the agent and run the command again, or choose another version with --against.",
         file=out,
     )
-    return 0
 
 
 def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) -> Sequence[str]:

@@ -71,13 +71,13 @@ def load_terms(keys: Mapping[str, Any], plugins: Sequence[str], options: Mapping
 
 def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersion) -> Path:
     """Return the path for the store of a duel. If a duel with the same conditions has begun already, this is its store; otherwise
-    it is new.
+    it is new. A store without a run is left from an interrupted start, and is used.
     """
     wanted = Run.of(spec).hash
     for _, one, other, place in folder.stores():
         if (one, other) == (new.number, old.number):
             with suppress(StoreError), Store.open(place) as store:
-                if store.last().hash == wanted:
+                if not store.runs() or store.last().hash == wanted:
                     return place
     return folder.store(new, old)
 

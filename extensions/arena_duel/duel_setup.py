@@ -34,9 +34,7 @@ MAX_TRIED_MOVES = 100
 
 @dataclass(frozen=True, slots=True)
 class PastVersion:
-    """The version to play against, or None. If there is no earlier version, or if the code has played against it before, `why`
-    says so.
-    """
+    """The version to play against, or None. If there is no earlier version, `why` says so."""
 
     version: KeptVersion | None
     why: str = ""
@@ -91,7 +89,7 @@ def _measure_length(game: Game, rng: Random) -> int:
 
 def past_version(folder: VersionFolder, file: Path, code: str, against: str | None, *, allow_new: bool = False) -> PastVersion:
     """Return the version to play against: `against` if it is given; otherwise, the last other version that has played; otherwise,
-    the version in the last commit.
+    the last other version that is kept; otherwise, the version in the last commit.
 
     If `allow_new` is true, the file may be missing in the revision `against`; then there is no earlier version.
     """
@@ -105,16 +103,13 @@ def past_version(folder: VersionFolder, file: Path, code: str, against: str | No
             names = ", ".join([one.name for one in folder.versions()])
             raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
     duels = past_duels(folder)
-    if duels:
-        own = [one for one in duels if one.new.code == code]
-        # The last version that has played before this one, even if --against has named other opponents since then.
-        before = next((one.new for one in reversed(duels) if one.new.code != code), None) or own[0].old
-        if any(one.old.code == before.code and one.ended is not None for one in own):
-            return PastVersion(before, f"this is the same code as {own[-1].new.told}, which has already played")
-        return PastVersion(before)
-    kept = folder.versions()
-    if kept:
-        return PastVersion(kept[-1], "")
+    # The last version that has played before this one, even if --against has named other opponents since then. A start that was
+    # interrupted leaves a copy of its version, and perhaps a store without games; neither makes it an earlier version.
+    played = [one.new for one in duels if one.new.code != code and one.games]
+    played = played or [one.old for one in duels if one.new.code == code][:1]
+    earlier = played or [one for one in folder.versions() if one.code != code]
+    if earlier:
+        return PastVersion(earlier[-1])
     try:
         return PastVersion(_keep(folder, file, f"{GIT}HEAD"))
     except RevisionError as error:

@@ -14,6 +14,7 @@ from typing import Any
 from arena import ArenaError
 from arena.api.cli import read_own_file
 from arena.api.spec import PluginPlace
+from arena.api.store import write_whole
 from arena_isolation.versions import MARK, PluginVersion, files_of, moved_path, version_beside
 
 _KEPT = re.compile(r"(\d+)-([0-9a-f]{32})")
@@ -114,7 +115,7 @@ class VersionFolder:
         """Store the game and the plugins of a duel for the next one. Paths of files are relative to this folder."""
         names = [os.path.relpath(name, self.path) if PluginPlace(name).is_file else name for name in plugins]
         text = json.dumps({"game": dict(game), "plugins": names}, indent=2)
-        (self.path / TERMS).write_text(f"{text}\n")
+        write_whole(self.path / TERMS, f"{text}\n".encode())
 
     def recall(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the game and the plugins of the last duel; both are empty before the first duel.

@@ -1,29 +1,35 @@
 """`arena duel` compares an edited agent with its last version until a test decides, and keeps the history."""
 
 import json
+import os
 import random
 import re
 import sqlite3
 import subprocess
+import sys
+from collections.abc import Iterator
 from contextlib import closing
 from math import exp
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, rmtree
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from arena import Pairing, load_plugins, play
+from arena import Pairing, Spec, load_plugins, play
+from arena.api.run import Monitor, RunSettings, play_tournament
+from arena.api.spec import load_spec
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
 from arena.store import Store
 from arena.tournament.results import PlayedMatch
-from arena_duel import duel_setup
+from arena_duel import duel as duel_module, duel_setup
 from arena_duel.decision_limits import DurationForecast
 from arena_duel.duel import DuelOptions
 from arena_duel.duel_history import PastDuel
+from arena_duel.duel_match import DuelTerms
 from arena_duel.duel_setup import agent_of, choose_plies, game_of, past_version
 from arena_duel.llr_curve import LEVELS, frame
 from arena_duel.version_folder import KeptVersion, VersionFolder, current_version
@@ -461,7 +467,7 @@ def test_the_next_opponent_is_the_last_version_that_played(tmp_path: Path, monke
     versions = [KeptVersion(number, f"code {number}", tmp_path, "edge.py", "") for number in range(1, 6)]
 
     def play(*pairs: tuple[int, int]) -> list[SimpleNamespace]:
-        return [SimpleNamespace(new=versions[new - 1], old=versions[old - 1], ended="now") for new, old in pairs]
+        return [SimpleNamespace(new=versions[new - 1], old=versions[old - 1], ended="now", games=2) for new, old in pairs]
 
     def find(code: str) -> int | None:
         found = past_version(VersionFolder(tmp_path, "edge.py"), tmp_path / "edge.py", code, None).version
@@ -476,3 +482,125 @@ def test_the_next_opponent_is_the_last_version_that_played(tmp_path: Path, monke
     ):
         monkeypatch.setattr(duel_setup, "past_duels", lambda folder, duels=duels: duels)
         assert find(code) == expected
+
+
+WRITING_EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.chmod", "sqlite3.connect"}
+interruption: dict[str, Any] = {"folder": None, "at": 0, "writes": 0}
+
+
+def _interrupt(event: str, args: tuple[Any, ...]) -> None:
+    """Raise KeyboardInterrupt instead of write number `at` to the folder of the duels."""
+    folder = interruption["folder"]
+    if folder is None or event not in WRITING_EVENTS or str(folder) not in str(args[0]):
+        return
+    if event == "open" and not args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        return
+    interruption["writes"] += 1
+    if interruption["writes"] == interruption["at"]:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def _hook() -> None:
+    """Add the audit hook, which cannot be removed; it is idle while `folder` is None."""
+    sys.addaudithook(_interrupt)
+
+
+@pytest.fixture
+def duels(_hook: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Return the names of the duels that are played. The file of the agent is described without being loaded, and a duel is a run
+    of two built-in agents.
+    """
+    played: list[str] = []
+
+    def play(spec: Spec, place: Path, _workers: int, *, quiet: bool) -> int:
+        played.append(spec.name)
+        play_tournament(spec, place, RunSettings(workers=1), Monitor())
+        return 2
+
+    def spec(self: DuelTerms, new: KeptVersion, old: KeptVersion) -> Spec:
+        test = {"sprt": {"elo0": self.elo[0], "elo1": self.elo[1]}}
+        agents = [{"agent": "random", "label": f"edge {one.name}"} for one in (new, old)]
+        keys = {"game": self.game, "format": {"name": "head-to-head", "test": test}, "rounds": 2, "agents": agents}
+        return load_spec({**keys, "name": f"{new.name} against {old.name}"})
+
+    described = Description({"edge": EDGE}, frozenset(), frozenset(), frozenset())
+    monkeypatch.setattr(duel_module, "describe_file", lambda *_: described)
+    monkeypatch.setattr(duel_module, "play_duel", play)
+    monkeypatch.setattr(DuelTerms, "spec", spec)
+    yield played
+    interruption["folder"] = None
+
+
+FEW = ("duel", "edge.py", "--game", "tic-tac-toe", "--exit-code")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("kept", "imports"), [(1, "import part_of_edge"), (2, "from package_of_edge import part")])
+def test_an_interrupted_start_loses_nothing(
+    kept: int, imports: str, duels: list[str], tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command is interrupted before each of its writes in turn. The same command then plays the same versions."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "part_of_edge.py").write_text("X = 0")
+    (tmp_path / "package_of_edge").mkdir()
+    for name in ("__init__", "part"):
+        (tmp_path / "package_of_edge" / f"{name}.py").write_text("X = 0")
+    for number in range(kept):
+        write(tmp_path, GOOD, before=f"x = {number}")
+        invoke(*FEW)
+    write(tmp_path, GOOD, before=f"{imports}\nx = {kept}")
+    copytree(tmp_path / "duel-edge", tmp_path / "before")
+    expected = f"v{kept + 1} against v{kept}"
+    interrupted = 0
+    for at in range(1, 100):
+        rmtree(tmp_path / "duel-edge")
+        copytree(tmp_path / "before", tmp_path / "duel-edge")
+        duels.clear()
+        interruption.update(folder=tmp_path / "duel-edge", at=at, writes=0)
+        code = invoke(*FEW).returncode
+        interruption["folder"] = None
+        if interruption["writes"] < at:
+            assert duels == [expected]
+            break
+        assert code == 130
+        interrupted += 1
+        assert invoke("duel", "edge.py", "--history").returncode == 0
+        again = invoke(*FEW)
+        assert (again.returncode, duels[-1:]) == (5, [expected]), (at, again.stdout, again.stderr)
+        assert re.search(rf"^loading edge\.py$(.|\n)*^v{kept + 1} \(.*\) is kept$", again.stderr, re.MULTILINE)
+        assert len(list((tmp_path / "duel-edge").glob("*.db"))) == kept
+        assert [one.number for one in VersionFolder(tmp_path / "duel-edge", "edge.py").versions()] == list(range(1, kept + 2))
+    assert interrupted > 10
+
+
+@pytest.mark.process
+def test_an_interrupted_duel_continues_after_one_under_other_conditions(duels: list[str], tmp_path: Path, invoke: Arena) -> None:
+    """A duel with `--elo 0 50` is finished. Another one with `--elo 0 10` has begun, and the same command continues it."""
+    for number in range(2):
+        write(tmp_path, GOOD, before=f"x = {number}")
+        invoke(*FEW, "--elo", "0", "50")
+    assert "Nothing was played: this is the same code as v2 " in invoke(*FEW, "--elo", "0", "50").stdout
+    invoke(*FEW, "--elo", "0", "10")
+    with closing(sqlite3.connect(tmp_path / "duel-edge" / "002-v2-v1.db")) as connection:
+        connection.execute("UPDATE run SET ended = NULL")
+        connection.commit()
+    invoke(*FEW, "--elo", "0", "10")
+    assert duels == ["v2 against v1"] * 3
+    assert len(list((tmp_path / "duel-edge").glob("*.db"))) == 2
+
+
+@pytest.mark.process
+def test_a_version_without_a_game_is_no_opponent(duels: list[str], tmp_path: Path, invoke: Arena) -> None:
+    """The duel of v3 was stopped before its first game, so v4 plays against v2."""
+    for number in range(3):
+        write(tmp_path, GOOD, before=f"x = {number}")
+        invoke(*FEW)
+    with closing(sqlite3.connect(tmp_path / "duel-edge" / "002-v3-v2.db")) as connection:
+        for table in ("place", "detail", "record"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.execute("UPDATE run SET ended = NULL")
+        connection.commit()
+    write(tmp_path, GOOD, before="x = 3")
+    invoke(*FEW)
+    assert duels[-1] == "v4 against v2"
