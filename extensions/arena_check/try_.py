@@ -38,6 +38,8 @@ TRY_SECONDS = 6.0
 """The default number of seconds for everything in a file, not counting the checks."""
 MAX_MATCH_LINES = 60
 """The maximum number of lines of a match that is shown in full. If a match is longer, its first and last states are shown."""
+Entry = str | Mapping[str, Any]
+"""An entry of a spec: the name of an agent, or a mapping with an agent, its options and a label."""
 NONE = "none"
 """The word in the label of an agent that plays without a heuristic."""
 
@@ -162,12 +164,13 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
             obstacles.setdefault(reason, []).append(name)
     for obstacle, names in obstacles.items():
         attempt.say(_wrap(f"cannot play it ({obstacle}): {', '.join(names)}", attempt.width))
-    rivals = attempt.registry.list_references(game)
-    if (shortage := _describe_shortage(game, rivals)) is not None:
-        attempt.say(f"\n{game.name}: {shortage}")
+    entries = _fill_up(attempt, game, attempt.registry.list_references(game))
+    if not entries:
+        attempt.say(f"\n{game.name}: not played, because no built-in agent can play it")
         return
-    board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
-    seated = ([row["agent"] for row in board.rows] * game.players)[: game.players]
+    board = attempt.play(attempt.spec(game, entries), attempt.until - monotonic()).board
+    named = {label_of(entry): entry if isinstance(entry, str) else entry["agent"] for entry in entries}
+    seated = [named[row["agent"]] for row in board.rows][: game.players]
     limits = Limits(nodes=attempt.nodes(game), moves=move_limit_of(game), patient=True)
     record = play(game, seated, seed=attempt.seed, limits=limits)
     attempt.say(f"\na match of {figures.listing(seated)}:\n")
@@ -177,13 +180,37 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     attempt.say(f"\n{ending} after {figures.amount(len(record.actions), 'action')}, returns {returns}")
 
 
-def _describe_shortage(game: Game, labels: Sequence[str]) -> str | None:
-    """Return the reason why these entries cannot play a match; None if there is an entry for every seat."""
-    if len(labels) >= game.players:
-        return None
-    entries = f"{'is' if len(labels) == 1 else 'are'} only {figures.listing(labels)}" if labels else "is none"
-    hint = "in a spec, several entries can have the same agent if their labels differ"
-    return f"not played, because a match needs {game.players} entries and there {entries}; {hint}"
+def _fill_up(attempt: TrialBoard, game: Game, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries and, if there are fewer entries than seats, further ones: first arena's other agents that can play, then
+    agents that are there already, under labels such as `random 2`. Without any agent, there is no entry.
+
+    The agent that is tried plays against copies of itself only if no other agent can play.
+    """
+    filled, agents = list(entries), attempt.registry.agents
+    names = [*attempt.registry.list_references(game), *agents]
+    for name in dict.fromkeys(names):
+        if len(filled) >= game.players:
+            return filled
+        own, taken = attempt.registry.sources["agent", name].own, name in map(label_of, filled)
+        if own and not taken and _can_fill(agents[name], game):
+            filled.append(name)
+    copied = [entry for entry in filled if entry not in entries[:1]] or filled
+    for number in range(game.players - len(filled) if copied else 0):
+        entry, copy = copied[number % len(copied)], 2 + number // len(copied)
+        plain = {"agent": entry} if isinstance(entry, str) else entry
+        filled.append({**plain, "label": f"{label_of(entry)} {copy}"})
+    return filled
+
+
+def _can_fill(agent: type[Agent], game: Game) -> bool:
+    """Return whether an agent can play a game with its default options and nothing else."""
+    ready = describe_obstacle(agent, game) is None and not agent.waits and make_default(agent, lambda _: None) is not None
+    return ready and (not agent.wants_heuristic or game.default_heuristic is not None)
+
+
+def label_of(entry: Entry) -> str:
+    """Return the label of an entry of a spec."""
+    return entry if isinstance(entry, str) else str(entry.get("label", entry["agent"]))
 
 
 def _wrap(text: str, width: int) -> str:
@@ -221,15 +248,11 @@ def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable
         names = [key[2], *rivals, NONE]
         entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names[:-1]]
         entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
-        shortage = _describe_shortage(game, [str(entry["label"]) for entry in entries])
-        if shortage is not None:
-            attempt.say(f"\n{agent} at {game.name}: {shortage}")
-            continue
-        spec = attempt.spec(game, entries)
+        spec = attempt.spec(game, _fill_up(attempt, game, entries))
         seats = list(spec.boards[0].seats)
-        bare = seats[-1]  # the agent without a heuristic, which a spec file cannot express
+        bare = seats[len(names) - 1]  # the agent without a heuristic, which a spec file cannot express
         identity = canonical(json.loads(bare.identity) | {"heuristic": None})
-        seats[-1] = replace(bare, evaluation=None, heuristic=None, identity=identity)
+        seats[len(names) - 1] = replace(bare, evaluation=None, heuristic=None, identity=identity)
         spec = replace(spec, boards=(replace(spec.boards[0], seats=tuple(seats)),))
         board = attempt.play(spec, seconds).board
         attempt.say(f"\n{_describe_effect(board, agent, names)}")
@@ -296,7 +319,7 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
     attempt.say(f"\nnext: play your own tournament: arena run SPEC{attempt.plugin_options}; {manual}")
 
 
-def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
+def _play_boards(attempt: TrialBoard, label: str, entry: Entry, games: Sequence[Game]) -> None:
     """Print, for one game after the other until the time is up, a leaderboard with an entry and its rivals, and the place of the
     entry.
 
@@ -312,10 +335,8 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
             )
             break
         rivals = [name for name in attempt.registry.list_references(game) if name != label]
-        if (shortage := _describe_shortage(game, [label, *rivals])) is not None:
-            attempt.say(f"\n{label} at {game.name}: {shortage}")
-            continue
-        tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
+        entries = _fill_up(attempt, game, [entry, *rivals])
+        tried = attempt.play(attempt.spec(game, entries), max(0.0, left) / (len(games) - number), watched=label)
         failed = row_of(tried.board, label)["failures"]
         placed = f"{label} at {game.name}: {place(tried.board, label) if tried.rounds or failed else NO_ROUND}"
         row = row_of(tried.board, label)

@@ -362,7 +362,9 @@ def test_a_merged_store_is_the_union_of_its_inputs(tmp_path: Path) -> None:
     assert Leaderboard.load(tmp_path / "a.db")[0].games == 18
     assert Leaderboard.load(tmp_path / "a.db")[0].facts.get("finished", True)
     assert not Leaderboard.load(one)[0].facts.get("finished", True)
-    with pytest.raises(StoreError, match=r"a\.db already exists; add the stores to it with `arena merge (\S+a\.db) \1 \S+1\.db`, or"):
+    with pytest.raises(
+        StoreError, match=r"a\.db already exists; add the stores to it with `arena merge (\S+a\.db) \1 \S+1\.db`, or"
+    ):
         merge_stores(tmp_path / "a.db", [one])
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from arena.stats.observations import Pair, WinDrawLoss
 from arena.tournament.results import PlayedMatch
+from arena_check import try_
 from arena_check.trial_board import Tried, _describe_slowness, against_each, place
 from tests.extensions.check.conftest import Inside
 
@@ -417,18 +419,106 @@ def arena_heuristics(): return [last]
 
 
 @pytest.mark.process
-def test_a_game_with_too_few_agents_is_skipped(tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only one built-in agent, which plays at random, can play it. The rest of the file is still tried."""
+def test_an_agent_has_several_seats_if_there_are_too_few_agents(
+    tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the built-in agents, only one that plays at random is left here, so it has two of the three seats."""
     monkeypatch.setattr(arena.Registry, "list_references", lambda _, game: ["random"])
+    monkeypatch.setattr(try_, "_can_fill", lambda agent, game: False)
     (tmp_path / "three.py").write_text(THREE)
-    ended = inside("try", "three.py", "--seconds", "0.3")
+    ended = inside("try", "three.py", "--seconds", "0.5", "--details")
     assert (ended.returncode, ended.stderr) == (0, "")
     text = " ".join(ended.stdout.split())
-    assert "three: not played, because a match needs 3 entries and there is only random; in a spec, several entries" in text
+    assert "a match of random, random and random:" in text
+    assert " random 3 " in text
     assert "last: not played, because no built-in agent that uses heuristics can play three" in text
     for name in ("high", "other"):
-        said = f"{name} at three: not played, because a match needs 3 entries and there are only {name} and random"
-        assert said in text
+        assert re.search(rf"{name} at three: place \d of 3", text)
+
+
+HIDDEN = """
+from arena import Agent, Game, heuristic, hookimpl
+
+class Highest(Game):
+    "Each seat has a number that only it knows, and adds 0 or 1 to it; the highest sum wins."
+    name = "highest"
+    players = {players}
+    zero_sum = False
+    min_return, max_return = 0.0, 1.0
+    default_heuristic = "sum"
+
+    def initial(self, rng): return (tuple(rng.randrange(5) for _ in range(self.players)), ())
+
+    def to_move(self, state): return len(state[1]) % self.players
+
+    def actions(self, state): return (0, 1) if len(state[1]) < self.players else ()
+
+    def result(self, state, action): return (state[0], (*state[1], action))
+
+    def returns(self, state):
+        sums = [one + two for one, two in zip(*state)]
+        return tuple(float(one == max(sums)) for one in sums)
+{hiding}
+
+class Adds(Agent):
+    "Adds 1."
+    name = "adds"
+    copes = frozenset({{"hidden-information"}})
+
+    def choose(self, game, state, search): return 1
+
+@heuristic("sum", game="highest")
+def own(game, state, player=0):
+    "The number of this seat."
+    return state[0][player] / 10
+
+@hookimpl
+def arena_games(): return [Highest]
+
+@hookimpl
+def arena_agents(): return [Adds]
+
+@hookimpl
+def arena_heuristics(): return [own]
+"""
+HIDING = """
+    def observation(self, state, seat):
+        return (tuple(one if other == seat else -1 for other, one in enumerate(state[0])), state[1])
+
+    def resample(self, observed, seat, rng):
+        return (tuple(rng.randrange(5) if one < 0 else one for one in observed[0]), observed[1])
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("hiding", ["", HIDING])
+def test_agents_and_heuristics_are_rated_for_any_number_of_seats(
+    players: int, hiding: str, tmp_path: Path, inside: Inside
+) -> None:
+    """Every part of the file is played; an agent that always adds 1 is on a board with an entry for each seat."""
+    (tmp_path / "highest.py").write_text(HIDDEN.format(players=players, hiding=hiding))
+    ended = inside("try", "highest.py", "--game", "highest", "--seconds", "1")
+    assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
+    text = " ".join(ended.stdout.split())
+    assert (place := re.search(r"adds at highest: place (\d) of (\d)", text)), ended.stdout
+    assert 1 <= int(place[1]) <= int(place[2]) >= players
+    assert "not played" not in text.replace("not played, because no built-in agent that uses heuristics", "")
+    assert hiding or re.search(r"greedy (with sum scores|has a mean return of)", text), ended.stdout
+
+
+def test_the_board_of_every_game_has_an_entry_for_each_seat() -> None:
+    """Fill the board of one agent at each installed game, with its default parameters."""
+    registry = arena.load_plugins(environ=False)
+    attempt: Any = SimpleNamespace(registry=registry)
+    for kind in registry.games.values():
+        game = kind()
+        entries = try_._fill_up(attempt, game, ["random"])
+        assert len(entries) >= game.players
+        labels = [try_.label_of(entry) for entry in entries]
+        assert len(set(labels)) == len(labels)
+        spec = load_spec({"game": game.name, "agents": entries, "rounds": 1})
+        assert [seat.label for seat in spec.boards[0].seats] == labels
 
 
 @pytest.mark.process
