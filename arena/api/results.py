@@ -9,6 +9,7 @@ from arena.results import figures as figures
 if TYPE_CHECKING:
     from arena.format import Tie as Tie, put_last as put_last, result_points as result_points, share_points as share_points
     from arena.results.board_rows import versus_row as versus_row
+    from arena.results.claims import Claims as Claims
     from arena.results.contrasts import (
         MIN_SECONDS as MIN_SECONDS,
         Contrast as Contrast,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from arena.results.pairs import PairedGames as PairedGames
     from arena.results.rating import Strengths as Strengths
     from arena.results.readers import Comparison as Comparison, Export as Export
-    from arena.results.stored_tallies import read_ways as read_ways, tallies_of as tallies_of
+    from arena.results.stored_tallies import claims_of as claims_of, read_ways as read_ways, tallies_of as tallies_of
     from arena.results.tally import (
         Facts as Facts,
         ResultCount as ResultCount,
@@ -48,12 +49,13 @@ else:
         {
             "arena.format": "Tie put_last result_points share_points",
             "arena.results.board_rows": "versus_row",
+            "arena.results.claims": "Claims",
             "arena.results.contrasts": "MIN_SECONDS Contrast Contrasts RoundLeads compare_returns compare_values contrast",
             "arena.results.layout": "TextTable",
             "arena.results.leaderboard": "Leaderboard",
             "arena.results.pairs": "PairedGames",
             "arena.results.rating": "Strengths",
-            "arena.results.stored_tallies": "read_ways tallies_of",
+            "arena.results.stored_tallies": "claims_of read_ways tallies_of",
             "arena.results.tally": "Facts ResultCount Tally Way describe_ways seat_ways timed_way",
             "arena.schedule.board_columns": "AlikeMatches BoardColumn Measured RepeatedMatches RunMatches",
             "arena.schedule.board_info": "BoardInfo",

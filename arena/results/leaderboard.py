@@ -230,7 +230,7 @@ def _describe_board(
     remarks += _describe_ranking(tally, ranked.contrasts, ranked.rows, ranking)
     if any(row.get("apart") for row in ranked.rows):
         remarks.append("* : the times of this agent include communication with another process.")
-    remarks += tally.unsolvable.describe(tally.attempts, tally.lone.positions())
+    remarks += tally.claims.describe_refutations() + tally.claims.describe_unsolvable(tally.lone.positions())
     remarks += [remark for one in sheet.plugin_columns for remark in one.remarks]
     remarks += [f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None]
     test = tally.test_state()

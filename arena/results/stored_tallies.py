@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from arena.errors import Unavailable
 from arena.format import Pairing
 from arena.match.record import FAULTS, find_loser
+from arena.results.claims import Claims
 from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
@@ -45,15 +46,31 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
             if (outcomes := tallies[board].outcomes) is not None and tallies[board].has_conclusion:
                 outcomes.add(Pairing(round_, seats_of(seats)), None)
     _add_attempts(store, tallies)
-    for number, tally in enumerate(tallies):
-        for round_, seats, solved, decisions, nodes, nanoseconds in (
-            store.query(_SEARCHED, (number,)) if tally.unsolvable.complete else ()
-        ):
-            seconds = nanoseconds / NANOSECONDS
-            tally.unsolvable.add(round_, seats_of(seats)[0], bool(solved), decisions, nodes, seconds)
+    for tally, claims in zip(tallies, claims_of(store, sheets), strict=True):
+        tally.claims = claims
     for board, distinct in store.query(_DISTINCT):
         tallies[board].distinct = distinct
     return tallies
+
+
+def claims_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Claims]:
+    """Return the claims of the entries on each board of the last run that their solutions are optimal."""
+    found = [Claims(sheet) for sheet in sheets]
+    for number, claims in enumerate(found):
+        for round_, seats, solved, cost, termination, decisions, nodes, nanoseconds in (
+            store.query(_SEARCHED, (number,)) if claims.claiming else ()
+        ):
+            claims.add(
+                round_,
+                seats_of(seats)[0],
+                solved=bool(solved),
+                cost=cost,
+                termination=termination,
+                decisions=decisions,
+                nodes=nodes,
+                seconds=nanoseconds / NANOSECONDS,
+            )
+    return found
 
 
 def _add_attempts(store: Store, tallies: Sequence[Tally]) -> None:
@@ -138,7 +155,7 @@ FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.
 WHERE d.spent IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
 """
 _SEARCHED = """
-SELECT p.round, p.seats, r.solved, r.decisions_0, r.nodes_0, r.nanoseconds_0
+SELECT p.round, p.seats, r.solved, r.cost, r.termination, r.decisions_0, r.nodes_0, r.nanoseconds_0
 FROM place p JOIN record r ON r.number = p.record WHERE p.board = ? AND (r.solved = 1 OR r.termination = 'gave-up')
 """
 _UNAVAILABLE = "SELECT p.board, count(*) FROM detail d JOIN place p ON p.record = d.record WHERE d.message LIKE ? GROUP BY 1"

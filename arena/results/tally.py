@@ -4,12 +4,13 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isclose, isnan, nan
+from math import inf, nan
 from typing import Any, Literal
 
 from arena.format import Format, Outcomes, RankedBy, Tie, concludes, put_last, ranks, result_points
 from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
 from arena.results import figures
+from arena.results.claims import Claims
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
@@ -369,63 +370,6 @@ class MeanReturns:
         return ClusteredMean(*[None if value is None else min(max(value, low), high) for value in found])
 
 
-class Unsolvable:
-    """The positions of a puzzle for which searches of every path have proven that there is no solution.
-
-    An entry that claims optimal solutions searches every path. If it gives up although no limit stopped it, this is a proof.
-    """
-
-    def __init__(self, sheet: BoardInfo) -> None:
-        self._sheet = sheet
-        self.complete = {sheet.labels.index(label) for label in sheet.optimal if "depth" not in sheet.limits.get(label, {})}
-        """The entries that search every path unless they run out of nodes or time."""
-        self._solved: set[int] = set()
-        self._given_up: dict[int, set[int]] = defaultdict(set)
-        """For each entry in `complete`, the rounds in which it searched every path and found no solution."""
-
-    def add(self, round_: int, entry: int, solved: bool, decisions: int, nodes: int, seconds: float) -> None:
-        """Add an attempt that solved the position of a round, or gave up."""
-        if solved:
-            self._solved.add(round_)
-        elif entry in self.complete and not self._sheet.was_stopped(entry, "gave-up", decisions, nodes, seconds):
-            self._given_up[entry].add(round_)
-
-    def describe(self, attempts: Sequence["Attempts"], positions: Mapping[int, int]) -> list[str]:
-        """Return a remark for the board, if there are such positions. `attempts` has the attempts of each entry, and `positions`
-        the first round with the same position, by round.
-
-        An entry whose claim is refuted proves nothing: it gave up a position that has a solution, or another entry has found a
-        cheaper solution of some position.
-        """
-        if not self._given_up:
-            return []
-        costs = [
-            {
-                round_: cost
-                for round_, solved, cost in zip(one.rounds, one.solved, one.cost, strict=True)
-                if solved and not isnan(cost)
-            }
-            for one in attempts
-        ]
-        lowest: dict[int, float] = {}
-        for round_, cost in [one for found in costs for one in found.items()]:
-            lowest[round_] = min(cost, lowest.get(round_, cost))
-        trusted = {
-            entry
-            for entry, rounds in self._given_up.items()
-            if not rounds & self._solved and all(isclose(cost, lowest[round_]) for round_, cost in costs[entry].items())
-        }
-        proven = {entry: self._given_up[entry] for entry in sorted(trusted)}
-        every = set().union(*proven.values())
-        if not every:
-            return []
-        whole = [entry for entry, rounds in proven.items() if rounds == every] or list(proven)
-        names = figures.listing([self._sheet.labels[entry] for entry in whole])
-        number = len({positions.get(round_, round_) for round_ in every})
-        have = "has" if number == 1 else "have"
-        return [f"{names} proved that {figures.amount(number, 'position')} {have} no solution."]
-
-
 class Attempts:
     """The attempts of an entry at a puzzle, by position: what was solved, and what it took. Each needs 40 bytes."""
 
@@ -468,7 +412,7 @@ class Tally:
         self.returns = MeanReturns(len(sheet.labels), sheet.range, self.lone)
         self.attempts = [Attempts() for _ in sheet.labels]
         """The attempts of every entry of a puzzle board."""
-        self.unsolvable = Unsolvable(sheet)
+        self.claims = Claims(sheet)
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
     @property
@@ -663,7 +607,7 @@ class Tally:
                 yield f"! : {', '.join(shares)}. The rank of an agent that did not choose its actions says little."
             unclear = [label for label, count in counts if count.fallbacks is None]
             if unclear:
-                yield f"The records do not say how many of these actions were played by each of {', '.join(unclear)} took."
+                yield f"The records do not say how many of these actions each of {', '.join(unclear)} played."
         if self.sheet.soft:
             yield f"Time limits are soft for {', '.join(self.sheet.soft)}: with isolation: none, a late decision is not stopped."
         if self.sheet.timed:

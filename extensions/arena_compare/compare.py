@@ -130,7 +130,8 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
             rare = ("remarks", "withheld", "untested")  # these keys are left out if they are empty
             facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
             measured = {"by": by} if by else {}
-            documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **measured, "tests": one.tests, "pairs": facts})
+            about = {**measured, "tests": one.tests, **({"remarks": one.remarks} if one.remarks else {})}
+            documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **about, "pairs": facts})
         print(json.dumps(documents, indent=2, allow_nan=False), file=out)
     elif style == "csv":
         rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
@@ -275,7 +276,9 @@ def _compare_boards(
                 say(f"note: {sheet.title}: no round was solved by both of {'; '.join(apart)}")
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
-        found.append(Compared(sheet, tuple(means), count_tests(every), tallies[number].lone.share_position))
+        tally = tallies[number]
+        remarks = tuple(tally.claims.describe_refutations())
+        found.append(Compared(sheet, tuple(means), count_tests(every), tally.lone.share_position, remarks))
     return found
 
 
@@ -294,7 +297,10 @@ def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int,
                 text += f"\n\n{correction_line(one.tests)}"
             told.append({"one": pair.one, "other": pair.other, "text": text, "cells": matrix_cells(pair)})
         names = list(dict.fromkeys([name for pair in one.pairs for name in (pair.one, pair.other)]))
-        shown[number] = {"names": names, "legend": matrix_legend(one.pairs[0], measure, one.tests), "pairs": told}
+        if len(told) == 1 and one.remarks:
+            told[0]["text"] = "\n\n".join([str(told[0]["text"]), *one.remarks])
+        legend = " ".join([matrix_legend(one.pairs[0], measure, one.tests), *one.remarks])
+        shown[number] = {"names": names, "legend": legend, "pairs": told}
     return shown
 
 
@@ -307,4 +313,5 @@ def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: s
         else:
             texts.append(summary_text(one.sheet, one.pairs, style, width, measure=measure, tests=one.tests))
         texts += [correction_line(one.tests)] if one.tests > 1 else []
+        texts += one.remarks
     return texts

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isclose
 from typing import TYPE_CHECKING
 
 from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, compare_returns, contrast
@@ -14,7 +13,6 @@ from arena_compare.measures import MeanComparison, correct_means, count_tests
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 from arena_pairings.sprt import AdjustedElo
 from arena_pairings.sprt_state import SprtState
-from arena_records.tidy import RELATIVE_COST_TOLERANCE
 
 if TYPE_CHECKING:
     from arena.stats import Difference, Ratings
@@ -82,6 +80,8 @@ class Compared:
     """The number of tests for which all p-values and intervals of the board are corrected together."""
     one_position: bool = False
     """Whether all rounds of a puzzle start from the same position, so that the observations are rounds and not positions."""
+    remarks: tuple[str, ...] = ()
+    """Remarks on claims of entries that other entries refute."""
 
 
 def compare_entries(
@@ -98,7 +98,7 @@ def compare_entries(
         means = correct_means([(one, other, found) for one, other, found in leads if found is not None])
         return Compared(sheet, tuple(choose(means, names)), count_tests(means))
     if sheet.kind == "puzzle":
-        optima = find_optima(sheet, attempts)
+        optima = tally.claims.find_optima()
         contrasts, limits, depths = contrast(tally), par2_limits(sheet, attempts), find_depths(attempts)
         pairs: list[Comparison] = [
             compare_attempts(
@@ -114,7 +114,8 @@ def compare_entries(
             for pair in combinations(here, 2)
             if attempts.get(pair[0][1], {}).keys() & attempts.get(pair[1][1], {}).keys()
         ]
-        return Compared(sheet, tuple(pairs), contrasts.tests, tally.lone.share_position)
+        remarks = tuple(tally.claims.describe_refutations())
+        return Compared(sheet, tuple(pairs), contrasts.tests, tally.lone.share_position, remarks)
     from arena.stats import rate
 
     ratings = rate(tally.matches.results(), range(len(sheet.labels)))
@@ -185,25 +186,6 @@ def find_depths(attempts: Attempts) -> dict[int, int]:
         if one.solved and one.moves is not None:
             depths[round_] = min(one.moves, depths.get(round_, one.moves))
     return depths
-
-
-def find_optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:
-    """Return the lowest cost of a solution for each position that an entry with optimal solutions has solved.
-
-    If another entry has a cheaper solution of any position, the claim of the entry is wrong, and its solutions do not count.
-    """
-    costs = {
-        entry: {position: one.cost for position, one in tried.items() if one.solved and one.cost is not None}
-        for entry, tried in attempts.items()
-    }
-    lowest: dict[int, float] = {}
-    for position, cost in [one for found in costs.values() for one in found.items()]:
-        lowest[position] = min(cost, lowest.get(position, cost))
-    optima: dict[int, float] = {}
-    for found in [costs.get(sheet.labels.index(label), {}) for label in sheet.optimal]:
-        if all(isclose(cost, lowest[position], rel_tol=RELATIVE_COST_TOLERANCE) for position, cost in found.items()):
-            optima |= {position: lowest[position] for position in found}
-    return optima
 
 
 _DISTINCT_OF = f"""

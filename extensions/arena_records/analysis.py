@@ -13,7 +13,7 @@ from arena.api.results import Leaderboard, TextTable, tallies_of
 from arena.api.run import Scheduled
 from arena.api.store import Store
 from arena_records.report import Report
-from arena_records.tidy import OptimalCosts, TidyTable
+from arena_records.tidy import TidyTable, read_claims
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,7 +119,7 @@ def make_match_frame(results: Results) -> Any:
         run = store.last()
     boards, values = run.boards, run.spec["values"]
     seats = max([len(record.labels) for record, _ in played], default=1)
-    table = TidyTable(boards, seats, OptimalCosts.read(boards, lambda: played), Report.read(values.get("report")))
+    table = TidyTable(boards, seats, read_claims(boards, lambda: played), Report.read(values.get("report")))
     return pandas.DataFrame([table.row(*one) for one in played], columns=table.columns())
 
 

@@ -24,6 +24,7 @@ from arena.api.results import (
     RoundValues,
     Tally,
     Way,
+    claims_of,
     describe_ways,
     read_ways,
     timed_way,
@@ -34,7 +35,7 @@ from arena.api.store import Run, Store
 from arena.stats import clustered_mean
 from arena_records.formula import Formula, FormulaFault
 from arena_records.report import KEPT, Report
-from arena_records.tidy import ALIASES, OWN, Matches, OptimalCosts, TidyTable, seat_names, tidy_columns
+from arena_records.tidy import ALIASES, OWN, Matches, TidyTable, read_claims, seat_names, tidy_columns
 
 MAX_COLUMNS = 20
 """The most columns that a spec may define."""
@@ -139,7 +140,7 @@ def measures_of(run: Run) -> dict[str, Comparison]:
 
     def measure(name: str, formula: Formula) -> Comparison:
         def read(store: Store) -> Iterator[Measured]:
-            table = TidyTable(run.boards, 0, OptimalCosts.of_store(run.boards, store), report)
+            table = TidyTable(run.boards, 0, claims_of(store, run.boards), report)
             timed = read_timed_entries(store) if _uses_seconds(formula) else []
             for record, place in store.records(boards=True):
                 if place is None or record.termination == "void":
@@ -199,8 +200,8 @@ def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matc
     """
     report = Report.read(values)
     formulas = [*report.columns.values(), *([] if report.where is None else [report.where])]
-    optimal = OptimalCosts.read(boards, matches) if any("optimal" in one.names for one in formulas) else OptimalCosts(boards)
-    table = TidyTable(boards, 0, optimal, report)
+    matters = any("optimal" in one.names for one in formulas)
+    table = TidyTable(boards, 0, read_claims(boards, matches if matters else list), report)
     timed: list[set[int]] = []
     if any(map(_uses_seconds, report.columns.values())):
         tallies = [Tally(board) for board in boards]

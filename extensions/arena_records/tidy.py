@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, NamedTuple
 
 from arena import Record
-from arena.api.results import BoardInfo
+from arena.api.results import BoardInfo, Claims, claims_of
 from arena.api.run import Scheduled
 from arena.api.store import Store
 from arena.stats import subtract
@@ -46,7 +46,7 @@ COLUMNS = (
     TidyColumn(
         "optimal",
         "puzzle",
-        "the lowest cost for this position, if an agent with optimal solutions has solved it in this run; otherwise empty",
+        "the lowest cost for this position, if an agent whose solutions are optimal has solved it in this run; otherwise empty",
     ),
     TidyColumn("termination", "", "the way in which the match ended", is_number=False),
     TidyColumn("at_fault", "", "the agent that lost by a fault or gave up", is_number=False),
@@ -70,8 +70,6 @@ OWN = {
 """Names that only the formulas of columns may use. In a game, their values differ between the agents of a match."""
 ALIASES = {"cost": "path_cost"}
 """Other names that formulas may use for columns."""
-RELATIVE_COST_TOLERANCE = 1e-9
-"""The largest relative difference at which two sums of the same step costs count as equal."""
 
 
 def seat_names(seats: int) -> list[str]:
@@ -104,68 +102,30 @@ def name_domains(titles: Sequence[str]) -> list[str]:
     ]
 
 
-class OptimalCosts:
-    """The lowest cost of a solution for each position of puzzle boards, if an entry that claims optimal solutions has found it.
-
-    If another entry has a cheaper solution, the claim is wrong, and the lowest cost is unknown.
-    """
-
-    def __init__(self, boards: Sequence[BoardInfo]) -> None:
-        self._boards = boards
-        self._lowest: dict[tuple[int, int], float] = {}
-        self._claimed: dict[tuple[int, int], float] = {}
-
-    def add(
-        self, board: int, round_: int, entry: int, cost: float, termination: str, decisions: int, nodes: int, seconds: float
-    ) -> None:
-        """Add a solution. If its entry claims optimal solutions, the claim counts only for a solution that was returned in one
-        decision, without a limit that stopped it.
-        """
-        place, sheet = (board, round_), self._boards[board]
-        self._lowest[place] = min(cost, self._lowest.get(place, cost))
-        stopped = decisions != 1 or sheet.was_stopped(entry, termination, decisions, nodes, seconds)
-        if sheet.labels[entry] in sheet.optimal and not stopped:
-            self._claimed[place] = min(cost, self._claimed.get(place, cost))
-
-    def of(self, board: int, round_: int) -> float | None:
-        """Return the lowest cost of a solution for a position; None if it is unknown."""
-        lowest, claimed = self._lowest.get((board, round_)), self._claimed.get((board, round_))
-        if lowest is None or claimed is None or claimed > lowest + RELATIVE_COST_TOLERANCE * max(1.0, abs(lowest)):
-            return None
-        return claimed
-
-    @classmethod
-    def read(cls, boards: Sequence[BoardInfo], matches: Matches) -> "OptimalCosts":
-        """Return the costs from the records of matches."""
-        found = cls(boards)
-        for record, place in matches() if any(board.optimal for board in boards) else ():
-            if place is not None and record.solved and record.cost is not None:
-                nodes, seconds = sum([one.nodes for one in record.decisions]), sum([one.seconds for one in record.decisions])
-                used = (record.termination, len(record.decisions), nodes, seconds)
-                found.add(place.board, place.pairing.round, place.pairing.seats[0], record.cost, *used)
-        return found
-
-    @classmethod
-    def of_store(cls, boards: Sequence[BoardInfo], store: Store) -> "OptimalCosts":
-        """Return the costs from the columns of a store, without reading its records."""
-        found = cls(boards)
-        for board, round_, seats, cost, termination, decisions, nodes, nanoseconds in store.query(_SOLUTIONS):
-            seconds = nanoseconds / Store.NANOSECONDS
-            found.add(board, round_, Store.seats_of(seats)[0], cost, termination, decisions, nodes, seconds)
-        return found
-
-
-_SOLUTIONS = """
-SELECT p.board, p.round, p.seats, r.cost, r.termination, r.decisions_0, r.nodes_0, r.nanoseconds_0
-FROM place p JOIN record r ON r.number = p.record WHERE r.solved = 1 AND r.cost IS NOT NULL
-"""
+def read_claims(boards: Sequence[BoardInfo], matches: Matches) -> list[Claims]:
+    """Return the claims on each board that solutions are optimal, from the records of matches."""
+    found = [Claims(board) for board in boards]
+    for record, place in matches() if any(board.optimal for board in boards) else ():
+        if place is not None and record.solved is not None and record.termination != "void":
+            found[place.board].add(
+                place.pairing.round,
+                place.pairing.seats[0],
+                solved=record.solved,
+                cost=record.cost,
+                termination=record.termination,
+                decisions=len(record.decisions),
+                nodes=sum([one.nodes for one in record.decisions]),
+                seconds=sum([one.seconds for one in record.decisions]),
+            )
+    return found
 
 
 class TidyTable:
     """The tidy rows of the matches on some boards, with the columns of the key `report`."""
 
-    def __init__(self, boards: Sequence[BoardInfo], seats: int, optimal: OptimalCosts, report: Report) -> None:
-        self._boards, self._seats, self._optimal, self._report = boards, seats, optimal, report
+    def __init__(self, boards: Sequence[BoardInfo], seats: int, claims: Sequence[Claims], report: Report) -> None:
+        self._boards, self._seats, self._report = boards, seats, report
+        self._optima = [one.find_optima() for one in claims]
         self._domains = name_domains([board.title for board in boards])
 
     def columns(self) -> list[str]:
@@ -224,7 +184,7 @@ class TidyTable:
             return {**row, "agent": record.labels[0], "returns": record.returns[0]}
         if sheet.kind != "versus":
             cost = record.cost if record.solved else None
-            optimal = self._optimal.of(place.board, round_)
+            optimal = self._optima[place.board].get(round_)
             if cost is not None and optimal is not None and not subtract(cost, optimal):
                 optimal = cost  # equal but for rounding, so that `cost - optimal` is 0
             return {**row, "agent": record.labels[0], "solved": record.solved, "path_cost": cost, "optimal": optimal}
@@ -242,8 +202,7 @@ def tidy_rows(store: Store) -> Iterator[Sequence[Any]]:
     """
     run = store.last()
     seats = max([text.count(",") + 1 for (text,) in store.query("SELECT DISTINCT seats FROM place")], default=2)
-    optimal = OptimalCosts.of_store(run.boards, store)
-    table = TidyTable(run.boards, seats, optimal, Report.read(run.spec["values"].get("report")))
+    table = TidyTable(run.boards, seats, claims_of(store, run.boards), Report.read(run.spec["values"].get("report")))
     columns = table.columns()
     yield columns
     for record, place in store.records(boards=True):

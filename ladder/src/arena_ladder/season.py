@@ -90,8 +90,16 @@ def count_match(tally: Tally, scheduled: Scheduled, record: Record) -> None:
         tally.lone.add_position(scheduled.pairing.round, hash(record.position))
     if record.solved is not None:
         nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
-        if record.solved or record.termination == "gave-up":
-            tally.unsolvable.add(scheduled.pairing.round, seats[0], record.solved, len(used), nodes, seconds)
+        tally.claims.add(
+            scheduled.pairing.round,
+            seats[0],
+            solved=record.solved,
+            cost=record.cost,
+            termination=record.termination,
+            decisions=len(used),
+            nodes=nodes,
+            seconds=seconds,
+        )
         tally.attempts[seats[0]].add(
             scheduled.pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
         )

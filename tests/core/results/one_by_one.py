@@ -21,8 +21,16 @@ def count_one_by_one(tally: Tally, matches: Iterable[tuple[int, Pairing, Record]
             continue
         nodes, seconds = (sum(getattr(one, name) for one in record.decisions) for name in ("nodes", "seconds"))
         if record.solved is not None:
-            if record.solved or record.termination == "gave-up":
-                tally.unsolvable.add(pairing.round, seats[0], record.solved, len(record.decisions), nodes, seconds)
+            tally.claims.add(
+                pairing.round,
+                seats[0],
+                solved=record.solved,
+                cost=record.cost,
+                termination=record.termination,
+                decisions=len(record.decisions),
+                nodes=nodes,
+                seconds=seconds,
+            )
             tally.attempts[seats[0]].add(
                 pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
             )

@@ -135,6 +135,43 @@ def test_without_a_valid_claim_no_optimum_is_known(plugin: Path, tmp_path: Path)
     assert (found.gaps, found.optima) == (None, 0)
 
 
+REFUTED = (
+    "sure claims that its solutions are optimal. This is false: in round 2, its solution costs 3, and that of best-first 1. "
+    "No optimum is taken from sure."
+)
+
+
+def test_a_refuted_claim_counts_nowhere_and_is_named_once(plugin: Path, tmp_path: Path) -> None:
+    """Going straight costs 3, which is the optimum of three positions; step by step, two cost 1 and 2. So nothing that `sure`
+    claims is believed: in exports, in columns of the board, and by columns as measures, with and without a store.
+    """
+    store = tmp_path / "toll.db"
+    report = {"columns": {"excess": "cost - optimal"}}
+    spec = {"game": "toll", "positions": list(map(str, PLACES)), "plugins": [str(plugin)], "report": report}
+    for others, count in (([], 6), (["uniform-cost"], 6), ([STRAIGHT], 0)):
+        agents = ["straight", "sure", *others]
+        store = tmp_path / f"{len(others)}{count}.db"
+        kept = arena.run({**spec, "agents": agents, "limits": {"nodes": 100}}, store=store, workers=1)
+        here = arena.run({**spec, "agents": agents, "limits": {"nodes": 100}}, workers=1)
+        refuted = 1 if others else 0
+        best = [3, 3, 3, 3, 3, 0] if not others else [3, 1, 2, 3, 3, 0]
+        for results in (kept, here):
+            frame = results.to_dataframe()
+            optimal = frame[frame.agent == "straight"].optimal
+            assert optimal.dropna().tolist() == (best if count else [])
+            board = board_of(results)
+            said = [one for one in board.remarks if "claims" in one]
+            assert len(said) == refuted
+            assert (board.rows[-1]["excess"] is None) == (not count)
+        text = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight"], standalone_mode=False).stdout
+        assert text.count("claims that its solutions are optimal") == refuted
+    assert said == [REFUTED]
+    told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--by", "excess"], standalone_mode=False)
+    assert "no round that both solved" in str(told.exception) or "no round with a value of excess" in str(told.exception)
+    document = CliRunner().invoke(cli, ["compare", str(store), "--format", "json"], standalone_mode=False).stdout
+    assert json.loads(document)[0]["remarks"] == [REFUTED]
+
+
 STRAIGHT = {"agent": "best-first", "heuristic": None}
 THREE = ["5", "-1", "-4"]
 """From -1 no action leads on, and from -4 three actions lead to -1."""

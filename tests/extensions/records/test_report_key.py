@@ -15,6 +15,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
+from arena.results.claims import Claims
 from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
@@ -22,7 +23,7 @@ from arena.spec import load_spec
 from arena.store import Store
 from arena_records.report import Report
 from arena_records.report_key import apply_report
-from arena_records.tidy import OptimalCosts, TidyTable
+from arena_records.tidy import TidyTable
 from arena_web.live import Watcher, run_state
 
 pandas = pytest.importorskip("pandas")
@@ -219,33 +220,34 @@ def test_equal_costs_have_the_difference_0(cost: float, excess: float) -> None:
     """A search has found a path of cost 0.3. The same steps in another order sum to 0.30000000000000004."""
     played = arena.run({**PUZZLE, "rounds": 1, "agents": ["a-star"]})
     boards = [BoardInfo.of(board) for board in played.spec.boards]
-    costs = OptimalCosts(boards)
-    costs.add(0, 0, 0, 0.3, "normal", 1, 30, 0.1)
+    claims = Claims(boards[0])
+    claims.add(0, 0, solved=True, cost=0.3, termination="normal", decisions=1, nodes=30, seconds=0.1)
     _, board, pairing, record = played.played[0]
     record = record._replace(cost=cost)
-    row = TidyTable(boards, 0, costs, Report.read(None)).plain_row(record, Scheduled(0, board, pairing))
+    row = TidyTable(boards, 0, [claims], Report.read(None)).plain_row(record, Scheduled(0, board, pairing))
     assert row["path_cost"] == cost
     assert row["path_cost"] - row["optimal"] == pytest.approx(excess, abs=0 if not excess else 1e-9)
 
 
-def test_an_optimal_cost_needs_a_claim_without_a_counterexample() -> None:
-    """The cost is optimal if an agent claims it for a whole search. If another agent has a cheaper solution, the optimum is
-    unknown.
-    """
+def test_an_optimal_cost_needs_a_claim_of_a_whole_search() -> None:
+    """The cost is optimal if an agent claims it for a whole search, without a limit that stopped it."""
     board = BoardInfo.of(
         load_spec({**PUZZLE, "agents": [*PUZZLE["agents"][:2], {"agent": "bfs", "limits": {"nodes": 50}}]}).boards[0]
     )
     assert board.optimal == ("a-star", "bfs")
-    costs = OptimalCosts([board])
-    costs.add(0, 1, 0, 8.0, "normal", 1, 30, 0.1)
-    costs.add(0, 2, 1, 8.0, "normal", 1, 30, 0.1)  # does not claim to be optimal
-    costs.add(0, 3, 0, 8.0, "normal", 1, 30, 0.1)
-    costs.add(0, 3, 1, 6.0, "normal", 1, 30, 0.1)  # a counterexample
-    costs.add(0, 4, 2, 8.0, "normal", 1, 50, 0.1)  # the limit stopped the search
-    costs.add(0, 5, 0, 8.0, "normal", 8, 30, 0.1)  # step by step
-    costs.add(0, 6, 0, 0.1 + 0.2, "normal", 1, 30, 0.1)
-    costs.add(0, 6, 1, 0.3, "normal", 1, 30, 0.1)  # the same sum in another order
-    assert [costs.of(0, number) for number in range(7)] == [None, 8.0, None, None, None, None, pytest.approx(0.3)]
+    claims = Claims(board)
+    for round_, entry, cost, decisions, nodes in [
+        (1, 0, 8.0, 1, 30),
+        (2, 1, 8.0, 1, 30),  # does not claim to be optimal
+        (3, 2, 8.0, 1, 50),  # the limit stopped the search
+        (3, 1, 6.0, 1, 30),  # so this refutes nothing
+        (4, 0, 8.0, 8, 30),  # step by step
+        (5, 0, 0.1 + 0.2, 1, 30),
+        (5, 1, 0.3, 1, 30),  # the same sum in another order
+    ]:
+        claims.add(round_, entry, solved=True, cost=cost, termination="normal", decisions=decisions, nodes=nodes, seconds=0.1)
+    assert claims.find_optima() == {1: 8.0, 5: pytest.approx(0.3)}
+    assert claims.find_refutations() == {}
     unclaimed = {**PUZZLE, "agents": [{"agent": "a-star", "weight": 4}, "best-first"]}
     assert arena.run(unclaimed).to_dataframe().optimal.isna().all()
 
