@@ -21,6 +21,9 @@ HOLES = {
     "season": "an author of a ladder hands in or withdraws agents again and again, so that seasons (the times between two "
     "changes of the agents in play) keep restarting and the matches of all authors stop",
     "late": "a submission to a ladder passes its check and hangs at its start afterwards, so that the contest stands still",
+    "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",
+    "banned": "an author whom a ladder bans or deletes while his file is still on its way goes on to play",
+    "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
     "with a secret seed (the default for code from strangers), from the tournament file",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from arena.spec.boards import SHARED_DEALS as SHARED_DEALS
     from arena.spec.choices import Choices as Choices, Fitted as Fitted
     from arena.spec.document import Document as Document
+    from arena.spec.entries import MAX_ENTRIES as MAX_ENTRIES
     from arena.spec.games import Rules as Rules
     from arena.spec.labels import CodeLabel as CodeLabel, format_setting as format_setting
     from arena.spec.model import SpecKeys as SpecKeys
@@ -51,6 +52,7 @@ else:
             "arena.spec.boards": "SHARED_DEALS",
             "arena.spec.choices": "Choices Fitted",
             "arena.spec.document": "Document",
+            "arena.spec.entries": "MAX_ENTRIES",
             "arena.spec.games": "Rules",
             "arena.spec.labels": "CodeLabel format_setting",
             "arena.spec.model": "SpecKeys",

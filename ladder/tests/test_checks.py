@@ -30,6 +30,7 @@ def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
     with open_ladder(load_ladder(folder / "course.yaml"), folder / "a.db", 1) as host:
         for number, body in enumerate(bodies):
             kind, content = ("program", body) if isinstance(body, bytes) else ("python", agent(f"{body}  # {number}"))
+            host.ledger.expect(f"author-{number}")
             host.ledger.submit(f"author-{number}", f"n{number}", kind, "mine", content, 100)
         threads = [threading.Thread(target=host.examiner.run) for _ in range(MAX_CHECKS)]
         for thread in threads:

@@ -96,6 +96,7 @@ def test_the_files_of_a_zip_are_shown(ledger: Ledger) -> None:
         archive.writestr("a/agent.py", "x = 'é'\n")
         archive.writestr("a/weights.bin", b"\xff\x00")
     folder = CodeFolder(ledger, 1 << 20)
+    ledger.expect("ada")
     good = ledger.submit("ada", None, "zip", "mine.zip", packed.getvalue(), 10)
     bad = ledger.submit("ada", None, "zip", "mine.zip", b"PK\x03\x04\xff", 10)
     assert folder.texts(good) == {"agent.py": "x = 'é'\n", "weights.bin": None}

@@ -36,6 +36,7 @@ def test_a_submission_that_imports_another_package_is_refused(tmp_path: Path) ->
     ladder = load_ladder(tmp_path / "course.yaml")
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
         folder = CodeFolder(ledger, 1 << 18)
+        ledger.expect("ada")
         one = ledger.submit("ada", None, "python", "mine.py", b"import pytest\n" + agent(GOOD), 10)
         with pytest.raises(NotPassed, match=r"not allowed here: mine.py:1: pytest; allowed: numpy"):
             examine(ladder, folder, one)

@@ -47,6 +47,8 @@ def test_frequent_queries_read_no_submitted_file(ledger: Ledger) -> None:
 
 def test_submissions_of_an_author_are_checked_in_order(ledger: Ledger) -> None:
     """A later file becomes a later version. Submissions of other authors do not wait."""
+    ledger.expect("ada")
+    ledger.expect("bob")
     keys = [ledger.submit(author, "it", "python", "it.py", b"x", 10).id for author in ("ada", "ada", "bob")]
 
     def taken() -> str | None:

@@ -75,6 +75,7 @@ def test_errors_in_the_key_marks_are_reported(tmp_path: Path, marks: str, messag
 
 def hand_in(ledger: Ledger, author: str, version: int, status: str = "playing") -> Submission:
     """A submission that is accepted, without a check of its code."""
+    ledger.expect(author)
     one = ledger.submit(author, "mine", "python", "mine.py", b"x", 100)
     return replace(one, version=version, decided=float(one.number), status=status)  # type: ignore[arg-type]
 

@@ -166,6 +166,7 @@ def test_an_interrupted_start_of_a_season_keeps_the_board_of_every_match(tmp_pat
 )
 def test_a_zip_that_cannot_be_unpacked_does_not_block_the_next_submission(tmp_path: Path, files: dict[str, bytes]) -> None:
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
+        ledger.expect("ada")
         one = ledger.submit("ada", None, "zip", "it.zip", packed(files), 10)
         with pytest.raises(BadSubmission, match="its files cannot be unpacked"):
             CodeFolder(ledger, 1 << 18).lay_out(one)
@@ -197,6 +198,7 @@ def test_a_stricter_spec_suspends_agents_that_break_it(tmp_path: Path) -> None:
 def test_submissions_that_wait_when_a_ladder_ends_never_play(tmp_path: Path) -> None:
     (tmp_path / "course.yaml").write_text(SPEC)
     with open_ladder(load_ladder(tmp_path / "course.yaml"), tmp_path / "a.db", 1) as host:
+        host.ledger.expect("ada")
         key = host.ledger.submit("ada", "mine", "python", "mine.py", agent(), 10).id
         host.ledger.set("over", "yes", "admin")
         assert host.ledger.next_to_check() is None

@@ -26,6 +26,7 @@ def test_no_match_is_played_while_many_authors_wait_for_checks(tmp_path: Path) -
         bind_store(ladder, store, ledger)
         runner = ContestRunner(ladder, store, ledger, CodeFolder(ledger, 1 << 18), 1)
         for number in range(RUSH_AUTHORS + 1):
+            ledger.expect(f"author-{number}")
             ledger.submit(f"author-{number}", "mine", "python", "mine.py", agent(), 100)
         playing = threading.Thread(target=runner.play)
         playing.start()

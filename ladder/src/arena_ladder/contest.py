@@ -13,6 +13,7 @@ from math import inf
 from time import monotonic, time
 
 from arena import Record, SpecError
+from arena.api.cli import say
 from arena.api.errors import StoreFull
 from arena.api.match import FAULTS
 from arena.api.results import figures
@@ -24,7 +25,7 @@ from arena_isolation.agent_pool import NOT_STARTED_AGAIN
 from arena_isolation.agent_process import HELLO, LOADING, START
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.feedback import NightReview
-from arena_ladder.ledger import CoursePoint, Ledger, Starts, Submission, find_deadline
+from arena_ladder.ledger import ENDED, CoursePoint, Ledger, Starts, Submission, find_deadline
 from arena_ladder.mark_book import AttemptBook, MarkBook
 from arena_ladder.matchmaking import (
     PAIRS_AHEAD,
@@ -199,7 +200,7 @@ class ContestRunner:
         """Play until something changes. When nothing is left to play, wait for a change. Return True if the ladder has ended."""
         changes = self._ledger.changes()
         if self._ledger.setting("over") is not None:
-            self._ledger.turn_away("the ladder ended before the check")
+            self._ledger.turn_away(ENDED)
             season = self._season()
             self._schedule = PositionSchedule.load(self._ladder, self._store, self._ledger)
             self._rate(season)
@@ -285,6 +286,9 @@ class ContestRunner:
         """Return the submissions in play and their entries. Submissions that cannot be unpacked under the current spec are
         suspended.
         """
+        if surplus := self._ledger.make_room(self._ladder.room):
+            name, most = self._ladder.spec.name, self._ladder.room
+            say(f"note: {name}: at most {most:,} submissions can be in play; the oldest {surplus:,} of them were suspended")
         playing, entries = self._ledger.in_play(), []
         self._playing = {one.label: one for one in playing}
         self._suspended.clear()

@@ -16,7 +16,7 @@ from arena.api.errors import IsolationError, StoreError, describe
 from arena_isolation.child import ChildLost
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.judge import Brief, NotPassed, Passed
-from arena_ladder.ledger import Known, Ledger, Submission
+from arena_ladder.ledger import Known, Ledger, Room, Submission
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import IDLE_SECONDS, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
 
@@ -122,7 +122,8 @@ class Examiner:
         else:
             findings = self._folder.as_handed_in(one, passed.findings)
             known = None if passed.code is None or passed.claims is None else Known(passed.code, passed.claims)
-            self._ledger.accept(one.id, passed.name, passed.agent, findings, self._ladder.submissions.keep, known)
+            rules, room = self._ladder.submissions, self._ladder.room
+            self._ledger.accept(one.id, passed.name, passed.agent, findings, rules.keep, known, room=Room(room, rules.agents))
 
 
 def examine(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: SubmissionCheck | None = None) -> Passed:

@@ -202,13 +202,12 @@ async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str
     """Serve the pages and play until Ctrl-C or SIGTERM. The address is printed as the first line on `out`.
 
     `name` is the address of the network interface, and `public` is the address of a reverse proxy. Several ladders share one
-    address and accept each other's tokens. Raises ArenaError if the contest of a ladder cannot continue.
+    address, and those with the same roster share tokens. Raises ArenaError if the contest of a ladder cannot continue.
     """
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # otherwise it logs every form that it cannot read
     logs = os.pathsep.join([str(host.folder.logs) for host in hosts])
     os.environ[ChildProcess.QUIET_VARIABLE] = logs  # the host must not see the output of strangers' agents
-    for host in hosts:
-        host.ledger.share_tokens([other.ledger for other in hosts])
+    share_tokens(hosts)
     applications = {host.root: LadderApp(host) for host in hosts}
     port = listening.getsockname()[1]
     site = Site(name, port, public)
@@ -231,6 +230,17 @@ async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str
     for host in hosts:
         if host.trouble is not None:
             raise host.trouble
+
+
+def share_tokens(hosts: Sequence[LadderHost]) -> None:
+    """Let ladders with the same roster accept each other's tokens.
+
+    A name on a ladder that is open to everyone belongs to the first person who took it there. On another ladder, it may be the
+    name of somebody else.
+    """
+    for host in hosts:
+        people = host.ladder.people
+        host.ledger.share_tokens([one.ledger for one in hosts if people is not None and one.ladder.people == people])
 
 
 async def _watch(hosts: Sequence[LadderHost], running: uvicorn.Server) -> None:

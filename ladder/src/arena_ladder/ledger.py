@@ -43,6 +43,9 @@ MAX_REASON_CHARACTERS = 1000
 MAX_MESSAGE_CHARACTERS = 4000
 MAX_FINDINGS_CHARACTERS = 16 << 10
 """The maximum size of all findings about a submission, in characters of JSON."""
+BANNED = "its author is banned"
+ENDED = "the ladder ended before the check"
+CROWDED = "too many agents are in play, so the most recent ones play on; ask the host of the ladder"
 UNREADABLE = "the stored result of its check cannot be read; submit the agent again"
 
 TABLES = """
@@ -220,6 +223,19 @@ class Known(NamedTuple):
     """The description that the plugin gives of itself. The check limits the size of this description."""
 
 
+class Room(NamedTuple):
+    """How many agents may be in play."""
+
+    agents: int
+    """The number of versions of all authors."""
+    per_author: int
+    """The number of agents of one author, each with any number of versions."""
+
+
+class NoRoom(ArenaError):
+    """There is no room for a submission. The message is for its author."""
+
+
 class Ledger(Database):
     """The tables of a ladder in an open store. The store must exist."""
 
@@ -325,7 +341,10 @@ class Ledger(Database):
         return None if found is None else str(found)
 
     def share_tokens(self, others: Iterable["Ledger"]) -> None:
-        """Also accept the tokens that other ladders have given to authors with the same ids, and to the host."""
+        """Also accept the tokens that other ladders have given to authors with the same ids, and to the host.
+
+        Only ladders in which the same ids are the same people may share tokens, because an id is all that they compare.
+        """
         self._others = [ledger for ledger in others if ledger is not self]
 
     def make_host_token(self) -> str:
@@ -350,7 +369,7 @@ class Ledger(Database):
         """
         with self._writing() as write:
             handle = self._set_banned(write, name, time())
-            self._retire(write, "author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), "its author is banned")
+            self._retire(write, "author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), BANNED)
             _note(write, who, "ban", name)
 
     def unban(self, name: str, who: str) -> None:
@@ -443,11 +462,12 @@ class Ledger(Database):
     # Submissions
 
     def submit(self, author: str, name: str | None, kind: str, file: str, content: bytes, per_day: int) -> Submission:
-        """Store a submission and return it. Raises Refusal 429 if the author has already submitted `per_day` times within 24
-        hours.
+        """Store a submission and return it. Raises Refusal 403 if the author was banned or deleted, 422 if the ladder has ended,
+        and 429 if the author has already submitted `per_day` times within 24 hours.
         """
         now = time()
         with self._writing() as write:
+            self._admit(author)  # again, because a client may send the file for hours after the first look at its token
             since = "SELECT count(*), min(received) FROM ladder_submission WHERE author = ? AND received > ?"
             count, first = self._rows(since, author, now - DAY_SECONDS)[0]
             if count >= per_day:
@@ -464,6 +484,15 @@ class Ledger(Database):
             )
             _note(write, author, "submit", f"{key} {file}")
         return self.submission(key)
+
+    def _admit(self, author: str) -> None:
+        """Raise Refusal if the author or team with a public name may not submit."""
+        if author in self.banned():
+            raise Refusal(403, f"{author} is banned from this ladder", "ask the host of the ladder for the reason")
+        if author not in [handle for _, handle in self.people()]:
+            raise Refusal(403, f"{author} is not an author of this ladder", "ask the host of the ladder")
+        if self.setting("over") is not None:
+            raise Refusal(422, "this ladder has ended", "its standings stay")
 
     def submission(self, key: str) -> Submission:
         """Return the submission with an id. Raises Refusal 404 for an unknown id."""
@@ -495,7 +524,8 @@ class Ledger(Database):
 
     def in_play(self) -> list[Submission]:
         """Return the submissions in play, the oldest first."""
-        return self._submissions("WHERE status = 'playing' ORDER BY number")
+        banned = self.banned()
+        return [one for one in self._submissions("WHERE status = 'playing' ORDER BY number") if one.author not in banned]
 
     def content(self, key: str) -> bytes:
         """Return the submitted file."""
@@ -504,6 +534,8 @@ class Ledger(Database):
     def next_to_check(self) -> Submission | None:
         """Return the next submission to check and set its status to `checking`; None if the queue is empty or the ladder is over.
 
+        Submissions of banned authors stay in the queue.
+
         The queue treats authors fairly: the author with the fewest checks in the last 24 hours comes first. Each author has at
         most one check at a time, so versions are numbered in the order of submission.
         """
@@ -511,7 +543,9 @@ class Ledger(Database):
             return None  # without a lock, because this is called twice a second
         with self._writing() as write:
             busy = "SELECT author FROM ladder_submission WHERE status = 'checking'"
+            banned = self.banned()
             waiting = self._submissions(f"WHERE status = 'queued' AND author NOT IN ({busy}) ORDER BY number")
+            waiting = [one for one in waiting if one.author not in banned]
             if not waiting or self.setting("over") is not None:
                 return None
             counts = dict(
@@ -601,33 +635,83 @@ class Ledger(Database):
         findings: Sequence[Mapping[str, Any]],
         keep: int,
         known: Known | None = None,
+        *,
+        room: Room | None = None,
     ) -> Submission:
         """Let a submission play as the next version of `name`. Only the latest `keep` versions stay in play.
 
-        A submission that has played before keeps its version, and one that was withdrawn meanwhile stays withdrawn. `known` has
-        the facts about a plugin that the check found.
+        A submission that has played before keeps its version, and one that was withdrawn meanwhile stays withdrawn. It is
+        withdrawn if its author was banned or the ladder has ended meanwhile, and refused if there is no `room` for it. `known`
+        has the facts about a plugin that the check found.
+        """
+        try:
+            with self._writing() as write:
+                one = self.submission(key)
+                _forget_steps(write, key)
+                if one.status == "checking" and one.author in self.banned():
+                    self._retire(write, "id = ?", (key,), BANNED)
+                elif one.status == "checking" and self.setting("over") is not None:
+                    self._retire(write, "id = ?", (key,), ENDED)
+                elif one.status == "checking":
+                    self._let_play(write, one, name, agent, findings, keep, known)
+                    if room is not None:
+                        self._check_room(one, room)
+        except NoRoom as full:
+            self.refuse(key, str(full), findings)
+        return self.submission(key)
+
+    def _let_play(
+        self,
+        write: sqlite3.Connection,
+        one: Submission,
+        name: str,
+        agent: str | None,
+        findings: Sequence[Mapping[str, Any]],
+        keep: int,
+        known: Known | None,
+    ) -> None:
+        key = one.id
+        latest = self._value("SELECT max(version) FROM ladder_submission WHERE author = ? AND name = ?", one.author, name)
+        version = 1 + (latest or 0) if one.version is None else one.version
+        decided = time() if one.version is None else one.decided  # a check that is repeated does not change the order
+        write.execute(
+            "UPDATE ladder_submission SET status = 'playing', decided = ?, name = ?, version = ?, agent = ?, "
+            "findings = ?, reason = NULL, faults = 0 WHERE id = ?",
+            (decided, name, version, agent, _pack_findings(findings), key),
+        )
+        write.execute("DELETE FROM ladder_start WHERE label = ?", (f"{one.author}/{name}@{version}",))
+        if known is not None:
+            answers = pack({"type": "known", **known._asdict()}).decode()
+            write.execute("INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)", (key, answers))
+        older = "author = ? AND name = ? AND version <= ? AND status = 'playing'"
+        self._retire(write, older, (one.author, name, version - keep), f"it was replaced by version {version}")
+        _note_change(write)
+        _note(write, "ladder", "accept", f"{key} {one.author}/{name}@{version}")
+
+    def _check_room(self, one: Submission, room: Room) -> None:
+        """Raise NoRoom if more agents are in play than there is room for, because `one` plays now."""
+        playing = self.in_play()
+        if len(playing) > room.agents:
+            raise NoRoom(f"{room.agents:,} agents are in play, and there is no room for more; inform the host of the ladder")
+        own = {other.name for other in playing if other.author == one.author}
+        if one.version is None and len(own) > room.per_author:  # a check that the host repeats takes nothing away
+            told = f"{one.author} has {room.per_author:,} other agents in play, which is the limit of this ladder"
+            raise NoRoom(f"{told}; withdraw one of them, or submit a new version of one of them")
+
+    def make_room(self, agents: int) -> int:
+        """Suspend the oldest submissions in play so that at most `agents` are left, and return the number of these submissions.
+
+        `accept` lets no more play than there is room for, but the spec of the host may have grown.
         """
         with self._writing() as write:
-            one = self.submission(key)
-            _forget_steps(write, key)
-            if one.status == "checking":
-                latest = self._value("SELECT max(version) FROM ladder_submission WHERE author = ? AND name = ?", one.author, name)
-                version = 1 + (latest or 0) if one.version is None else one.version
-                decided = time() if one.version is None else one.decided  # a check that is repeated does not change the order
-                write.execute(
-                    "UPDATE ladder_submission SET status = 'playing', decided = ?, name = ?, version = ?, agent = ?, "
-                    "findings = ?, reason = NULL, faults = 0 WHERE id = ?",
-                    (decided, name, version, agent, _pack_findings(findings), key),
-                )
-                write.execute("DELETE FROM ladder_start WHERE label = ?", (f"{one.author}/{name}@{version}",))
-                if known is not None:
-                    answers = pack({"type": "known", **known._asdict()}).decode()
-                    write.execute("INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)", (key, answers))
-                older = "author = ? AND name = ? AND version <= ? AND status = 'playing'"
-                self._retire(write, older, (one.author, name, version - keep), f"it was replaced by version {version}")
+            playing = [one.id for one in self.in_play()]
+            surplus = playing[: max(0, len(playing) - agents)]
+            for key in surplus:
+                write.execute("UPDATE ladder_submission SET status = 'suspended', reason = ? WHERE id = ?", (CROWDED, key))
+            if surplus:
                 _note_change(write)
-                _note(write, "ladder", "accept", f"{key} {one.author}/{name}@{version}")
-        return self.submission(key)
+                _note(write, "ladder", "make room", f"{len(surplus)} suspended")
+        return len(surplus)
 
     def withdraw(self, key: str, who: str, reason: str = "withdrawn by its author") -> bool:
         """Take a submission out of play or out of the queue. If it is in neither, return False and change nothing."""

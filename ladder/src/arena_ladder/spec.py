@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from arena import ArenaError, Puzzle, Spec
 from arena.api.match import canonical
 from arena.api.results import figures
-from arena.api.spec import Document, Faults, SpecKeys, load_spec
+from arena.api.spec import MAX_ENTRIES, Document, Faults, SpecKeys, load_spec
 from arena_ladder.roster import RESERVED_NAMES, ROSTER_SUFFIX, Person, read_roster
 from arena_web.api import Feedback
 
@@ -73,6 +73,7 @@ class SubmissionKeys(BaseModel):
     )
     per_day: Count = Field(10, description="Maximum number of submissions per author in 24 hours.")
     keep: Count = Field(2, description="Number of the most recent versions of an agent that keep playing.")
+    agents: Count = Field(10, description="Maximum number of agents per author that play at the same time.")
     size_kb: Annotated[int, Field(ge=1, le=100_000)] = Field(
         256, description="Maximum size of a submission in KiB, before and after unpacking."
     )
@@ -260,6 +261,12 @@ class LadderSpec:
     def authors(self) -> tuple[str, ...] | None:
         """The ids of the authors that may submit agents; None if everyone may register."""
         return None if self.people is None else tuple([person.id for person in self.people])
+
+    @property
+    def room(self) -> int:
+        """Return the number of submissions that can be in play in addition to the agents of the host."""
+        house = {seat.label for board in self.spec.boards for seat in board.seats}
+        return max(0, MAX_ENTRIES - len(house))
 
     @property
     def store(self) -> FilePath:

@@ -96,11 +96,13 @@ class Bench:
 
     def examine(self, content: bytes) -> Any:
         """Check a file as the ladder does."""
+        self.ledger.expect("ada")
         one = self.ledger.submit("ada", None, "python", "mine.py", content, 100)
         return examine(self.ladder, self.code, one)
 
     def accept(self, content: bytes) -> str:
         """Let a file play without a check; return the id."""
+        self.ledger.expect("ada")
         key = self.ledger.submit("ada", "mine", "python", "mine.py", content, 100).id
         assert self.ledger.next_to_check() is not None
         self.ledger.accept(key, "mine", "mine", (), 2, Known("0" * 32, {"agents": []}))
@@ -191,6 +193,7 @@ def test_bad_rows_of_an_old_store_do_not_stop_the_start(row: str, bench: Callabl
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 def test_the_size_of_verdicts_is_limited(bench: Callable[..., Bench]) -> None:
     ledger = bench().ledger
+    ledger.expect("ada")
     key = ledger.submit("ada", "mine", "python", "mine.py", b"x", 100).id
     assert ledger.next_to_check() is not None
     finding = {"game": "x", "check": "plays", "promise": "p" * 4000, "kept": False, "reached": True, "found": "\ud800" * 4000}

@@ -54,6 +54,7 @@ class Bench:
         self.store = Store.open(folder / "a.db", write=True)
         self.ledger = Ledger(folder / "a.db")
         for author in ("ada", "bob"):
+            self.ledger.expect(author)
             key = self.ledger.submit(author, "mine", "python", "mine.py", b"x", 10).id
             assert self.ledger.next_to_check() is not None
             self.ledger.accept(key, "mine", "mine", (), 2)

@@ -23,6 +23,7 @@ def test_a_refused_zip_leaves_no_files(tmp_path: Path) -> None:
     with closing(Store.open(tmp_path / "a.db", write=True)), closing(Ledger(tmp_path / "a.db")) as ledger:
         content = packed({"agent.py": b"", "\N{OLD PERSIAN SIGN AURAMAZDAA}" * 100: b""})
         code = CodeFolder(ledger, 1 << 18)
+        ledger.expect("ada")
         with pytest.raises(BadSubmission):
             code.lay_out(ledger.submit("ada", None, "zip", "it.zip", content, 10))
         assert [*code.path.iterdir()] == []
@@ -54,6 +55,7 @@ def test_a_check_that_is_killed_repeatedly_is_finished(tmp_path: Path, monkeypat
         for life in range(3):
             with closing(Ledger(tmp_path / "a.db")) as ledger:
                 if not life:
+                    ledger.expect("ada")
                     ledger.submit("ada", None, "python", "mine.py", agent(), 100)
                 ledger.requeue()
                 one = ledger.next_to_check()

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.promise(hole="season", isolation="any")
 @pytest.mark.unit
 def test_a_submission_is_withdrawn_once(tmp_path: Path) -> None:
     with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
+        ledger.expect("ada")
         key = ledger.submit("ada", "mine", "python", "mine.py", agent(), 100).id
         assert ledger.withdraw(key, "ada")
         before = ledger.changes()

@@ -63,6 +63,7 @@ def check(tmp_path: Path, bubblewrap: str) -> Examine:
         with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
             plain = isinstance(content, bytes)
             body = content if isinstance(content, bytes) else packed(content)
+            ledger.expect("ada")
             one = ledger.submit("ada", None, "python" if plain else "zip", "mine.py" if plain else "mine.zip", body, 100)
             return examine(ladder, CodeFolder(ledger, 1 << 20), one)
 
