@@ -24,6 +24,8 @@ HOLES = {
     "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",
     "banned": "an author whom a ladder bans or deletes while his file is still on its way goes on to play",
     "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
+    "figures": "a solver on a ladder sends the hidden positions of a puzzle to its author, through figures that it chooses, such "
+    "as the nodes that it reports or the costs of its solutions",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
     "with a secret seed (the default for code from strangers), from the tournament file",

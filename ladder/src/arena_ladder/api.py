@@ -136,7 +136,7 @@ class LostMatch(BaseModel):
 class LogAnswer(BaseModel):
     """The last output of a submission, and its lost matches.
 
-    While the positions of a puzzle are `hidden`, the log has only the output of the check, and the matches have no messages.
+    While the positions of a puzzle are `hidden`, the log has only the output of the check, and there are no matches.
     """
 
     id: str
@@ -327,10 +327,10 @@ class LadderApi:
     async def log(self, request: Request, key: Key) -> LogAnswer:
         """Return the last output of your submission, and the matches that it lost because of its own faults."""
         one = self._own(request, key)
-        lost = [] if one.version is None else await anyio.to_thread.run_sync(find_lost_matches, self._host.store.path, one.label)
         hidden = self._host.hides
-        if hidden:
-            lost = [{**match, "message": None, "traceback": None} for match in lost]
+        lost = []
+        if one.version is not None and not hidden:
+            lost = await anyio.to_thread.run_sync(find_lost_matches, self._host.store.path, one.label)
         text = await anyio.to_thread.run_sync(lambda: self._host.folder.log(one, of_check=hidden))
         return LogAnswer(id=one.id, hidden=hidden, **self._host.folder.as_handed_in(one, {"lost": lost, "log": text}))
 
@@ -358,7 +358,7 @@ class LadderApi:
             status=one.status,
             reason=None if one.reason is None else self._host.folder.as_handed_in(one, one.reason),
             findings=[FindingAnswer(**finding) for finding in one.findings],
-            faults=one.faults,
+            faults=0 if self._host.hides else one.faults,
             feedback=None if feedback is None else FeedbackAnswer(**feedback.as_values()),
         )
 
@@ -420,29 +420,33 @@ class LadderApi:
     async def standings(self) -> StandingsAnswer:
         """Return the rows of the standings, the best agent first. For a puzzle, the rows have the share of solved positions.
 
-        If several games are played, `board` names the game of a row.
+        If several games are played, `board` names the game of a row. While positions are hidden, costs are rounded, efforts and
+        kinds of faults are missing, and the figures of an agent change only when it has attempted all positions.
         """
-        contest = self._host.runner.contest
-        check_known(contest)
-        several = len(contest.standings) > 1
-        rows = [{**row, "board": board.title} if several else row for board in contest.standings for row in board.rows]
-        return StandingsAnswer(rows=rows, state=contest.state)
+        found = self._host.public.read()
+        check_known(found.boards)
+        several = len(found.boards) > 1
+        rows = [{**row, "board": board.title} if several else row for board in found.boards for row in board.rows]
+        return StandingsAnswer(rows=rows, state=found.state)
 
     async def agent(self, name: str) -> AgentAnswer:
-        """Return the rows of an agent and the history of its rating, whether the agent is in play or not."""
-        check_known(self._host.runner.contest)
-        rows = [row for board in self._host.runner.contest.standings for row in board.rows if row["agent"] == name]
+        """Return the rows of an agent and the history of its rating, whether the agent is in play or not. There is no history
+        while positions are hidden.
+        """
+        found = self._host.public.read()
+        check_known(found.boards)
+        rows = [row for board in found.boards for row in board.rows if row["agent"] == name]
         course = await anyio.to_thread.run_sync(self._ledger.course, name)
         if not rows and not course:
             raise Refusal(404, f"no agent {name[:100]} has played here", "see /api/standings")
-        return AgentAnswer(agent=name, rows=rows, course=[point._asdict() for point in course])
+        return AgentAnswer(agent=name, rows=rows, course=[] if found.hidden else [point._asdict() for point in course])
 
     async def health(self, response: Response) -> HealthAnswer:
         """Return the state of the ladder, with the status 503 if its contest cannot continue."""
-        contest = self._host.runner.contest
+        found, state = self._host.public.read(), self._host.runner.contest.state
         if self._host.broken:
             response.status_code = 503
-        return HealthAnswer(state=contest.state, matches=contest.matches, version=__version__)
+        return HealthAnswer(state=state if self._host.broken else found.state, matches=found.matches, version=__version__)
 
     async def metrics(self) -> Response:
         """Return counts in the text format of Prometheus, version 0.0.4."""
@@ -487,14 +491,14 @@ def _time(seconds: float) -> str:
 
 
 def _metrics(host: "LadderHost") -> str:
-    contest = host.runner.contest
-    in_play = max((len(board.rows) for board in contest.standings), default=0)
-    unsettled = sum(not row["settled"] for board in contest.standings for row in board.rows)
+    contest, found = host.runner.contest, host.public.read()
+    in_play = max((len(board.rows) for board in found.boards), default=0)
+    unsettled = sum(not row["settled"] for board in found.boards for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
         ("arena_ladder_up", "gauge", "1 if the contest is running, 0 if it cannot continue.", float(not host.broken)),
         ("arena_ladder_paused", "gauge", "1 if matches are waiting but none is being played.", float(contest.paused)),
-        ("arena_ladder_matches_total", "counter", "Number of matches played since the process started.", contest.matches),
-        ("arena_ladder_voids_total", "counter", "Number of void matches since the process started.", contest.voids),
+        ("arena_ladder_matches_total", "counter", "Number of matches played since the process started.", found.matches),
+        ("arena_ladder_voids_total", "counter", "Number of void matches since the process started.", found.voids),
         ("arena_ladder_agents", "gauge", "Agents in play.", in_play),
         ("arena_ladder_unsettled", "gauge", "Number of agents whose intervals are wider than `until` allows.", unsettled),
     )

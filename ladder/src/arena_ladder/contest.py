@@ -109,9 +109,9 @@ class Contest:
         return list(self.courses.get((board, agent), ()))
 
 
-def check_known(contest: Contest) -> None:
+def check_known(boards: Sequence[BoardStandings]) -> None:
     """Raise Refusal 503 if the standings are not available yet, which is normal in the first seconds after a start."""
-    if not contest.standings:
+    if not boards:
         raise Refusal(503, "the standings are not available yet", "ask again in a second", START_SECONDS)
 
 

@@ -33,6 +33,7 @@ from arena_ladder.examination import Examiner
 from arena_ladder.host_api import HostApi
 from arena_ladder.ledger import Ledger, bind_store, find_deadline
 from arena_ladder.pages import STATIC, LadderPages, navigation_of
+from arena_ladder.public_standings import PublicStandings
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import MAX_CHECKS
 from arena_web import error_answers
@@ -140,6 +141,7 @@ class LadderHost:
         self.ladder, self.store, self.ledger, self.root = ladder, store, ledger, root
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
+        self.public = PublicStandings(self.runner.contest, lambda: self.hides)
         self.trouble: BaseException | None = None
         """The error that ended the contest."""
         self.examiner = Examiner(ladder, ledger, self.folder, self.runner.wake)

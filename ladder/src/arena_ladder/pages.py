@@ -51,7 +51,7 @@ class LadderPages:
         self._assets = Assets(STATIC, root=host.root)
         self._navigation = navigation_of(host.root)
         self._listeners = Listeners()
-        self._told: tuple[int, str] = (-1, "")
+        self._told: tuple[tuple[bool, int] | None, str] = (None, "")
         self._event = b""
         """The standings as an event. It is encoded once for all listeners, because a course may have hundreds of them."""
 
@@ -112,7 +112,7 @@ class LadderPages:
 
     async def live(self) -> Response:
         """Return the current standings, with the latest history of each rating."""
-        check_known(self._host.runner.contest)
+        check_known(self._host.public.read().boards)
         return Response(self._text(), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
@@ -121,35 +121,39 @@ class LadderPages:
 
     async def _stream(self, displaced: asyncio.Event) -> AsyncIterator[dict[str, Any] | bytes]:
         yield {"retry": RETRY_MILLISECONDS}  # sent at once, even if the standings are not available yet
-        seen = -1
+        seen = None
         while not self._stopping.is_set() and not displaced.is_set():
-            version = self._host.runner.contest.version
-            if version != seen and self._host.runner.contest.standings:
-                seen = version
+            found = self._host.public.read()
+            if found.version != seen and found.boards:
+                seen = found.version
                 self._text()
                 yield self._event
             await asyncio.sleep(STANDINGS_POLL_SECONDS)
 
     def _text(self) -> str:
         """Return the standings as JSON. All listeners get the same text."""
-        contest = self._host.runner.contest
-        version = contest.version
-        if self._told[0] != version:
+        contest, found = self._host.runner.contest, self._host.public.read()
+        if self._told[0] != found.version:
             boards = [
                 {
                     "title": board.title,
                     "kind": board.kind,
-                    "rows": [{**row, "trend": contest.trend(board.title, row["agent"])} for row in board.rows],
+                    "rows": [
+                        {**row, "trend": [] if found.hidden else contest.trend(board.title, row["agent"])} for row in board.rows
+                    ],
                 }
-                for board in contest.standings
+                for board in found.boards
             ]
             ladder = self._host.ladder
             solvers = ladder.solvers
             interval = ladder.interval if ladder.rates and solvers is None else None
-            told = {"boards": boards, "state": contest.state, "matches": contest.matches, "interval": interval}
+            told = {"boards": boards, "state": found.state, "matches": found.matches, "interval": interval}
             told |= {"positions": contest.positions, "effort": None if solvers is None else solvers.effort}
-            told |= {"hidden": self._host.hides}
-            self._told = (version, json.dumps({**told, "anchor": self._host.ladder.anchor, "name": self._host.ladder.spec.name}))
+            told |= {"hidden": found.hidden}
+            self._told = (
+                found.version,
+                json.dumps({**told, "anchor": self._host.ladder.anchor, "name": self._host.ladder.spec.name}),
+            )
             self._event = f"event: standings\r\ndata: {self._told[1]}\r\n\r\n".encode()  # JSON has no line ends
         return self._told[1]
 
@@ -157,10 +161,12 @@ class LadderPages:
 
     async def matches(self, wanted: Annotated[MatchPage, Query()]) -> Response:
         """Return a page of the list of all matches."""
+        self._check_shown()
         return AsciiJson(await anyio.to_thread.run_sync(matches, self._store, wanted, wanted.page or 0))
 
     async def around(self, match: Annotated[str, Path(alias="id")], wanted: Annotated[MatchFilter, Query()]) -> Response:
         """Return the matches before and after a match, and related matches, such as the same round with swapped seats."""
+        self._check_shown()
         return AsciiJson(await anyio.to_thread.run_sync(around, self._store, match, wanted))
 
     async def match(self, request: Request, match: Annotated[str, Path(alias="id")]) -> Response:
@@ -179,9 +185,9 @@ class LadderPages:
         return AsciiJson(reply)
 
     def _check_shown(self) -> None:
-        """Raise Refusal 403 while the positions of matches are hidden."""
+        """Raise Refusal 403 while positions are hidden, because an agent chooses the figures of its attempts."""
         if self._host.hides:
-            raise Refusal(403, "positions are hidden until this ladder is final", "the list of matches shows all results")
+            raise Refusal(403, "attempts and their positions are hidden until this ladder is final", "see the standings")
 
     async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
         reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)
@@ -191,6 +197,7 @@ class LadderPages:
 
     async def entry(self, name: str = "") -> Response:
         """Return the opponents of an agent, its results, and the history of its rating."""
+        self._check_shown()
         games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name))
         course = await anyio.to_thread.run_sync(self._host.ledger.course, name)
         return AsciiJson({**games, "course": [point._asdict() for point in course]})

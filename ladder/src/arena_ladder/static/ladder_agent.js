@@ -13,14 +13,21 @@ const faults = faultBox();
 document.title = `${label} | arena`;
 main.append(head(label, null, h("a", { class: "button", href: matchesAddress(key, { agent: label }) }, "Its matches"), h("a", { class: "button", href: at("/") }, "Standings")), faults.box);
 
-Promise.all([get(`/api/t/${key}/entry?${query}`), get("/api/live"), get(`/api/t/${key}/matches?${new URLSearchParams({ agent: label })}`)])
-  .then(show)
+get("/api/live")
+  .then(async (live) => (live.hidden ? showHidden(live) : show(await Promise.all([get(`/api/t/${key}/entry?${query}`), live, get(`/api/t/${key}/matches?${new URLSearchParams({ agent: label })}`)]))))
   .catch((error) => faults.show(error.message));
+
+// Show the figures of an agent while its attempts are hidden.
+function showHidden(live) {
+  const boards = live.boards.filter((board) => board.rows.some((one) => one.agent === label));
+  main.querySelector(".head h1").after(h("p", {}, `${boards.length ? "Plays" : "Does not play"} at ${live.name}.`));
+  main.append(h("div", { class: "stack" }, boards.map((board) => boardOf(board, [], live)), h("p", { class: "note" }, "Attempts are hidden until the ladder is final, because an agent could send positions through them.")));
+}
 
 function show([entry, live, found]) {
   const row = live.boards.flatMap((board) => board.rows).find((one) => one.agent === label);
   main.querySelector(".head h1").after(h("p", {}, row ? `Plays at ${live.name}.` : `No longer plays at ${live.name}; its matches are kept.`));
-  main.append(h("div", { class: "stack" }, entry.boards.map((board) => boardOf(board, entry.course.filter((point) => point.board === board.number), live)), latest(found, live.hidden)));
+  main.append(h("div", { class: "stack" }, entry.boards.map((board) => boardOf(board, entry.course.filter((point) => point.board === board.number), live)), latest(found)));
 }
 
 function boardOf(board, course, live) {
@@ -115,12 +122,12 @@ function table(named, columns, rows) {
   );
 }
 
-// The list begins with the latest matches. While positions are hidden, attempts have no pages.
-function latest(found, hidden) {
+// The list begins with the latest matches.
+function latest(found) {
   const rows = found.matches.slice(0, LATEST).map((one) => {
     const seat = one.labels.indexOf(label), got = one.returns[seat], other = one.returns[1 - seat];
     const result = one.solved !== null ? (one.solved ? "solved" : "unsolved") : one.termination === "void" ? "void" : got > other ? "won" : got < other ? "lost" : "drawn";
-    return h("tr", {}, h("th", { scope: "row" }, hidden ? `position ${one.round}` : h("a", { href: at(`/t/${key}/match/${one.id}?${new URLSearchParams({ agent: label })}`) }, one.labels.join(" – "))), h("td", { class: "number" }, result), h("td", { class: "number" }, one.termination), h("td", { class: "number" }, one.moves === null ? "-" : whole(one.moves)));
+    return h("tr", {}, h("th", { scope: "row" }, h("a", { href: at(`/t/${key}/match/${one.id}?${new URLSearchParams({ agent: label })}`) }, one.labels.join(" – "))), h("td", { class: "number" }, result), h("td", { class: "number" }, one.termination), h("td", { class: "number" }, one.moves === null ? "-" : whole(one.moves)));
   });
   return h("section", { class: "card", "aria-label": "latest matches" }, h("h2", {}, "Latest matches"), rows.length ? table("list of the latest matches", ["Match", "Result", "Ending", "Moves"], rows) : h("p", { class: "dim" }, "None yet."));
 }

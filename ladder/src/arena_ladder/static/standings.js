@@ -37,7 +37,7 @@ function show(told) {
   last = told;
   const { boards: found, state, matches, interval, anchor, name, positions, effort, hidden } = told;
   title.textContent = name;
-  said.textContent = positions !== null ? `Ordered by the share of ${whole(positions)} ${hidden ? "hidden " : ""}positions that an agent solves, then by mean cost, then by ${effort}. … marks agents that have not attempted all of them.` : `Elo relative to ${anchor}, which has rating 0, with 95 % intervals. ${interval === null ? "Games are played until every mark is decided." : `Games are played until every interval is within ±${written(interval)}; … marks the agents whose interval is still wider.`}`;
+  said.textContent = positions !== null ? (hidden ? `Ordered by the share of ${whole(positions)} hidden positions that an agent solves, then by mean cost, rounded to two digits. The figures of an agent appear when it has attempted all of them; until then, it is marked with ….` : `Ordered by the share of ${whole(positions)} positions that an agent solves, then by mean cost, then by ${effort}. … marks agents that have not attempted all of them.`) : `Elo relative to ${anchor}, which has rating 0, with 95 % intervals. ${interval === null ? "Games are played until every mark is decided." : `Games are played until every interval is within ±${written(interval)}; … marks the agents whose interval is still wider.`}`;
   tag.textContent = STATES[state] ?? state;
   tag.className = state === "playing" ? "tag tag-live" : STATES[state] ? "tag" : "tag tag-bad";
   tag.title = `${amount(matches, "match", "matches")} since the ladder was started`;
