@@ -22,6 +22,7 @@ def test_a_short_spec_of_a_ladder_has_the_documented_defaults(tmp_path: Path) ->
     assert ladder.submissions.model_dump() == {
         "authors": "open",
         "per_day": 10,
+        "agents": 10,
         "keep": 2,
         "size_kb": 256,
         "kinds": ["python", "zip", "program"],

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import heapify, heappop, heappush
+from itertools import combinations
 from math import inf
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from arena.api.results import Leaderboard, Strengths, versus_row
 from arena.api.store import Store
 from arena_ladder.ledger import Ledger, find_deadline
-from arena_ladder.season import Season
+from arena_ladder.season import Season, have_one_author
 from arena_ladder.spec import PERIODS, LadderSpec, PositionKeys
 
 if TYPE_CHECKING:  # numpy is loaded only for rating
@@ -112,14 +113,14 @@ def pairs_to_meet(
     """Return the pairs for the next plan of a board; empty if nothing is left to learn. Each pair is the number of the board and
     two labels.
 
-    The `barred` pairs of entries do not meet. Agents with a label in `gone` are not paired.
+    The `barred` pairs of entries do not meet, and neither do agents of one author. Agents with a label in `gone` are not paired.
     """
     from arena_ladder.design import next_pairs, pairs_below_floor
 
     assert found.ratings is not None
     labels = season.labels(board)
     playing, wanted = ([entry for entry in one if labels[entry] not in gone] for one in (season.playing(board), found.wanted))
-    exhausted = list(barred)
+    exhausted = [*barred, *[both for both in combinations(playing, 2) if have_one_author(labels[both[0]], labels[both[1]])]]
     pairings = season.tallies[board].matches.pairings()
     for entries, pairs in pairings.items():
         if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS:  # deterministic agents mostly repeat rounds

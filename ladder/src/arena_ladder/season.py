@@ -56,12 +56,13 @@ class Season:
         return range(len(self.spec.boards[board].seats))
 
     def matches(self, plan: Plan) -> list[Scheduled]:
-        """Return the matches of a plan; empty if one of its agents has left play. Agents are given by their numbers on the board.
+        """Return the matches of a plan; empty if one of its agents has left play, or if both belong to one author. Agents are
+        given by their numbers on the board.
 
         The matches are two games or, if an agent is paired with itself, an attempt to solve a position.
         """
         known = self._numbers[plan.board]
-        if plan.one not in known or plan.other not in known:
+        if plan.one not in known or plan.other not in known or have_one_author(plan.one, plan.other):
             return []
         if plan.one == plan.other:
             return [Scheduled(2 * plan.number, plan.board, Pairing(plan.round, (known[plan.one],)))]
@@ -73,6 +74,11 @@ class Season:
         """Count one match."""
         self.known.add(scheduled.number)
         count_match(self.tallies[scheduled.board], scheduled, record)
+
+
+def have_one_author(one: str, other: str) -> bool:
+    """Return True if the two labels are of different agents of one author, who may lose to each other on purpose."""
+    return one != other and "/" in one and one.partition("/")[0] == other.partition("/")[0]
 
 
 def count_match(tally: Tally, scheduled: Scheduled, record: Record) -> None:
@@ -166,14 +172,19 @@ def entry_faults(error: SpecError, house: Spec) -> dict[int, str]:
 
 def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], banned: frozenset[str] = frozenset()) -> Season:
     """Begin a season with the house agents and `entrants`. All earlier matches stay on the boards, except for matches of `banned`
-    authors, whose records are kept only in the store.
+    authors and those between agents of one author, whose records are kept only in the store.
 
     Raises SpecError if one of the entrants cannot be set up.
     """
     runs = store.runs()
     seed = ladder.spec.seed if not runs or runs[-1].secret is None else runs[-1].secret
     spec = season_spec(ladder.spec, entrants, seed)
-    before = [one for one in played_matches(store) if banned.isdisjoint([label.partition("/")[0] for label in one.labels])]
+    before = [
+        one
+        for one in played_matches(store)
+        if not have_one_author(one.labels[0], one.labels[-1])
+        and banned.isdisjoint([label.partition("/")[0] for label in one.labels])
+    ]
     run = Run.of(spec)
     boards = []
     order: Literal["rating", "seconds", "score"] = "rating"
