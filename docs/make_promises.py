@@ -27,6 +27,7 @@ HOLES = {
     "figures": "a solver on a ladder sends the hidden positions of a puzzle to its author, through figures that it chooses, such "
     "as the nodes that it reports or the costs of its solutions",
     "collusion": "agents of one author on a ladder lose to each other on purpose, so that one of them gets a better rating",
+    "similar": "the code of a submission stops a ladder when the host compares the code of all authors",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
     "with a secret seed (the default for code from strangers), from the tournament file",

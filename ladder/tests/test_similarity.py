@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena_ladder.similarity import compare_code, compare_moves, mark_code, mark_moves
+from arena_ladder import similarity
+from arena_ladder.similarity import compare_moves, is_long, mark_code, mark_moves
+from arena_ladder.similarity_process import simplify
+
+
+def compare_code(texts: Sequence[str], given: Sequence[str] = ()) -> Any:
+    """Compare code, whose tokens are found in this process."""
+    simple, own = ([simplify(text) if is_long(text) else None for text in one] for one in (texts, given))
+    return similarity.compare_code(simple, own)
+
 
 AGENTS = Path(__file__).parents[2] / "agents" / "arena_agents"
 OWN = ["simple", "mcts", "tree_search", "dilemma", "star2", "solved_game", "population_search", "local_search", "best_first"]

@@ -477,7 +477,7 @@ async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
                 raise expected
             content = await file.read()
             said = file.filename or "agent.py"
-    except HTTPException as error:  # starlette raises this for a form that it cannot read
+    except (HTTPException, UnicodeError) as error:  # a form that starlette cannot read, or names in the charset of the client
         raise expected from error
     plain = said.replace("\\", "/").rpartition("/")[2][-MAX_FILE_NAME:]
     shown = "".join(letter for letter in plain if letter.isprintable()) or "agent.py"

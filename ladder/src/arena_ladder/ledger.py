@@ -876,7 +876,7 @@ class Ledger(Database):
             raise Refusal(422, f"expected a string of 1 to {MAX_MESSAGE_CHARACTERS:,} characters", "write another one")
         handles = {name: handle for person, handle in self.people() for name in (person.id, handle)}
         if author not in handles:
-            raise Refusal(404, "unknown author {author[:60]!r}", "`arena ladder admin SPEC tokens` lists them")
+            raise Refusal(404, f"unknown author {author[:60]!r}", "`arena ladder admin SPEC tokens` lists them")
         with self._writing() as write:
             clean = text.encode("utf-8", "backslashreplace").decode()
             write.execute("INSERT INTO ladder_message (time, author, text) VALUES (?, ?, ?)", (time(), handles[author], clean))
@@ -1019,7 +1019,7 @@ def _bound_text(text: str) -> str:
 
 def _hash(token: str) -> str:
     """Return the hash of a token for storage. A token has 256 random bits, so a simple hash cannot be reversed by a search."""
-    return sha256(token.encode()).hexdigest()
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()  # a string of JSON may be no valid text
 
 
 def _note(write: sqlite3.Connection, who: str, what: str, detail: str) -> None:

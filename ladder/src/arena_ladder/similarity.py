@@ -9,15 +9,19 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from arena import ArenaError, Game
+from arena.api.cli import say
 from arena.api.match import Step
 from arena.api.store import Store
 from arena_check.new import starter
+from arena_isolation.child import ChildLost
+from arena_isolation.helper_process import Helper
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.ledger import Ledger, Submission
 from arena_ladder.spec import LadderSpec
@@ -38,6 +42,14 @@ MAX_POSITIONS = 4000
 """The maximum number of positions that are compared. Positions that more authors have met are chosen first."""
 MAX_MATCHES = 200
 """The moves of a submission are read from this many of its latest matches."""
+LEXER = "arena_ladder.similarity_process"
+LEXER_SECONDS = 5.0
+"""The processor time for the tokens of a submission. A file of 256 KiB takes about a second."""
+LEXER_BYTES = 1 << 30
+MAX_SIMPLE_BYTES = 1 << 28
+START_SECONDS, ANSWER_SECONDS = 60.0, 120.0
+"""The timeouts of the process that finds tokens; the second one is for a machine that has no processor time left."""
+MISSING = "the search for similar agents needs copydetect: pip install 'copydetect>=0.5'"
 ERROR = 0.05
 """The bound for the probability that chance marks any pair because of its moves, if positions are independent."""
 
@@ -68,8 +80,12 @@ def compare_authors(ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> l
     latest = {one.author: one for one in ledger.submissions() if one.kind != "program" and ledger.content(one.id)}
     authors = sorted(latest)
     texts = [read_code(folder.texts(latest[author])) for author in authors]
-    given = [starter(ladder.spec.boards[0].name, ladder.spec.registry)]
-    code = compare_code(texts, given)
+    own, *simple = simplify_all([starter(ladder.spec.boards[0].name, ladder.spec.registry), *texts])
+    for author, text, found in zip(authors, texts, simple, strict=True):
+        if found is None and is_long(text):
+            name, limit = f"{author}/{latest[author].file}", f"{LEXER_SECONDS:g} s"
+            say(f"note: {name} is not compared, because its tokens cannot be found in {limit}; look at it yourself")
+    code = compare_code(simple, [own])
     moves = read_moves(ladder, ledger, [latest[author] for author in authors])
     ratings = ledger.latest_ratings()
     strengths = [ratings.get(latest[author].label, 0.0) for author in authors]
@@ -98,25 +114,63 @@ def read_code(files: Mapping[str, str | None]) -> str:
     return "\n".join([text for name, text in sorted(files.items()) if text is not None and name.endswith(".py")])
 
 
-def compare_code(texts: Sequence[str], given: Sequence[str] = ()) -> Any:
+def is_long(text: str) -> bool:
+    """Return True if a text has enough code to be compared."""
+    return len(text.strip()) > 2 * FOUND_CHARACTERS
+
+
+def simplify_all(texts: Sequence[str]) -> list[str | None]:
+    """Return the code of each text without names, comments and spaces; None if it is too short or takes too long.
+
+    The texts are from authors, so other processes read them, with limits. Raises ArenaError if copydetect is not installed.
+    """
+    if find_spec("copydetect") is None:
+        raise ArenaError(MISSING)
+    helper: Helper | None = None
+    found: list[str | None] = []
+    try:
+        for text in texts:
+            if not is_long(text):
+                found.append(None)
+                continue
+            if helper is None:
+                helper = Helper(LEXER, [str(LEXER_SECONDS)], memory=LEXER_BYTES, longest=MAX_SIMPLE_BYTES)
+                helper.wait_until_ready(START_SECONDS)
+            try:
+                found.append(str(helper.ask(text, ANSWER_SECONDS)))
+            except ChildLost:
+                helper.end()
+                helper = None
+                found.append(None)
+    except ChildLost as lost:
+        raise ArenaError(f"the process that reads the code of authors did not start ({lost.why}); try again") from lost
+    finally:
+        if helper is not None:
+            helper.end()
+    return found
+
+
+def compare_code(texts: Sequence[str | None], given: Sequence[str | None] = ()) -> Any:
     """Return a matrix with the share of equal code of each pair, as in `Likeness.code`; NaN if one of the two has no code.
 
-    Code that is also in the texts in `given`, which all authors were given, does not count. Raises ArenaError if copydetect is
-    not installed.
+    The texts are those of `simplify_all`. Code that is also in the texts in `given`, which all authors were given, does not
+    count. Raises ArenaError if copydetect is not installed.
     """
     try:
         from copydetect import CodeFingerprint, compare_files
         from copydetect.utils import get_token_coverage
     except ImportError as error:
-        raise ArenaError("the search for similar agents needs copydetect: pip install 'copydetect>=0.5'") from error
+        raise ArenaError(MISSING) from error
 
-    def read(text: str, window: int) -> Any:
-        return CodeFingerprint("agent.py", NOISE_CHARACTERS, window, fp=io.StringIO(text))
+    def read(text: str | None, window: int) -> Any:
+        if text is None or len(text) <= FOUND_CHARACTERS:
+            return None
+        return CodeFingerprint("agent.py", NOISE_CHARACTERS, window, filter=False, fp=io.StringIO(text))
 
-    known: set[int] = set().union(*[read(text, 1).hashes for text in given if len(text) > FOUND_CHARACTERS])
+    known: set[int] = set().union(*[found.hashes for text in given if (found := read(text, 1)) is not None])
     prints: list[Any] = []
     for text in texts:
-        found = read(text, FOUND_CHARACTERS - NOISE_CHARACTERS + 1) if len(text.strip()) > 2 * FOUND_CHARACTERS else None
+        found = read(text, FOUND_CHARACTERS - NOISE_CHARACTERS + 1)
         if found is not None:
             found.hashes = found.hashes - known
             found.hash_idx = {key: places for key, places in found.hash_idx.items() if key not in known}
