@@ -193,6 +193,7 @@ class LadderAnswer(BaseModel):
     open: bool
     per_day: int
     keep: int
+    agents: int
     size_kb: int
     kinds: list[str]
     packages: list[str] | None
@@ -407,6 +408,7 @@ class LadderApi:
             open=ladder.authors is None,
             per_day=rules.per_day,
             keep=rules.keep,
+            agents=rules.agents,
             size_kb=rules.size_kb,
             kinds=list(rules.kinds),
             packages=rules.packages,

@@ -34,7 +34,7 @@ function form(rules) {
     h("label", { class: "field gap" }, h("span", {}, "Name of the agent (may be empty)"), name, h("small", {}, "If empty, the agent keeps the name from its code. Use lowercase letters, digits and dashes.")),
     h("div", { class: "row gap" }, send),
     done,
-    h("p", { class: "dim small gap" }, `Accepted: ${rules.kinds.map((kind) => KINDS[kind]).join("; ")}. At most ${whole(rules.size_kb)} KiB, ${whole(rules.per_day)} submissions per day; the latest ${whole(rules.keep)} versions of an agent play.${rules.packages === null ? "" : ` Packages that the agent may import: ${rules.packages.join(", ") || "none"}.`}`),
+    h("p", { class: "dim small gap" }, `Accepted: ${rules.kinds.map((kind) => KINDS[kind]).join("; ")}. At most ${whole(rules.size_kb)} KiB, ${whole(rules.per_day)} submissions per day; at most ${whole(rules.agents)} agents play, each with its latest ${whole(rules.keep)} versions.${rules.packages === null ? "" : ` Packages that the agent may import: ${rules.packages.join(", ") || "none"}.`}`),
   );
 
   function choose(found) {
