@@ -489,7 +489,8 @@ class Ledger(Database):
         """Raise Refusal if the author or team with a public name may not submit."""
         if author in self.banned():
             raise Refusal(403, f"{author} is banned from this ladder", "ask the host of the ladder for the reason")
-        if author not in [handle for _, handle in self.people()]:
+        known = "SELECT 1 FROM ladder_author a LEFT JOIN ladder_person ON id = a.name WHERE coalesce(handle, a.name) = ? LIMIT 1"
+        if not self._rows(known, author):
             raise Refusal(403, f"{author} is not an author of this ladder", "ask the host of the ladder")
         if self.setting("over") is not None:
             raise Refusal(422, "this ladder has ended", "its standings stay")

@@ -81,8 +81,8 @@ def compare_authors(ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> l
     authors = sorted(latest)
     texts = [read_code(folder.texts(latest[author])) for author in authors]
     own, *simple = simplify_all([starter(ladder.spec.boards[0].name, ladder.spec.registry), *texts])
-    for author, text, found in zip(authors, texts, simple, strict=True):
-        if found is None and is_long(text):
+    for author, text, tokens in zip(authors, texts, simple, strict=True):
+        if tokens is None and is_long(text):
             name, limit = f"{author}/{latest[author].file}", f"{LEXER_SECONDS:g} s"
             say(f"note: {name} is not compared, because its tokens cannot be found in {limit}; look at it yourself")
     code = compare_code(simple, [own])
