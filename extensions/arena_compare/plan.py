@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil, log, log2, sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -23,6 +24,8 @@ from arena.stats import SIGNIFICANCE_LEVEL, EloEstimate, expected_score, likelie
 FORMATS = ("round-robin", "head-to-head")
 PILOT_ROUNDS = 1000
 """The rounds of a pilot, which usually ends before because its time is over."""
+MIN_PILOT_PAIRS = 5
+"""A pilot with fewer pairs of games between close entries goes on after its time, for at most as many rounds."""
 MIN_PAIRS = 30
 """A remark says that the share of draws is uncertain if there are fewer pairs of games."""
 CLOSE_SCORES = (0.25, 0.75)
@@ -65,7 +68,11 @@ class Pilot(NamedTuple):
     help="The probability of finding this difference.",
 )
 @click.option(
-    "--pilot", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="Seconds of play per board."
+    "--pilot",
+    type=click.FloatRange(0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="Seconds of play per board; a pilot with fewer than five pairs of games goes on.",
 )
 @click.option("--store", metavar="FILE", help="Estimate the share of draws from the games in this store instead of a pilot.")
 @click.option("--workers", type=click.IntRange(min=1), help="Number of worker processes of the run; default: one per core.")
@@ -97,7 +104,9 @@ def plan(
                 continue
             labels = [seat.label for seat in board.seats]
             try:
-                tally, seconds = _play_pilot(replace(longer, boards=(longer.boards[number],)), pilot)
+                with TemporaryDirectory() as folder:
+                    one, most = replace(longer, boards=(longer.boards[number],)), MIN_PILOT_PAIRS if store is None else 1
+                    tally, seconds = _play_pilot(one, Path(folder, "pilot.db"), pilot, most)
                 if store is not None:
                     found = stored.get((board.title, frozenset(labels)))
                     if found is None:
@@ -218,25 +227,37 @@ def _find_fault(board: Board) -> str | None:
     return None
 
 
-def _play_pilot(spec: Any, seconds: float) -> tuple[Tally, float]:
-    """Play a board in a temporary store until the time is over, but at least one round. Return its tally and the seconds per game
-    on one core.
+def _play_pilot(spec: Any, path: Path, seconds: float, most: int) -> tuple[Tally, float]:
+    """Play a board in a new store until the time is over, but at least one round, and up to `most` rounds while there are too few
+    pairs of games. Return its tally and the seconds per game on one core.
     """
-    board, times = spec.boards[0], list[float]()
+    board, runs = spec.boards[0], list[list[float]]()
     round_size = board.field.entries * (board.field.entries - 1)
 
     def observe(_match: object) -> None:
-        times.append(perf_counter())
-        if times[-1] - times[0] >= seconds and len(times) >= round_size:
+        runs[-1].append(perf_counter())
+        spent = sum([times[-1] - times[0] for times in runs if times])
+        if spent >= seconds and sum(map(len, runs)) >= len(runs) * round_size:
             raise _PilotDone
 
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "pilot.db"
+    for _ in range(most):
+        runs.append([])
         with suppress(_PilotDone):
             arena.run(spec, store=path, observe=observe)
         with Store.open(path) as opened:
             (tally,) = tallies_of(opened, opened.last().boards)
-    return tally, (times[-1] - times[0]) / max(1, len(times) - 1)
+        if tally.matches.folded or _count_pairs(tally) >= MIN_PILOT_PAIRS:
+            break
+    gaps = [after - before for times in runs for before, after in pairwise(times)]
+    return tally, sum(gaps) / max(1, len(gaps))
+
+
+def _count_pairs(tally: Tally) -> int:
+    """Return the number of pairs of games between close entries; 0 if they do not say anything yet."""
+    try:
+        return read_pilot(tally).pairs
+    except ArenaError:
+        return 0
 
 
 def describe_duration(seconds: float) -> str:

@@ -159,6 +159,17 @@ def test_the_command_counts_close_games(tmp_path: Path) -> None:
     assert re.search(r"needs about [\d,]+ rounds", CliRunner().invoke(cli, words).output)
 
 
+@pytest.mark.parametrize("entries", [2, 3])
+def test_a_short_pilot_goes_on_until_it_has_five_pairs(tmp_path: Path, entries: int) -> None:
+    """One round of three equal entries has three pairs, so two rounds are played; one of two entries has one pair."""
+    agents = [{"agent": "random", "label": f"r{number}"} for number in range(entries)]
+    (tmp_path / "cup.yaml").write_text(json.dumps({**SPEC, "agents": agents}))
+    text = CliRunner().invoke(cli, ["plan", str(tmp_path / "cup.yaml"), "--elo", "50", "--pilot", "1e-9"]).output
+    found = re.search(r"^Based on (\d+) pairs? of games", text, re.MULTILINE)
+    assert found is not None, text
+    assert int(found[1]) in range(5, 7)
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
