@@ -21,7 +21,7 @@ from arena.api.errors import Interrupted, StoreError, describe, escape_line
 from arena.api.games import Abilities
 from arena.api.match import Differs, Step
 from arena.api.spec import HOOKS, Document, Parameters, PluginPlace
-from arena.api.store import Store
+from arena.api.store import ForeignCode, Run, Store
 from arena_catalog.catalogue import default_games, make_game
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program
@@ -138,6 +138,7 @@ def check(
         if exercises is not None:
             loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
             failed += not report_positions(exercises, agents_of(found), registry, loaded, out)
+        run.sum_up([key for key, _ in found])
     return 1 if failed else 0
 
 
@@ -261,12 +262,26 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
             file=out,
         )
         if unknown:
+            words = ["arena", "check", path, *(["--replay", f"{share:g}"] if share else [])]
+            with_plugins = f"`{shlex.join([*words, *_name_plugins(store.last(), plugins)])}` checks them, too"
             print(
                 f"the matches of {', '.join(unknown)} were not replayed, because their games are unknown; "
-                "name the plugin with --plugin FILE",
+                f"{escape_line(with_plugins)}",
                 file=out,
             )
     return 1 if faults else 0
+
+
+def _name_plugins(run: Run, plugins: Sequence[str]) -> list[str]:
+    """Return the options that name the plugins of a run, those in `plugins` first."""
+    missing: list[str] = []
+    try:
+        run.load([PluginPlace(plugin).real for plugin in plugins])
+    except ForeignCode as error:
+        missing = [plugin for plugin in error.missing.values() if plugin is not None]
+    except ArenaError:  # a plugin that was named has changed
+        pass
+    return [word for plugin in [*plugins, *(missing or ["FILE"])] for word in ("--plugin", plugin)]
 
 
 def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Iterator[str]:

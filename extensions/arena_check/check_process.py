@@ -91,11 +91,17 @@ class CheckProgress:
         """Return the checks that ended an earlier process."""
         return [tuple(key) for key in self._values.get("ended", ())]
 
+    @property
+    def failed(self) -> list[tuple[str, ...]]:
+        """Return the objects that failed so far, also in earlier processes."""
+        return [tuple(key) for key in self._values.get("failed", ())]
+
     def begin(self, key: tuple[str, ...], source: str | None, written: str | None) -> None:
         """Begin to check the next object, which is defined at `source`. `written` names the method with which an agent decides;
         it is None for other objects.
         """
-        self._values = {"ended": self.ended, "key": key, "source": source, "written": written, "lines": []}
+        kept = {"ended": self.ended, "failed": self.failed}
+        self._values = {**kept, "key": key, "source": source, "written": written, "lines": []}
         self.at(f"checking {' '.join(key)}")
 
     def at(self, place: str, game: str | None = None, lines: Sequence[str] = ()) -> None:
@@ -107,9 +113,10 @@ class CheckProgress:
         self._note.write(self._values)
         self._show(place)
 
-    def finish(self) -> None:
-        """Record that the checks of an object have ended. The caller then prints its result."""
-        self._values["ended"] = [*self.ended, self._values.pop("key")]
+    def finish(self, *, passed: bool) -> None:
+        """Record that the checks of an object have ended, and whether it passed. The caller then prints its result."""
+        key = self._values.pop("key")
+        self._values |= {"ended": [*self.ended, key], "failed": [*self.failed, *([] if passed else [key])]}
         self._note.write(self._values)
         self.clear()
 
@@ -165,7 +172,7 @@ def supervise(words: Sequence[str], *, resume: bool, as_json: bool = False) -> i
             code = 1
             if not resume:
                 return code
-            note.write({"ended": [*said["ended"], said["key"]]})
+            note.write({name: [*said.get(name, ()), said["key"]] for name in ("ended", "failed")})
     finally:
         note.close()
 

@@ -105,8 +105,8 @@ class CheckRun:
         except Interrupted as interrupt:
             say("\n".join([f"while checking {' '.join(key)}", *getattr(interrupt, "__notes__", ())]))
             raise
-        self.progress.finish()
         fine = all(kept for kept, _ in lines)
+        self.progress.finish(passed=fine)
         if self.as_json:
             told = [escape_controls(line) for _, line in lines]
             print(as_json_line(" ".join(key), source_line(value), told), file=self.out, flush=True)
@@ -116,6 +116,18 @@ class CheckRun:
         headline = "not checked" if skipped else "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
         print(f"{' '.join(key)}: {headline}", *map(escape_controls, told), sep="\n", file=self.out, flush=True)
         return fine
+
+    def sum_up(self, checked: Sequence[tuple[str, ...]]) -> None:
+        """Print how many of several objects failed, and which, also in earlier processes."""
+        failed = self.progress.failed
+        if self.as_json or len(checked) == 1 or not failed:
+            return
+        alike = len({key[0] for key in checked}) == 1
+        what = f"{checked[0][0] if alike else 'part'}s"
+        print(
+            f"{len(failed)} of {len(checked)} {what} failed: {', '.join([' '.join(key[alike:]) for key in failed])}",
+            file=self.out,
+        )
 
     def _lines(self, key: tuple[str, ...], value: Any) -> Iterator[tuple[bool, str]]:
         how = asdict(self.how)

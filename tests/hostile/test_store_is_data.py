@@ -123,6 +123,16 @@ def test_a_missing_plugin_is_reported_with_a_command_that_works(place: Place) ->
     assert "the record follows the rules; the agents did not replay the match" in shown.stdout  # the program is not named
 
 
+def test_a_check_names_the_command_that_knows_the_games(place: Place) -> None:
+    told = place.arena("check", "cup.db", "--replay", "1").stdout.splitlines()[-1]
+    words = shlex.split(told.partition("`arena ")[2].partition("`")[0])
+    assert words[:4] == ["check", "cup.db", "--replay", "1"]
+    assert not place.ran()
+    done = place.arena(*words)
+    assert (done.returncode, place.ran()) == (0, True), done.stderr
+    assert done.stdout.endswith("0 faults; 100 % of those with known games were replayed by the rules\n")
+
+
 def test_a_server_does_not_run_code_named_by_a_store(place: Place) -> None:
     command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
     with subprocess.Popen(command, cwd=place.folder, stdout=subprocess.PIPE, text=True) as server:

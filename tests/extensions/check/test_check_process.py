@@ -2,6 +2,7 @@
 shown.
 """
 
+import json
 import os
 import pty
 import re
@@ -71,6 +72,7 @@ def test_an_agent_that_ends_its_process_is_reported(tmp_path: Path) -> None:
         "agent sound: ok",
         "  ok      tic-tac-toe: plays, one node, repeats, purity, threads, randomness",
         "  ok      connect-four: plays, one node, repeats, purity, threads, randomness",
+        "1 of 2 agents failed: quitter",
     ]
 
 
@@ -182,6 +184,7 @@ def test_a_choice_that_depends_on_the_hash_of_a_string_is_found(tmp_path: Path) 
         "  FAILED  actions",
         "  FAILED  tic-tac-toe, repeats",
         "  FAILED  tic-tac-toe, repeats",
+        "3 of 5 parts failed: game shuffled, agent hashed, agent least",
         "agent first: ok",
         "agent hashed: FAILED",
         "agent least: FAILED",
@@ -190,6 +193,51 @@ def test_a_choice_that_depends_on_the_hash_of_a_string_is_found(tmp_path: Path) 
     ]
     differ = re.findall(r"expected: .+, as with PYTHONHASHSEED=0\n +got: .+, with PYTHONHASHSEED=1\n", done.stdout)
     assert len(differ) == 3
+
+
+SEVERAL = """
+import os
+
+from arena import Agent, hookimpl
+
+
+class One(Agent):
+    name = "one"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+
+class Two(One):
+    name = "two"
+
+    def choose(self, game, state, search):
+        os._exit(3)
+
+
+class Three(One):
+    name = "three"
+
+    def choose(self, game, state, search):
+        return None
+
+
+@hookimpl
+def arena_agents():
+    return [Two, One, Three]
+"""
+
+
+@pytest.mark.process
+def test_the_last_line_counts_failures_over_all_processes(tmp_path: Path) -> None:
+    """The agent `two` ends the first process, and a second one checks the others. JSON has a line for each agent and no other."""
+    (tmp_path / "mine.py").write_text(SEVERAL)
+    words = ["check", "mine.py", "--matches", "2", "--game", "tic-tac-toe"]
+    done = arena_in(tmp_path)(*words)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "2 of 3 agents failed: two, three"
+    lines = [json.loads(line) for line in arena_in(tmp_path)(*words, "--format", "json").stdout.splitlines()]
+    assert [line["passed"] for line in lines] == [False, True, False]
 
 
 class Wide(TicTacToe):
