@@ -501,8 +501,9 @@ def test_agents_and_heuristics_are_rated_for_any_number_of_seats(
     ended = inside("try", "highest.py", "--game", "highest", "--seconds", "1")
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
     text = " ".join(ended.stdout.split())
-    assert (place := re.search(r"adds at highest: place (\d) of (\d)", text)), ended.stdout
-    assert 1 <= int(place[1]) <= int(place[2]) >= players
+    said = re.search(r"adds at highest: (no place, because the time was not enough|place \d of (\d))", text)
+    assert said, ended.stdout
+    assert said[2] is None or int(said[2]) >= players
     assert "not played" not in text.replace("not played, because no built-in agent that uses heuristics", "")
     assert hiding or re.search(r"greedy (with sum scores|has a mean return of)", text), ended.stdout
 
