@@ -28,8 +28,12 @@ MIN_EXACT_LEVELS = 1000
 """Values that are at most this number of common units are tested without rounding, however many there are."""
 MAX_DENOMINATOR = 5040
 """The largest denominator of a value that counts as a fraction, and not as a number without a common unit."""
+MAX_BOUND_OPERATIONS = 150_000_000
+"""The largest number of additions by which the bounds of an interval are found exactly."""
+MAX_ENUMERATED = 16
+"""The largest number of values without a common unit for which all subsets are listed."""
 BISECTIONS = 14
-"""The number of steps by which a bound is found: to 1 / 16,000 of the range of the values."""
+"""The number of steps by which a bound of more values is found: to 1 / 16,000 of the range of the values."""
 SIGN_FLIPS, MCNEMAR, STUDENT = "sign flips", "McNemar's exact test", "Student's t"
 Bounds = tuple[float | None, float | None]
 
@@ -202,18 +206,90 @@ def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
     if least == most or 2 * 0.5 ** len(values) > chance:
         return None, None
 
+    return (
+        _exact_bounds(values, weights, chance)
+        or _enumerated_bounds(values, weights, chance)
+        or _approximate_bounds(values, weights, chance, mean)
+    )
+
+
+def _exact_bounds(values: Sequence[float], weights: Sequence[int], chance: float) -> tuple[float, float] | None:
+    """Return the bounds of the means that sign flips do not refute; None if the values have no common unit, or are too many.
+
+    For a mean t below the observed one, the p-value is twice the share of subsets whose own mean is at most t, where the empty
+    set counts, too. So the bound is the first mean of a subset at which this share exceeds half of `chance`.
+    """
+    import numpy as np
+
+    unit = _common_unit({abs(value) for value in values if value})
+    if unit is None:
+        return None
+    least, total = min(values), sum(weights)
+    steps = [round((value - least) / unit) for value in values]
+    cells = (total + 1) * (total * max(steps) + 1)
+    if cells * len(values) > MAX_BOUND_OPERATIONS:
+        return None
+    shares = np.zeros((total + 1, total * max(steps) + 1))  # of the subsets with this weight and this sum
+    shares[0, 0] = 1.0
+    weight = furthest = 0
+    for step, size in zip(steps, weights, strict=True):
+        flipped = shares[: weight + 1, : furthest + 1] / 2
+        shares[: weight + 1, : furthest + 1] /= 2
+        weight, furthest = weight + size, furthest + size * step
+        shares[size : weight + 1, size * step : furthest + 1] += flipped
+    empty = 0.5 ** len(values)
+    shares[0, 0] = 0.0
+    weights_of, sums = np.nonzero(shares)
+    means, known = sums / weights_of, shares[weights_of, sums]
+    bounds = []
+    for order in (np.argsort(means, kind="stable"), np.argsort(-means, kind="stable")):
+        place = order[int(np.searchsorted(np.cumsum(known[order]) + empty, chance / 2 * (1 + 1e-12), side="right"))]
+        sum_of_steps = Fraction(int(sums[place]), int(weights_of[place])) + round(least / unit)
+        bounds.append(float(sum_of_steps * Fraction(unit).limit_denominator(MAX_DENOMINATOR**2)))
+    return bounds[0], bounds[1]
+
+
+def _enumerated_bounds(values: Sequence[float], weights: Sequence[int], chance: float) -> tuple[float, float] | None:
+    """Return the same bounds by the means of all subsets; None for more than MAX_ENUMERATED values."""
+    import numpy as np
+
+    if len(values) > MAX_ENUMERATED:
+        return None
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for value, size in zip(values, weights, strict=True):
+        sums, sizes = np.concatenate([sums, sums + size * value]), np.concatenate([sizes, sizes + size])
+    means = np.sort(sums[1:] / sizes[1:])
+    refuted = int(chance / 2 * (1 + 1e-12) * 2 ** len(values))  # subsets, with the empty one
+    return float(means[refuted - 1]), float(means[-refuted])
+
+
+def _approximate_bounds(values: Sequence[float], weights: Sequence[int], chance: float, mean: float) -> tuple[float, float]:
+    """Return the same bounds by bisection, on a grid. A bound that is exactly 0 is 0."""
+
     def refutes(middle: float) -> bool:
         deviations = [size * (value - middle) for value, size in zip(values, weights, strict=True)]
         return _flip_signs(deviations, BOUND_LEVELS) <= chance
 
     def find_bound(outside: float) -> float:
+        if mean * outside < 0 and _jumps_at_zero(values, weights, chance):
+            return 0.0
         inside = mean
         for _ in range(BISECTIONS):
             middle = (inside + outside) / 2
             inside, outside = (inside, middle) if refutes(middle) else (middle, outside)
         return (inside + outside) / 2
 
-    return find_bound(least), find_bound(most)
+    return find_bound(min(values)), find_bound(max(values))
+
+
+def _jumps_at_zero(values: Sequence[float], weights: Sequence[int], chance: float) -> bool:
+    """Return whether the mean 0 is not refuted, and each mean on its other side is."""
+    unit = _common_unit({abs(value) for value in values if value})
+    if unit is None:
+        return False
+    steps = [size * round(value / unit) for value, size in zip(values, weights, strict=True)]
+    sizes, observed = tuple(sorted(Counter([abs(step) for step in steps if step]).items())), abs(sum(steps))
+    return observed > 0 and _flip_steps(sizes, observed + 1) <= chance < _flip_steps(sizes, observed)
 
 
 def agree(bounds: Bounds, *, decided: bool, value: float, equal: float = 0.0) -> Bounds:

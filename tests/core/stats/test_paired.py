@@ -1,6 +1,8 @@
 """Tests of paired differences: all combinations of signs, scipy, and error rates."""
 
 import random
+from collections import Counter
+from fractions import Fraction
 from itertools import permutations, product
 from math import log, sqrt
 
@@ -14,6 +16,7 @@ from arena.stats.paired import (
     MAX_FLIPPED,
     SIGN_FLIPS,
     STUDENT,
+    _approximate_bounds,
     agree,
     flip_signs,
     holm,
@@ -78,12 +81,67 @@ def test_intervals_agree_with_hartigan() -> None:
     subsets = [[value for value, kept in zip(values, chosen, strict=True) if kept] for chosen in product((0, 1), repeat=9)]
     means = sorted(sum(subset) / len(subset) for subset in subsets if subset)
     k = int(0.05 / 2 * 2**9)  # the flip of none counts, too
-    assert mean_interval_of(values) == pytest.approx((means[k - 1], means[-k]), abs=0.01)
+    assert mean_interval_of(values) == pytest.approx((means[k - 1], means[-k]), rel=1e-12)
     assert mean_interval_of([1.0, 2.0, 3.0, 4.0, 5.0]) == (None, None)
     assert mean_interval_of([2.0] * 30) == mean_interval_of([]) == (None, None)
     low, _ = mean_interval_of([1.0, 1.5, 2.0, 40.0, 3.0, 2.5, 1.0, 8.0, 3.0, 2.0])
     assert low is not None
     assert low > 0  # Student's interval has 0, although all values are above it
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 6),
+    st.lists(st.tuples(st.integers(-6, 6), st.integers(1, 3)), min_size=7, max_size=9),
+    st.sampled_from([0.05, 0.025, 0.1]),
+)
+def test_bounds_are_those_of_all_subsets(parts: int, drawn: list[tuple[int, int]], chance: float) -> None:
+    """Invert the test by fractions: a bound is the outermost mean of a subset that no count of all signs refutes."""
+    values, sizes = [Fraction(value, parts) for value, _ in drawn], [size for _, size in drawn]
+    weighted = list(zip(values, sizes, strict=True))
+
+    def p_value(middle: Fraction) -> Fraction:
+        sums = {Fraction(0): 1}
+        for value, size in weighted:
+            after: Counter[Fraction] = Counter()
+            for total, times in sums.items():
+                after[total + size * (value - middle)] += times
+                after[total - size * (value - middle)] += times
+            sums = after
+        observed = abs(sum([size * (value - middle) for value, size in weighted], Fraction(0)))
+        return Fraction(sum(times for total, times in sums.items() if abs(total) >= observed), 2 ** len(values))
+
+    chosen = [one for one in product((0, 1), repeat=len(values)) if any(one)]
+    means = {
+        sum([take * size * value for take, (value, size) in zip(one, weighted, strict=True)], Fraction(0))
+        / sum(take * size for take, size in zip(one, sizes, strict=True))
+        for one in chosen
+    }
+    found = mean_interval_of([float(value) for value in values], chance, sizes)
+    if len(set(values)) == 1 or 2 * 0.5 ** len(values) > chance:
+        assert found == (None, None)
+        return
+    low, high = min(means), max(means)
+    while p_value(low) <= chance:
+        low = min(one for one in means if one > low)
+    while p_value(high) <= chance:
+        high = max(one for one in means if one < high)
+    assert found == (float(low), float(high))
+
+
+@pytest.mark.parametrize("times", [20, 90])
+def test_a_bound_of_0_is_0(times: int) -> None:
+    """With as many wins and losses that the sign test at 0 just fails, a mean just below 0 is refuted: the bound is 0 itself."""
+    lost = next(one for one in range(times) if 2 * stats.binom.cdf(one, times, 0.5) > 0.05)
+    drawn = 20  # zeros refute no mean that is not 0
+    values = [1.0] * (times - lost) + [-1.0] * lost + [0.0] * drawn
+    assert flip_signs(values) > 0.05
+    low, high = mean_interval_of(values)
+    assert low == 0.0
+    assert high is not None
+    assert high > sum(values) / len(values)
+    assert _approximate_bounds(values, [1] * len(values), 0.05, sum(values) / len(values)) == pytest.approx((0, high), abs=1e-2)
+    assert _approximate_bounds(values, [1] * len(values), 0.05, sum(values) / len(values))[0] == 0.0
 
 
 @settings(max_examples=40)
