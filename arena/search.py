@@ -196,7 +196,7 @@ class Search:
                 return 0.0
         except TypeError:
             pass
-        raise self._wrong_value(estimate, state, "a number of at least 0, or infinity for a dead end")
+        raise self._wrong_value(estimate, state, "a number, or infinity for a dead end")
 
     def _wrong_value(self, value: object, state: State, expected: str) -> GameError:
         text = cut(self._game.format_state(state))

@@ -236,6 +236,10 @@ class Contrasts:
         self._found: dict[tuple[int, int, Aspect], Contrast] = {**level}
         self.tests = len(found) + untimed
         """The number of tests for which p-values are corrected."""
+        self.tests_by_aspect = Counter[str]([aspect for _, _, aspect in found])
+        """The same number by aspect."""
+        if untimed:
+            self.tests_by_aspect["seconds"] += untimed
         for last in (False, True):
             tested = {key: one for key, one in found.items() if last or key[2] != "seconds"}
             p_values = [one.p_value for one in tested.values()]

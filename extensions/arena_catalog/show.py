@@ -15,7 +15,7 @@ import click
 
 from arena import Agent, ArenaError, Format, Game, Hints, Registry, UnknownName, stats
 from arena.api.cli import load, plugin_option, results_alone
-from arena.api.errors import call_foreign
+from arena.api.errors import call_foreign, suggest
 from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, gives, make_default, own_columns, ranks
 from arena.api.results import figures
 from arena.api.search import search_engines
@@ -64,12 +64,19 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool
 
 
 def _find_named(registry: Registry, name: str) -> list[Any]:
-    """Return the parts of plugins with a name. Raises UnknownName, whose message lists the names of statistics, too."""
+    """Return the parts of plugins with a name. Raises ArenaError, whose message suggests similar names, and lists those of
+    statistics, which `arena list` does not show.
+    """
     try:
         return [value for _, value in registry.named(name)]
-    except UnknownName as error:
-        cited = [one for one in dir(stats) if sources_of(getattr(stats, one))]
-        raise ArenaError(f"{error}; statistics: {', '.join(sorted([*STATISTICS, *cited]))}") from None
+    except UnknownName:
+        cited = [*STATISTICS, *[one for one in dir(stats) if sources_of(getattr(stats, one))]]
+        near = suggest(name, [*cited, *[key[-1] for key, _ in registry.items()]])
+        near = f"{near} " if near.startswith("did you mean") else ""
+        raise ArenaError(
+            f"unknown name {name!r}; {near}expected a game, agent, heuristic, encoding or format (`arena list` shows them; "
+            f"--plugin FILE loads others), or one of the statistics: {', '.join(sorted(cited))}"
+        ) from None
 
 
 def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) -> Iterator[str]:

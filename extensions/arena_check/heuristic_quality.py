@@ -323,7 +323,7 @@ def _estimate(puzzle: Puzzle, name: str, evaluate: Evaluation, state: State) -> 
     if isinstance(value, HeuristicFault):
         raise value
     if not isinstance(value, (int, float)) or isnan(value):
-        raise fault(f"expected a number of at least 0, or infinity for a dead end, got {value!r:.100}")
+        raise fault(f"expected a number, or infinity for a dead end, got {value!r:.100}")
     return float(value)
 
 

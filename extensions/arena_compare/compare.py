@@ -278,7 +278,7 @@ def _compare_boards(
             means = [measure.explain(store, number, one) for one in means]
         tally = tallies[number]
         remarks = tuple(tally.claims.describe_refutations())
-        found.append(Compared(sheet, tuple(means), count_tests(every), tally.lone.share_position, remarks))
+        found.append(Compared(sheet, tuple(means), count_tests(every), tally.lone.share_position, remarks=remarks))
     return found
 
 

@@ -1,8 +1,8 @@
 """Pairwise comparisons of the entries of a board, either on the same positions of a puzzle or in games against each other."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,8 @@ class Compared:
     """The number of tests for which all p-values and intervals of the board are corrected together."""
     one_position: bool = False
     """Whether all rounds of a puzzle start from the same position, so that the observations are rounds and not positions."""
+    tests_by_aspect: Mapping[str, int] = field(default_factory=dict)
+    """The same number by aspect (`solved`, `nodes`, ...); empty if there is a single aspect."""
     remarks: tuple[str, ...] = ()
     """Remarks on claims of entries that other entries refute."""
 
@@ -115,12 +117,13 @@ def compare_entries(
             if attempts.get(pair[0][1], {}).keys() & attempts.get(pair[1][1], {}).keys()
         ]
         remarks = tuple(tally.claims.describe_refutations())
-        return Compared(sheet, tuple(pairs), contrasts.tests, tally.lone.share_position, remarks)
+        return Compared(sheet, tuple(pairs), contrasts.tests, tally.lone.share_position, contrasts.tests_by_aspect, remarks)
     from arena.stats import rate
 
     ratings = rate(tally.matches.results(), range(len(sheet.labels)))
     contrasts = contrast(tally, ratings)
-    return Compared(sheet, tuple(_compare_games(here, tally, ratings, contrasts, distinct)), contrasts.tests)
+    games = tuple(_compare_games(here, tally, ratings, contrasts, distinct))
+    return Compared(sheet, games, contrasts.tests, tests_by_aspect=contrasts.tests_by_aspect)
 
 
 def choose(pairs: Sequence[MeanComparison], names: Sequence[str]) -> list[MeanComparison]:

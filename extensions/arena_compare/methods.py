@@ -26,6 +26,8 @@ TESTS = {
 """The tests as a paper names them, by the names that comparisons give."""
 UNITS = {"nodes": "generated nodes", "seconds": "seconds", "depth": "plies"}
 OF_SOLUTIONS = " of solutions"
+ASPECTS = {"rating": "ratings", "games": "the games between the two", "return": "mean returns", "solved": "solved positions"}
+"""The aspects of a board that have other names in a paper."""
 PARTS = {"python": "Python", "arena": "fairarena"}
 
 
@@ -151,8 +153,11 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
             pair for pair in compared.pairs if isinstance(pair, PuzzleComparison) and pair.untimed and pair.observations_both > 1
         ]
         seconds = ", which include tests of seconds that could not be made," if untimed else ""
+        each = [f"{count:,} of {ASPECTS.get(name, name)}" for name, count in compared.tests_by_aspect.items()]
+        which = f"{figures.listing(each)}, " if len(each) > 1 else ""
         yield (
-            f"P-values are corrected for all {compared.tests:,} tests{seconds} by Holm's method (Holm 1979), so the family-wise "
+            f"P-values are corrected for all {compared.tests:,} tests of the board ({which}between every two of its "
+            f"{len(sheet.labels):,} entries, as far as they differ){seconds} by Holm's method (Holm 1979), so the family-wise "
             f"error rate is at most {100 * SIGNIFICANCE_LEVEL:g} %; each interval of a difference has the level of its test "
             "(Serlin 1993)."
         )

@@ -128,8 +128,9 @@ def puzzle_verdict(found: PuzzleComparison, *, tests: int, brief: bool = False) 
     """
     if found.observations == 1:
         return _describe_one_attempt(found)
+    unit = "rounds" if found.positions == 1 else "positions"
     same = not found.solved.only_one and not found.solved.only_other
-    said = "both solved the same positions" if same else p_value_words(found.p_value_holm, found.test)
+    said = f"both solved the same {unit}" if same else p_value_words(found.p_value_holm, found.test)
     every = (
         Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer"),
         Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer"),
@@ -152,9 +153,10 @@ def puzzle_verdict(found: PuzzleComparison, *, tests: int, brief: bool = False) 
     for aspect in aspects:
         if not _side(aspect):
             bounded = aspect.means is not None and aspect.means.estimate.low is not None
-            unsettled.append(f"{aspect.name} ({f'{named} ' if bounded and last != named else ''}{_interval(aspect)})")
+            unsettled.append(f"{aspect.name} ({f'{named} ' if bounded and last != named else ''}{_interval(aspect, unit)})")
             last = named if bounded else last
     rest = _joined(unsettled, "or")
+    where = "in the rounds" if unit == "rounds" else "on the positions"
     if not leads:
         return f"{found.one} and {found.other} cannot be told apart by {rest}."
     flip = leads[0] < 0
@@ -164,11 +166,11 @@ def puzzle_verdict(found: PuzzleComparison, *, tests: int, brief: bool = False) 
         low, high = (-high, -low) if flip else (low, high)
         more = f"{percentage_points(low)} to {percentage_points(high)} points more"
         text = f"{one} solves {more} than {other} ({named}), {said}"
-        text += f"; on the positions that both solve, it {_listed(claims)}" if claims else ""
+        text += f"; {where} that both solve, it {_listed(claims)}" if claims else ""
     else:
         interval = claims[0].interval if claims[0].interval == EVERYWHERE else f"{named} {claims[0].interval}"
         first = Claim(claims[0].verb, f"{claims[0].words} than {other}", interval)
-        text = f"On the positions that both solve, {one} {_listed([first, *claims[1:]])}"
+        text = f"{where.capitalize()} that both solve, {one} {_listed([first, *claims[1:]])}"
     return f"{text}. They cannot be told apart by {rest}." if rest and not brief else f"{text}."
 
 
@@ -212,11 +214,12 @@ def _joined(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def _interval(aspect: Aspect) -> str:
+def _interval(aspect: Aspect, unit: str) -> str:
+    """Return the interval in words. `unit` names the observations: positions, or rounds if all start from one position."""
     assert aspect.means is not None
     estimate, text = aspect.means.estimate, figures.figure if aspect.ratio else figures.signed
     if aspect.means.test is None:
-        return "equal everywhere" if estimate.value == (1.0 if aspect.ratio else 0.0) else "only one position"
+        return "equal everywhere" if estimate.value == (1.0 if aspect.ratio else 0.0) else f"only one {unit[:-1]}"
     if estimate.low is None or estimate.high is None:
-        return "too few positions"
+        return f"too few {unit}"
     return f"{'x ' if aspect.ratio else ''}{text(estimate.low)} to {text(estimate.high)}"

@@ -130,7 +130,7 @@ def test_a_check_names_the_command_that_knows_the_games(place: Place) -> None:
     assert not place.ran()
     done = place.arena(*words)
     assert (done.returncode, place.ran()) == (0, True), done.stderr
-    assert done.stdout.endswith("0 faults; 100 % of those with known games were replayed by the rules\n")
+    assert done.stdout.endswith("0 faults; 100 % of the matches with known games were replayed\n")
 
 
 def test_a_server_does_not_run_code_named_by_a_store(place: Place) -> None:

@@ -78,9 +78,14 @@ def test_citations_of_known_publications_are_right(name: str, authors: str, titl
 
 
 def test_an_unknown_name_lists_the_statistics() -> None:
-    """Statistics are not plugins, so the list of plugins alone would not help."""
-    error = str(CliRunner().invoke(show, ["mcnemars", "--cite"], standalone_mode=False).exception)
-    assert "mcnemar" in error.partition("; statistics: ")[2].split(", ")
+    """Statistics are not plugins, so `arena list` alone would not help. Similar names and hints come first, and no plugin is listed."""
+    for wrong, near in (("mcnemars", "did you mean 'mcnemar'? "), ("alpha-bta", "did you mean 'alpha-beta'? "), ("xyzzy", "")):
+        error = str(CliRunner().invoke(show, [wrong, "--cite"], standalone_mode=False).exception)
+        hint = "expected a game, agent, heuristic, encoding or format (`arena list` shows them"
+        assert error.startswith(f"unknown name '{wrong}'; {near}{hint}")
+        names = error.partition("one of the statistics: ")[2].split(", ")
+        assert {"mcnemar", "holm"} <= {*names}
+        assert "minimax" not in names
 
 
 def test_each_year_in_a_built_in_docstring_belongs_to_a_publication() -> None:

@@ -53,7 +53,7 @@ def test_the_paragraph_describes_a_board_of_games(tmp_path: Path, monkeypatch: p
         *[TERMS[pair["test"]] for pair in board["pairs"]],
         "the games between the two by exact sign-flip tests (Fisher 1935)",
         f"with n = {size} pairs of games",
-        f"corrected for all {board['tests']} tests by Holm's method (Holm 1979)",
+        f"corrected for all {board['tests']} tests of the board (",
         "The starting positions come from openings: plies 2.",
         "All random numbers are derived from seed 41.",
         f"fairarena {arena.__version__}, Python {platform.python_version()}, numpy {version('numpy')}",
@@ -80,6 +80,26 @@ def test_the_paragraph_describes_a_board_of_puzzles(tmp_path: Path) -> None:
     said = "we compared the mean nodes of solutions by exact sign-flip tests (Fisher 1935), two-sided, with n = "
     assert re.search(rf"{re.escape(said)}[1-8] positions that both solved\.", by)
     assert "McNemar" not in by
+
+
+def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
+    """The paragraph about two entries says which tests of the board are corrected. They are counted in the comparison of all."""
+    agents = ["a-star", {"agent": "greedy", "label": "greedy"}, "best-first", "bfs"]
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 10, "limits": {"nodes": 300}, "agents": agents}
+    arena.run(spec, store=tmp_path / "m.db")
+    [board] = json.loads(called("compare", str(tmp_path / "m.db"), "--format", "json").output)
+    counts = {"solved positions": sum(bool(pair["test"]) for pair in board["pairs"])}
+    for aspect in ("cost", "moves", "nodes"):
+        counts[aspect] = sum(bool(pair[aspect] and pair[aspect]["test"]) for pair in board["pairs"])
+    counts["seconds"] = board["tests"] - sum(counts.values())
+    text = methods(tmp_path / "m.db", "a-star", "greedy")
+    listed = re.search(
+        r"for all (\d+) tests of the board \((.*), between every two of its 4 entries, as far as they differ\)", text
+    )
+    assert listed
+    assert int(listed[1]) == board["tests"]
+    found = {name: int(count) for count, name in re.findall(r"(\d+) of ([a-z ]+?)(?:,| and |$)", listed[2])}
+    assert found == {name: count for name, count in counts.items() if count}
 
 
 def test_a_sequential_test_is_named(tmp_path: Path) -> None:

@@ -259,3 +259,12 @@ def test_both_bounds_of_an_interval_in_elo_are_shown() -> None:
     assert figures.elo_interval(300.0, 1500.0) == " (95 % interval +300 to +1500)"
     assert figures.elo_interval(300.0, None) == " (95 % interval above +300)"
     assert figures.elo_interval(None, 1500.0, "corrected interval") == " (corrected interval below +1500)"
+
+
+def test_rounds_from_one_position_are_called_rounds(tmp_path: Path) -> None:
+    """All rounds of n-queens start from the empty board, so that rounds are compared. Both entries solve one or two of them."""
+    agents = [{"agent": "hill-climb", "label": "plain"}, {"agent": "hill-climb", "sideways": 50, "label": "side"}]
+    arena.run({"game": {"name": "n-queens", "n": 8}, "rounds": 20, "agents": agents}, store=tmp_path / "n.db")
+    verdict = called("compare", str(tmp_path / "n.db"), "plain", "side").split("\n\n")[1]
+    assert "nodes (too few rounds)" in verdict
+    assert "position" not in verdict
