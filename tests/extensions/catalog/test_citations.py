@@ -78,7 +78,7 @@ def test_citations_of_known_publications_are_right(name: str, authors: str, titl
 
 
 def test_an_unknown_name_lists_the_statistics() -> None:
-    """Statistics are not plugins, so `arena list` alone would not help. Similar names and hints come first, and no plugin is listed."""
+    """Statistics are not plugins, so `arena list` would not help. Similar names and hints come first; no plugin is listed."""
     for wrong, near in (("mcnemars", "did you mean 'mcnemar'? "), ("alpha-bta", "did you mean 'alpha-beta'? "), ("xyzzy", "")):
         error = str(CliRunner().invoke(show, [wrong, "--cite"], standalone_mode=False).exception)
         hint = "expected a game, agent, heuristic, encoding or format (`arena list` shows them"
