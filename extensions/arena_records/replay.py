@@ -82,7 +82,7 @@ def replay(
         print("different from the record" if differences else verdict, file=out)
         if missing is not None:
             print(missing, file=out)
-        changed = [] if spec is None else Run.list_mixed_plugins([*runs, Run.of(spec)])
+        changed = [] if spec is None or not differences else Run.list_mixed_plugins([*runs, Run.of(spec)])
         if changed:
             print(
                 f"{', '.join(changed)}: changed since the match, or between runs of this store, which may explain the difference",
