@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,12 @@ def play(
     >>> play("tic-tac-toe", ["minimax", "minimax"], position="xx./oo./...").actions
     ('3',)
     """
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"seed: expected a whole number from 0, got {seed!r}")
     lookup = _Lookup(plugins)
     rules = lookup.game(game)
+    if not isinstance(agents, (Agent, str, Mapping, Iterable)):
+        raise ValueError(f"agents: expected a list with an agent for each seat, got {agents!r}")
     listed = [agents] if isinstance(agents, (Agent, str, Mapping)) else list(agents)
     if len(listed) != rules.players:
         raise ValueError(f"{name_of(rules)} has {rules.players} seats, got {len(listed)} agents")
@@ -118,6 +123,7 @@ class _Lookup:
         if isinstance(given, Game):
             made = given
         else:
+            _expect_name("game", given)
             name, parameters = _split_name(given, "name")
             kind = self.registry.game(name)
             made = kind(**_check(kind, parameters, ("game",)))
@@ -136,6 +142,7 @@ class _Lookup:
         if isinstance(given, Agent):
             made = given
         else:
+            _expect_name("agent", given)
             name, chosen = _split_name(given, "agent")
             kind = self.registry.agent(name)
             made = kind(**_check(kind, chosen, path))
@@ -174,6 +181,13 @@ def _find_beside(game: Game, name: str) -> Any:
         if info is not None and (info.game, info.name) == (name_of(game), name):
             return value
     return None
+
+
+def _expect_name(what: str, given: Any) -> None:
+    """Raise ValueError unless `given` is a name or a mapping. It is no instance of a game or agent."""
+    if not isinstance(given, (str, Mapping)):
+        hint = f"; write {given.__name__}() to make an instance" if isinstance(given, type) else ""
+        raise ValueError(f"{what}: expected an instance, a name or a mapping, got {given!r}{hint}")
 
 
 def _split_name(given: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
