@@ -209,7 +209,7 @@ def test_an_interrupted_run_counts_the_matches_in_the_store(
     assert invoke("run", "cup.yaml").returncode == 0
     seen = 0
 
-    def found(_: object) -> None:
+    def found(_: object, *, failed: bool) -> None:
         nonlocal seen
         seen += 1
         if seen > looked_up:
