@@ -24,7 +24,8 @@ format_option = click.option(
     callback=check_format,
     default="simple",
     show_default=True,
-    help="Output format: json, csv, or a table format of tabulate.",
+    help="Output format: json, csv, or a table format of tabulate. Use latex_raw and unsafehtml only for your own stores: "
+    "they do not escape labels.",
 )
 """The option `--format` of every command that prints leaderboards or comparisons."""
 explain_option = click.option("--explain", is_flag=True, help="Also explain how ratings and intervals were computed.")

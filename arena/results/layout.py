@@ -21,8 +21,8 @@ from arena.errors import escape_controls, escape_line
 DEFAULT = "simple"
 """The style of tables for people. It is the only one that is fitted to the width of a terminal."""
 COLUMN_GAP = "  "
-FORMULA_STARTS = ("=", "+", "-", "@")
-"""The first characters of formulas in spreadsheets (see OWASP on CSV injection)."""
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - spreadsheets take the full-width ones, too
+"""The first characters of formulas in spreadsheets (see OWASP on CSV injection). A tab or CR is shown as an escape."""
 QUOTE = '"'
 ESCAPES: dict[str, dict[str, str]] = {
     **{style: {"\\": r"\\", **{mark: f"\\{mark}" for mark in "|*_`[<"}} for style in ("github", "pipe")},
@@ -120,6 +120,10 @@ def _is_number(cell: Any) -> bool:
     return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
+def _is_formula(text: str) -> bool:
+    return text.lstrip().startswith(FORMULA_STARTS)
+
+
 def escape_cell(text: str, style: str) -> str:
     """Return a text as a cell of a table in a style of tabulate, so that its characters are not taken for borders of cells.
 
@@ -131,7 +135,10 @@ def escape_cell(text: str, style: str) -> str:
     text = escape_line(text)
     for character, escape in ESCAPES.get(style, {}).items():
         text = text.replace(character, escape)
-    return f'"{text.replace(QUOTE, QUOTE * 2)}"' if style == "tsv" and QUOTE in text else text
+    if style == "tsv":
+        text = f"'{text}" if _is_formula(text) and not _is_number(text) else text
+        return f'"{text.replace(QUOTE, QUOTE * 2)}"' if QUOTE in text else text
+    return text
 
 
 def csv_line(cells: Iterable[Any]) -> str:
@@ -144,7 +151,7 @@ def csv_line(cells: Iterable[Any]) -> str:
     for cell in cells:
         if isinstance(cell, str):
             shown = "\n".join(map(escape_line, cell.split("\n")))
-            row.append(f"'{shown}" if shown.lstrip().startswith(FORMULA_STARTS) else shown)
+            row.append(f"'{shown}" if _is_formula(shown) else shown)
         else:
             row.append(cell)
     text = io.StringIO()

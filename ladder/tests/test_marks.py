@@ -156,6 +156,8 @@ def test_mark_sheets_list_the_mark_of_each_author(ledger: Ledger) -> None:
     win(book, "ada/mine@1", "minimax", 60, 0.0)
     rows = list(book.rows(["ada", "bob", "cyd"]))
     people = [Person(row.author, row.author.title(), team="x") for row in rows]
+    (formula,) = csv.DictReader(io.StringIO(as_csv([(people[0], replace(rows[0], agent="＝1+1"))])))  # noqa: RUF001
+    assert formula["agent"] == "'＝1+1"  # noqa: RUF001
     sheet = list(csv.DictReader(io.StringIO(as_csv([*zip(people, rows, strict=True)]))))
     assert [tuple(row[name] for name in ("id", "name", "team", "mark", "open", "late", "agent")) for row in sheet] == [
         ("ada", "Ada", "x", "good", "", "late", "ada/mine@1"),

@@ -24,12 +24,25 @@ def arena_agents(): return [Evil]
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1+1"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1+1", "＝1+1", "＋1", "－1", "＠SUM(A1)"])  # noqa: RUF001
 def test_a_text_that_begins_like_a_formula_stays_text(text: str) -> None:
-    """The characters come from OWASP's list."""
+    """The characters come from OWASP's list, which also names their full-width forms."""
     (cells,) = csv.reader([csv_line([text, -1, -0.5, None, "a=b"])])
     assert cells[0].startswith("'")
     assert cells[1:] == ["-1", "-0.5", "", "a=b"]
+    _, row = TextTable(["=agent", "score"], [[f"{text}a", "-12.5"]]).text("tsv").split("\n")
+    label, score = row.split("\t")
+    assert label.startswith("'")
+    assert score.strip() == "-12.5"
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("start", ["\t", "\r", "\n"])
+def test_a_text_that_begins_with_a_control_character_stays_text(start: str) -> None:
+    """OWASP lists these, too, because a spreadsheet may skip them."""
+    ((cell,),) = csv.reader(io.StringIO(csv_line([f"{start}=1+1"])))
+    assert cell.startswith(("\\", "'"))
+    assert TextTable(["agent"], [[f"{start}=1+1"]]).text("tsv").split("\n")[1].strip().startswith("\\")
 
 
 def test_csv_and_tables_have_no_control_characters(arena: Arena, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """All submissions as the host of the ladder sees them: with their authors, identical files, code and logs."""
 
-import csv
-import io
 import json
 import zipfile
 from collections import defaultdict
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from arena import ArenaError
+from arena.api.results import TextTable
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.ledger import Feedback, Ledger, Submission
 from arena_ladder.roster import Person
@@ -92,9 +91,7 @@ def write_archive(hand_ins: Iterable[HandIn], ledger: Ledger, folder: CodeFolder
     """
     if isinstance(place, Path) and place.exists():
         raise ArenaError(f"{place} already exists; choose a new file")
-    index = io.StringIO()
-    lines = csv.writer(index, lineterminator="\n")
-    lines.writerow(["folder", "id", "name", "e-mail", "team", "agent", "received", "status", "reason"])
+    lines = [TextTable.csv_line(["folder", "id", "name", "e-mail", "team", "agent", "received", "status", "reason"])]
     with zipfile.ZipFile(place, "x" if isinstance(place, Path) else "w", zipfile.ZIP_DEFLATED) as archive:
         for one in hand_ins:
             made = one.submission
@@ -106,5 +103,5 @@ def write_archive(hand_ins: Iterable[HandIn], ledger: Ledger, folder: CodeFolder
                 archive.writestr(f"{inside}/feedback.json", json.dumps(one.feedback.as_values(), indent=2))
             for person in one.people:
                 facts = (one.name, one.time, made.status, made.reason or "")
-                lines.writerow([inside, person.id, person.name, person.email, person.team, *facts])
-        archive.writestr("index.csv", index.getvalue())
+                lines.append(TextTable.csv_line([inside, person.id, person.name, person.email, person.team, *facts]))
+        archive.writestr("index.csv", "\n".join(lines) + "\n")

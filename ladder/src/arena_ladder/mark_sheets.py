@@ -1,13 +1,12 @@
 """Marks as files: a table, CSV, JSON, one `results.json` for each author in the format of Gradescope, and the open marks."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.api.cli import OutputKind, check_place, write_output
+from arena.api.results import TextTable
 from arena_ladder.mark_book import Graded, MarkRow
 from arena_ladder.roster import Person
 
@@ -27,13 +26,12 @@ def as_values(person: Person, row: MarkRow) -> dict[str, Any]:
 
 def as_csv(rows: Sequence[Graded]) -> str:
     """Return the sheet as CSV. The columns `open` and `late` contain their own name or are empty."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    lines = [TextTable.csv_line(COLUMNS)]
     for person, row in rows:
         words = {"mark": row.mark or "", "open": "open" if row.is_open else "", "late": "late" if row.is_late else ""}
-        writer.writerow({**as_values(person, row), **words})
-    return out.getvalue()
+        values = {**as_values(person, row), **words}
+        lines.append(TextTable.csv_line([values[name] for name in COLUMNS]))
+    return "\n".join(lines) + "\n"
 
 
 def as_json(rows: Sequence[Graded]) -> str:

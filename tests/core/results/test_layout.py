@@ -214,5 +214,5 @@ def test_each_row_has_as_many_cells_as_its_header(style: str) -> None:
         assert [len(row) for row in found] == [3, 3, 3], (label, text)
         if style in ("rst", "tsv", "csv"):
             assert found[1][0].strip() == label.translate({10: "\n" if style == "csv" else "\\n", 9: "\\t"}).replace(
-                "=1", "'=1" if style == "csv" else "=1"
+                "=1", "=1" if style == "rst" else "'=1"
             )
