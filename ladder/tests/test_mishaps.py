@@ -98,7 +98,7 @@ def test_an_agent_that_hangs_at_its_start_twice_is_suspended(tmp_path: Path) -> 
             return ladder.ask(f"/api/submissions/{hangs}", mine).body
 
         found = eventually(lambda: told()["status"] == "suspended" and told())
-        assert found["reason"] == "it did not answer at its start, 2 times in a row"
+        assert found["reason"] == "it did not respond when it was started, 2 times in a row"
         assert ladder.ask(f"/api/submissions/{well}", other).body["status"] == "playing"
         assert ladder.end()[0] == 0
     with Store.open(tmp_path / "results" / "course.db") as store:

@@ -206,7 +206,7 @@ def test_failed_starts_are_counted_from_the_records(bench: Bench) -> None:
     one._judge(silent._replace(timing={"start": [0.1, 8.0]}))
     runner()._judge(silent._replace(timing={"start": [0.1, 8.0]}))
     found = next(one for one in bench.ledger.submissions() if one.label == ADA)
-    assert (found.status, found.reason) == ("suspended", "it did not answer at its start, 2 times in a row")
+    assert (found.status, found.reason) == ("suspended", "it did not respond when it was started, 2 times in a row")
 
 
 @pytest.mark.promise(hole="late", isolation=("process", "sandbox"))
