@@ -348,7 +348,10 @@ class RemotePlayer:
                 return actions
             if len(actions) > self._limits.moves:
                 break  # such a path is too long in any case
-            state = game.result(state, action)
+            try:
+                state = game.result(state, action)
+            except Exception:  # the referee finds out whether the action is illegal, or the rules of the game fail
+                break
         if "illegal" in answer:
             fault = self._fault_of(protocol.object_of(answer, "failed")) if "failed" in answer else None
             actions.append(Unreadable(protocol.text_of(answer, "illegal"), fault))

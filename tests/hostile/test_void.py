@@ -51,6 +51,27 @@ for line in sys.stdin:
     if asked["type"] in answers:
         print(json.dumps(answers[asked["type"]]), flush=True)
 """
+STEPS = '''
+from arena import Puzzle, hookimpl
+
+class Steps(Puzzle):
+    """Counts to 3. The rules cannot play an illegal action."""
+    name = "steps"
+    def initial(self, rng): return 0
+    def actions(self, state): return [1]
+    def result(self, state, action): return {1: state + 1}[action]
+    def is_goal(self, state): return state == 3
+    def format_action(self, state, action): return str(action)
+    def parse_action(self, state, text): return int(text)
+
+@hookimpl
+def arena_games():
+    return [Steps]
+'''
+ASTRAY = PROGRAM.replace('"can": ["choose"]', '"can": ["solve"]').replace(
+    '"choose": {"type": "failed", "kind": "unavailable", "message": "the backend is away"}',
+    '"solve": {"type": "path", "actions": ["1", "7", "1"]}',
+)
 
 
 def play(folder: Path, entry: dict[str, Any], **more: Any) -> arena.Results:
@@ -82,6 +103,19 @@ def test_an_agent_cannot_avoid_a_loss_by_a_false_claim(
     assert lost
     assert all("the backend is away" in str(record.message) and "`waits: true`" in str(record.message) for record in lost)
     assert {record.labels[record.seat or 0] for record in lost} == {"sore"}
+
+
+@pytest.mark.promise(hole="void", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+def test_an_illegal_action_for_which_the_rules_fail_is_a_fault_of_the_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps.py").write_text(STEPS)
+    (tmp_path / "astray.py").write_text(ASTRAY)
+    entry = {"agent": {"command": [sys.executable, "astray.py"]}, "label": "astray", "isolation": isolation}
+    (record,) = arena.run({"game": "steps", "plugins": ["steps.py"], "agents": [entry], "rounds": 1}).records
+    assert (record.termination, record.seat, record.message) == ("illegal-action", 0, "expected one of [1], got 7")
 
 
 @pytest.mark.unit
