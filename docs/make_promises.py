@@ -36,7 +36,8 @@ HOLES = {
     "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
     "deal": "a process of an agent that has met hidden cards or dice tells another process of its entry about them, which plays "
     "with the same deal and swapped seats",
-    "void": "an agent claims that its backend is unavailable, so that a match that it would lose becomes void",
+    "void": "an agent claims that its backend is unavailable, or other entries use up what the kernel gives to a user, "
+    "so that a match that it would lose becomes void",
     "crowd": "an agent starts more processes than arena can watch, so that a match that it would lose becomes void, "
     "or the worker can play no others",
     "start": "an agent thinks before its clock starts, its answer is read after its time is up, or it gains time by processes "

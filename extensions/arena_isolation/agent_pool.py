@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Self
 
-from arena import ArenaError, Limits
+from arena import Limits
 from arena.api.match import Forfeit, Program
 from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.own_compiler import OwnCompiler
@@ -23,10 +23,6 @@ NOT_STARTED_AGAIN = "in an earlier match; the program was not started again"
 LIMITS_PROBE = Path(__file__).with_name("limits_probe.py")
 RELEASE_SECONDS = 0.5
 """Seconds in which the kernel must release what an ended process has held. Sockets in each other's messages take some time."""
-
-
-class UsedUp(ArenaError):
-    """An agent failed while a limit of the machine was used up by something else. The match is void."""
 
 
 class AgentProcesses:
@@ -89,8 +85,11 @@ class AgentProcesses:
         return process
 
     def _end_witnesses(self, deal: str) -> None:
+        self._end_idle(lambda process: process.confined and deal in process.deals)
+
+    def _end_idle(self, unwanted: Callable[[AgentProcess], bool]) -> None:
         for key, idle in list(self._idle.items()):
-            kept = [one for one in idle if not (one.confined and deal in one.deals)]
+            kept = [one for one in idle if not unwanted(one)]
             for process in set(idle).difference(kept):
                 process.end()
             self._idle[key] = kept
@@ -98,8 +97,10 @@ class AgentProcesses:
                 del self._idle[key]
 
     def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: str) -> None:
-        """Keep a process for its next match, unless it is dead."""
+        """Keep a process for its next match, unless it is dead, or holds something that the agents of other matches may need."""
         self.settle()
+        if process.alive and process.confined and process.shares_limits and process.holds_descriptors():
+            process.end()
         if not process.alive:
             return
         key = _program_key(program, limits, isolation)
@@ -111,22 +112,22 @@ class AgentProcesses:
             if not oldest:
                 self._idle.popitem(last=False)
 
-    def find_blame(self, forfeit: Forfeit, failed: AgentProcess | None) -> Forfeit | UsedUp:
+    def find_blame(self, forfeit: Forfeit, failed: AgentProcess | None) -> Forfeit:
         """Return the fault to record after the agent of a process has failed, or could not start a process (None).
 
-        The kernel limits what all programs of a user have together. If such a limit is used up, the processes of the match are
-        ended one after the other. If that makes room, and the last of them can have taken it, this one is at fault. Otherwise the
-        match is void.
+        The match is never void: the author of an agent that is about to lose could arrange this with other entries. So another
+        agent of the match is at fault, or the one that failed.
 
-        If an agent was too slow while a stopped one used the processor, the stopped one is at fault, or the match is void if this
-        one does not play in it.
+        The kernel limits what all programs of a user have together. If such a limit is used up, the processes of the match are
+        ended one after the other. If that makes room, and the last of them can have taken it, this one is at fault. If an agent
+        was too slow while another one of the match used the processor although it was stopped, the stopped one is at fault.
         """
         if forfeit.ending.reason == "timeout":
-            for process in (*self.playing, *[one for idle in self._idle.values() for one in idle]):
+            self._end_idle(lambda process: process.disturbs() is not None)  # the clock did not count the time without a processor
+            for process, seat in self.playing.items():
                 if process is not failed and (words := process.disturbs()) is not None:
                     process.end()
-                    seat = self.playing.get(process)
-                    return UsedUp(f"an agent of another match {words}") if seat is None else Forfeit("timeout", seat, words)
+                    return Forfeit("timeout", seat, words)
         if (failed is not None and not failed.shares_limits) or (what := find_used_up()) is None:
             return forfeit
         if failed is not None:
@@ -139,7 +140,10 @@ class AgentProcesses:
             if hoards and is_released():
                 return Forfeit("crash", seat, f"used up a resource that all agents share ({what}), so another agent failed")
         self.close()
-        return UsedUp(f"{what} were used up by a program outside of this match, so an agent failed: {forfeit.ending.message}")
+        forfeit.ending = forfeit.ending._replace(
+            message=f"{forfeit.ending.message}; at that time, programs outside of this match had used up {what}"
+        )
+        return forfeit
 
     def close(self) -> None:
         """End all processes."""

@@ -251,6 +251,11 @@ class AgentProcess:
         usage = self._process.measure_usage()
         return usage.in_flight > MAX_IN_FLIGHT or usage.hidden_sockets > 0
 
+    def holds_descriptors(self) -> bool:
+        """Return True if the agent has any descriptor in an unread message."""
+        usage = self._process.measure_usage()
+        return usage.in_flight > 0 or usage.hidden_sockets > 0
+
     def rest(self) -> None:
         """Stop the process until the next request."""
         self._process.rest()

@@ -28,7 +28,7 @@ from arena.api.match import (
 )
 from arena.api.search import SharedStart, compiles_first, search_engines
 from arena_isolation import protocol
-from arena_isolation.agent_pool import AgentProcesses, UsedUp
+from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_process import START, AgentLost, AgentProcess, Loading
 from arena_isolation.helper_process import pack
 from arena_isolation.own_compiler import OwnSearch
@@ -381,12 +381,12 @@ class RemotePlayer:
             assert self._host is not None
             raise self._lost(self._host.lost("crash", str(broken))) from broken
 
-    def _lost(self, lost: AgentLost) -> Forfeit | UsedUp:
+    def _lost(self, lost: AgentLost) -> Forfeit:
         if lost.overrun is not None:
             self.overrun = lost.overrun
         return self._hosts.find_blame(Forfeit(lost.reason, self.number, lost.message), self._host)
 
-    def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable | UsedUp:
+    def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
         message = protocol.message_of(answer, "message") or self.seat.label
         traceback = protocol.message_of(answer, "traceback")
         fault = Forfeit.of_failure(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)

@@ -9,7 +9,7 @@ import pytest
 from arena import run
 from arena.match.player import Forfeit
 from arena_isolation import agent_pool
-from arena_isolation.agent_pool import AgentProcesses, UsedUp
+from arena_isolation.agent_pool import AgentProcesses
 from tests.hostile.conftest import stop_agents_by
 from tests.hostile.test_shared_limits import FakeProcess
 from tests.players import PLAYERS
@@ -94,21 +94,18 @@ class BusyProcess(FakeProcess):
         return "works" if self._busy else None
 
 
-@pytest.mark.parametrize(("busy", "idle", "expected"), [(True, False, 1), (False, True, None), (False, False, 0)])
-def test_an_agent_does_not_lose_because_of_a_stopped_agent(
-    busy: bool, idle: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("busy", "idle", "expected"), [(True, False, 1), (False, True, 0), (False, False, 0)])
+def test_a_stopped_agent_of_the_match_loses_if_it_delays_another(
+    busy: bool, idle: bool, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other agent loses, or the match is void."""
+    """An agent of another match is ended. The match is not void, because that agent may be an accomplice of the slow one."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: None)
     pool = AgentProcesses()
     slow, other, beside = BusyProcess(busy=False), BusyProcess(busy=busy), BusyProcess(busy=idle)
     pool.playing = {slow: 0, other: 1}  # type: ignore[dict-item]
     pool._idle["beside"] = [beside]  # type: ignore[list-item]
     found = pool.find_blame(Forfeit("timeout", 0, "too slow"), slow)  # type: ignore[arg-type]
-    if expected is None:
-        assert isinstance(found, UsedUp)
-    else:
-        assert isinstance(found, Forfeit)
-        assert (found.ending.reason, found.ending.seat) == ("timeout", expected)
+    assert (found.ending.reason, found.ending.seat) == ("timeout", expected)
+    assert beside.alive != idle
     crash = Forfeit("crash", 0, "ended")
     assert pool.find_blame(crash, slow) is crash  # type: ignore[arg-type]

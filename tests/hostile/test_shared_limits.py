@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from arena import run
+from arena import Limits, run
+from arena.match.match import Program
 from arena.match.player import Forfeit
 from arena.match.record import Record
 from arena.store import Store
 from arena_isolation import agent_pool
-from arena_isolation.agent_pool import AgentProcesses, UsedUp, find_used_up
+from arena_isolation.agent_pool import AgentProcesses, find_used_up
 from tests.other_user import run_as_other_user
 
 HOARDERS = ("flying", "nested", "queue")
@@ -92,6 +93,31 @@ class Honest(Agent):
         assert signal.sigtimedwait({signal.SIGRTMIN}, 1) is not None
         return game.actions(state)[0]
 
+class Parting(Flying):
+    "Hoards in its last turn, for the matches of others."
+    name = "parting"
+    def choose(self, game, state, search):
+        if len(game.actions(state)) <= 2:
+            self.held = []
+            self.hoard()
+        return game.actions(state)[0]
+
+class Frugal(Flying):
+    "Keeps few enough descriptors not to lose."
+    name = "frugal"
+    def hoard(self):
+        self.held.append(self.pair())
+        send(self.held[-1][0], *[os.open("/dev/null", os.O_RDONLY)] * 63)
+
+class Sore(Agent):
+    "As if it were about to lose: it fails if it finds that the limit is used up."
+    name = "sore"
+    def choose(self, game, state, search):
+        ours, theirs = socket.socketpair()
+        for _ in range(8):
+            send(ours, 0)
+        return game.actions(state)[0]
+
 class User(Agent):
     "Says which user it is, and its limits."
     name = "user"
@@ -102,7 +128,7 @@ class User(Agent):
 
 @hookimpl
 def arena_agents():
-    return [Flying, Honest, Nested, Queue, User]
+    return [Flying, Frugal, Honest, Nested, Parting, Queue, Sore, User]
 """
 
 
@@ -146,6 +172,25 @@ def test_an_unprivileged_user_is_protected(hoarder: str, bubblewrap: str, tmp_pa
         assert {record.termination for record in records} == {"crash"}, records
 
 
+@pytest.mark.promise(hole="void", isolation="sandbox")
+@pytest.mark.parametrize(("friend", "number", "rounds"), [("parting", 1, 2), ("frugal", 5, 1)])
+def test_accomplices_cannot_make_a_lost_match_void(
+    friend: str, number: int, rounds: int, bubblewrap: str, tmp_path: Path
+) -> None:
+    """Other entries use up a limit of the user, so that an agent can fail for this reason. It loses, and no other agent does."""
+    values = values_of(tmp_path, *[friend] * number, "honest", "sore")
+    for place, entry in enumerate(values["agents"]):
+        if entry["agent"] == friend:
+            entry["label"] = f"{friend} {place}"
+    done = run_as_other_user(tmp_path, {**values, "rounds": rounds})
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "cup.db") as store:
+        records = [record for record, _ in store.records()]
+    at_fault = {record.labels[record.seat] for record in records if record.seat is not None}
+    assert "void" not in {record.termination for record in records}, records
+    assert "honest" not in at_fault, records
+
+
 @pytest.mark.process
 @pytest.mark.promise(hole="shared", isolation="process")
 def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +226,7 @@ def test_each_sandbox_has_limits_and_its_own_user_if_root_runs_arena(
 class FakeProcess:
     """A process that may hold resources of others until it is ended."""
 
-    alive, shares_limits = True, True
+    alive, shares_limits, confined = True, True, True
 
     def __init__(self, held: set[object], *, holds: bool = False, seen: bool = True) -> None:
         self._held = held
@@ -191,6 +236,8 @@ class FakeProcess:
 
     def hoards(self) -> bool:
         return self in self._held and self._seen
+
+    holds_descriptors = hoards
 
     def end(self) -> None:
         self.alive = False
@@ -203,7 +250,7 @@ class FakeProcess:
         ((False, False), True, "own fault"),
         ((True, False), True, "own fault"),
         ((False, True), True, "other seat"),
-        ((False, True), False, "void"),  # nothing shows that the other seat and not a program elsewhere has made room
+        ((False, True), False, "named"),  # nothing shows that the other seat and not a program elsewhere has made room
         ((True, True), True, "other seat"),
     ],
 )
@@ -226,18 +273,30 @@ def test_the_agent_that_uses_up_a_limit_loses(
         assert isinstance(found, Forfeit)
         assert (found.ending.reason, found.ending.seat) == ("crash", 1)
     else:
-        assert isinstance(found, UsedUp)
-        assert "no more signals" in str(found)
+        assert (found.ending.reason, found.ending.seat) == ("exception", 0)
+        assert found.ending.message == "no more signals; at that time, programs outside of this match had used up signals"
 
 
-def test_a_limit_used_up_by_another_program_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the agent shares no limit with others, the fault is its own."""
+def test_an_agent_that_fails_loses_if_nobody_in_its_match_has_used_up_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The match is not void, because its own author may have arranged this. The message names the limit."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals")
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)
     failed = FakeProcess(set())
     pool = AgentProcesses()
-    fault = Forfeit("exception", 0, "no more signals")
-    assert isinstance(pool.find_blame(fault, failed), UsedUp)  # type: ignore[arg-type]
-    assert isinstance(pool.find_blame(fault, None), UsedUp)
+    fault = Forfeit("exception", 0, "no more signals", "a traceback")
+    for process in (failed, None):
+        found = pool.find_blame(fault, process)  # type: ignore[arg-type]
+        assert (found.ending.reason, found.ending.seat, found.ending.traceback) == ("exception", 0, "a traceback")
+        assert "programs outside of this match had used up signals" in str(found.ending.message)
     failed.shares_limits = False
     assert pool.find_blame(fault, failed) is fault  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("confined", "shares", "kept"), [(True, True, False), (True, False, True), (False, True, True)])
+def test_no_idle_process_of_a_stranger_holds_descriptors(confined: bool, shares: bool, kept: bool) -> None:
+    """A process with code of the organiser, or with limits of its own, may hold some."""
+    process, program = FakeProcess(set(), holds=True), Program("flying", {}, None, (), "")
+    process.confined, process.shares_limits = confined, shares
+    pool = AgentProcesses()
+    pool.give_back(process, program, Limits(), "sandbox")  # type: ignore[arg-type]
+    assert process.alive == kept

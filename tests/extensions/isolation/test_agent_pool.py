@@ -12,6 +12,8 @@ PROGRAM = Program("random", {}, None, (), "/")
 class Idle:
     """A process that does nothing."""
 
+    shares_limits = False
+
     def __init__(self, program: Program, *_: object) -> None:
         self.confined = program.agent.startswith("confined")
         self.deals: set[str] = set()
