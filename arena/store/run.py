@@ -63,6 +63,12 @@ class Run:
     """Whether the run ended without adding a match to the store, so that no match was played by its code."""
     shard: str | None = None
     """The shard that the run has completed, as in `2/5`; None for other runs."""
+    first_record: int | None = None
+    """The smallest number of a record that the run could add, so the records from there to the next run were played by its code.
+    None if this is unknown, as for runs that were copied from another store.
+    """
+    accepted: bool = False
+    """Whether the user has accepted the earlier matches as if they had been played by the code of this run."""
 
     @classmethod
     def of(cls, spec: Spec) -> Self:
@@ -296,15 +302,16 @@ def _schedule(board: Board) -> list[Any]:
 def row_of(run: Run) -> tuple[Any, ...]:
     """Return a run as a row of the table, without its times."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
-    recipe = {**run.spec, **({IDLE: True} if run.idle else {}), **({SHARD: run.shard} if run.shard else {})}
+    extra = {IDLE: run.idle, SHARD: run.shard, FIRST_RECORD: run.first_record, ACCEPTED: run.accepted}
+    recipe = {**run.spec, **{key: value for key, value in extra.items() if value}}
     spec, code, versions = (json.dumps(value, default=str) for value in (recipe, plugins, dict(run.versions)))
     seed = run.seed if isinstance(run.seed, int) else SECRET_SEED
     name, boards = escape_surrogates(run.name), boards_text(run.boards)
     return (name, run.hash, seed, spec, boards, code, versions, run.secret, run.commitment)
 
 
-IDLE, SHARD = "idle", "shard"
-"""The keys in the cell with the spec for `Run.idle` and `Run.shard`. Only runs with such a value have them."""
+IDLE, SHARD, FIRST_RECORD, ACCEPTED = "idle", "shard", "first_record", "accepted"
+"""The keys in the cell with the spec for the attributes of a run with the same names. Only runs with such a value have them."""
 SECRET_SEED = -1
 """The seed in the row of a run with a secret seed."""
 RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
@@ -331,6 +338,7 @@ def run_of_row(row: Sequence[Any]) -> Run:
         raise ValueError(f"seed: expected at least 0, got {number}")
     recipe = _read_cell("spec", spec, _read_recipe)
     idle, shard = recipe.pop(IDLE, False) is True, recipe.pop(SHARD, None)
+    first_record, accepted = recipe.pop(FIRST_RECORD, None), recipe.pop(ACCEPTED, False) is True
     seed = number if secret is None else None if revealed is None else newest_digits(secret)
     codes = _read_cell("plugins", plugins, lambda text: read_json(_validators().plugins, text))
     return Run(
@@ -347,6 +355,8 @@ def run_of_row(row: Sequence[Any]) -> Run:
         ended=ended,
         idle=idle,
         shard=shard,
+        first_record=first_record,
+        accepted=accepted,
     )
 
 
@@ -393,6 +403,8 @@ class _Recipe(TypedDict):
     plugins: list[Any]
     idle: NotRequired[bool]
     shard: NotRequired[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,9}$")]]
+    first_record: NotRequired[Annotated[int, Field(ge=1)]]
+    accepted: NotRequired[bool]
 
 
 class _Values(TypedDict):

@@ -183,7 +183,10 @@ class Store(StoreContents):
             self._begun = self._next
             if self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1") != run.hash:
                 write.execute("DELETE FROM place")
-            row = row_of(run if run.started else replace(run, idle=True))  # until its first match is written
+            if run.started:  # its numbers of records are those of another store
+                row = row_of(replace(run, first_record=None))
+            else:
+                row = row_of(replace(run, idle=True, first_record=self._begun))  # idle until its first match is written
             values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
             write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({placeholders(13)})", values)
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])

@@ -1,12 +1,15 @@
 """Checks that the code is still the code that played the matches in a store, and removes the matches of a changed agent."""
 
 import shlex
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
+from functools import cache
 from itertools import islice, takewhile
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.errors import StoreDamaged, StoreError, UnknownName
 from arena.format import Outcomes
@@ -17,10 +20,11 @@ from arena.processes.interrupts import user_interrupts
 from arena.results import figures
 from arena.schedule.board_info import entry_key
 from arena.schedule.fingerprint import parts_of
-from arena.schedule.schedule import Batch, Scheduled
+from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec
 from arena.store import Run, Store
 from arena.store.run import CodeKey, code_key
+from arena.tournament.queue import MATCHES_PER_LOOKUP
 
 MAX_SAMPLE_MATCHES = 20
 """The largest number of matches that are played again."""
@@ -40,24 +44,26 @@ def check_code(
     If arena's own code has changed, as with every version, a sample of matches is played again, and the run is refused only if
     results differ. `say` gets a line about the result. If `accept` is true, only changed defaults of options are refused. Nothing
     is refused if the store has no match. `remedy` replaces the end of the error, which says what the user can do.
+
+    Only stored matches of this spec count, each with the code that played it.
     """
     if not len(store):
         return run
     _check_options(store, spec, run, remedy)
-    before, now = read_known_code(store.runs()), run.code()
-    differing = {key for key, found in now.items() if before.get(key, found) != found}
-    own = {key for key in differing if key[0].startswith(own_prefix())}
-    changed = {key[0] for key in differing - own}
-    if own and not changed and not accept:
+    if accept:
+        return replace(run, accepted=True)
+    own, old = _find_own_changes(store, run), _find_old_matches(store, spec, run)
+    changed = {name for name, _ in old.code}
+    if own and not changed:
         changed = _find_changed(store, spec, run, own, say)
-    if changed and not accept:
+    if changed:
         damage = ""
         try:
             store.verify()
         except StoreDamaged as error:  # otherwise users would meet it only after they have chosen what to play again
             damage = f". Besides, {error}"
         raise StoreError(
-            f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
+            f"{store.path}: {old.describe(sorted(changed))}; "
             + (
                 remedy
                 or "use --fresh to play them all again, --fresh-for AGENT for the matches of one agent, or "
@@ -86,9 +92,97 @@ def _check_options(store: Store, spec: Spec, run: Run, remedy: str | None) -> No
     )
 
 
-def read_known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
-    """Return the hashes of the code that was used last, from the stored runs."""
+def _find_own_changes(store: Store, run: Run) -> set[CodeKey]:
+    """Return the keys for arena's own code that is not the code of the last run that used it."""
+    known = _read_last_code(store.runs())
+    return {key for key, found in run.code().items() if key[0].startswith(own_prefix()) and known.get(key, found) != found}
+
+
+def _read_last_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
     return {key: found for run in runs for key, found in run.code().items()}
+
+
+class _OldMatches(NamedTuple):
+    """The matches of a spec that other versions of its plugins have played."""
+
+    code: set[CodeKey]
+    """The keys for the code that has changed."""
+    number: int = 0
+    stored: int = 0
+    """The number of matches of the spec in the store that use such code, of any version."""
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Return the first part of an error about changed code."""
+        if self.number in (0, self.stored):  # 0 if they were not counted
+            return f"{', '.join(names)} changed since the matches in it were played"
+        return (
+            f"the store has matches of several versions of {', '.join(names)}, and {self.number:,} of the {self.stored:,} that "
+            f"this spec uses {'was' if self.number == 1 else 'were'} not played by the current version"
+        )
+
+
+def _find_old_matches(store: Store, spec: Spec, run: Run, leaving: Collection[tuple[int, Seat]] = ()) -> _OldMatches:
+    """Find the stored matches of a spec that other versions of its plugins have played, unless the user has accepted them.
+
+    Matches of an entry in `leaving`, given by boards and seats, do not count. If it depends on missing results which matches the
+    spec needs, all matches in the store count.
+    """
+    runs, now = store.runs(), {key: found for key, found in run.code().items() if not key[0].startswith(own_prefix())}
+    accepted: set[CodeKey] = set()
+    known: dict[CodeKey, str] = {}  # if a run lacks a hash, that of the next run counts
+    old: list[set[CodeKey]] = []
+    for one in reversed(runs):
+        code = one.code()
+        known |= code
+        old.append({key for key, found in now.items() if known.get(key, found) != found} - accepted)
+        if one.accepted:
+            accepted |= {key for key, found in now.items() if code.get(key) == found}
+    old.reverse()
+    everything = {key for one, code in zip(runs, old, strict=True) if not one.idle for key in code}
+    if not everything:
+        return _OldMatches(set())
+    firsts = [one.first_record for one in runs if one.first_record is not None]
+    if len(firsts) < len(runs):  # then it is unknown which run played a match
+        last = _read_last_code(runs)
+        return _OldMatches({key for key, found in now.items() if last.get(key, found) != found})
+    needed = _find_needed(store, spec)
+    if needed is None:
+        return _OldMatches(everything)
+    for place in range(len(firsts) - 1, 0, -1):  # after matches were deleted, a later run may have taken over their numbers
+        firsts[place - 1] = min(firsts[place - 1 : place + 1])
+    gone = {
+        (number, entry)
+        for number, board in enumerate(spec.boards)
+        for entry, seat in enumerate(board.seats)
+        if (number, seat) in leaving
+    }
+    code_of_match = cache(lambda board, entries: _code_of(spec, board, [spec.boards[board].seats[entry] for entry in entries]))
+    matches = [
+        (code_of_match(board, pairing.seats), old[bisect_right(firsts, record) - 1])
+        for (_, board, pairing), record in needed
+        if not any((board, entry) in gone for entry in pairing.seats)
+    ]
+    changed = set[CodeKey]().union(*[code & differing for code, differing in matches])
+    number = sum([not code.isdisjoint(differing) for code, differing in matches])
+    return _OldMatches(changed, number, sum([not code.isdisjoint(changed) for code, _ in matches]))
+
+
+def _find_needed(store: Store, spec: Spec) -> list[tuple[Scheduled, int]] | None:
+    """Return the matches of a spec that are in the store and will not be played again, with the numbers of their records.
+
+    None if some matches of the schedule depend on results that are not there yet.
+    """
+    plan = Schedule(spec)
+    needed: list[tuple[Scheduled, int]] = []
+    while batch := plan.take(MATCHES_PER_LOOKUP):
+        ids = [scheduled.match_id(spec) for scheduled in batch]
+        stored = store.has(ids)
+        for scheduled, identity in zip(batch, ids, strict=True):
+            kept = stored.get(identity)
+            if kept is not None and kept.returns is not None:  # a void match is played again
+                needed.append((scheduled, kept.number))
+                plan.tell(scheduled, kept.returns, kept.play_hash, kept.adjusted, kept.loser)
+    return needed if batch is Batch.OVER else None
 
 
 def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say: Callable[[str], object]) -> set[str]:
@@ -196,15 +290,17 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
         seats += found
     others = {part for board, seat in everybody if (board, seat) not in seats for part in _code_of(spec, board, [seat])}
     own = {part for board, seat in seats for part in _code_of(spec, board, [seat])} - others
-    before = read_known_code(store.runs()) if len(store) else {}
-    changed = {part for part, found in run.code().items() if before.get(part, found) != found}
+    old = _OldMatches(set())
+    if len(store) and not accept:
+        old = _find_old_matches(store, spec, run, seats)
+    changed = old.code | _find_own_changes(store, run)
     if changed - own and not accept:
         listed = figures.listing(sorted(f"{key} of {name}" if key else name for name, key in changed - own))
         users = [one for one in everybody if one not in seats and (changed - own) & _code_of(spec, one[0], [one[1]])]
         left = list(dict.fromkeys([seat.label for _, seat in users]))
         fresh = shlex.join([word for label in left for word in ("--fresh-for", label)])
         raise StoreError(
-            f"{store.path}: {listed} changed since the matches in it were played, and {figures.listing(left)} "
+            f"{store.path}: {old.describe([listed])}, and {figures.listing(left)} "
             f"{'use' if len(left) > 1 else 'uses'} this code; add {fresh}, or use --fresh or --accept-changed-plugins"
         )
     # entries with another version of the code are not changed by an edit

@@ -119,6 +119,9 @@ def test_the_matches_of_one_agent_are_played_again(played: Path, invoke: Arena) 
 
 def test_a_shared_file_is_named_with_all_its_agents(played: Path, invoke: Arena) -> None:
     (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
+    write(played, 1)
+    assert invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1").returncode == 0
+    write(played, 9)
     refused = invoke("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert refused.returncode == 2
     assert (

@@ -5,6 +5,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_versions_without_a_match_are_not_listed(mine: Path, invoke: Arena, tmp_
     if interrupted:
         spec = load_spec(tmp_path / "s.yaml")
         with Store.open(tmp_path / "s.db", write=True) as store:
-            store.begin(Run.of(spec))
+            store.begin(replace(Run.of(spec), accepted=True))
     else:
         assert invoke("run", "s.yaml", "--store", "s.db", "--accept-changed-plugins").returncode == 0
     assert SEVERAL not in invoke("leaderboard", "s.db").stdout
@@ -103,6 +104,51 @@ def test_versions_without_a_match_are_not_listed(mine: Path, invoke: Arena, tmp_
     more = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert (more.returncode, more.stderr) == (0, "note: 12 matches were in s.db, 6 have been added\n")
     assert "The store has matches of more than one version of mine.py." in more.stdout
+
+
+def test_only_matches_of_the_spec_are_compared(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+    other = MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]")
+
+    def again(rounds: int, text: str, *options: str) -> tuple[int, str]:
+        (tmp_path / "s.yaml").write_text(SPEC.replace("rounds: 2", f"rounds: {rounds}"))
+        mine.write_text(text)
+        done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1", *options)
+        return done.returncode, done.stderr
+
+    assert again(3, other, "--accept-changed-plugins") == (0, "note: 12 matches were in s.db, 6 have been added\n")
+    assert again(3, other) == (0, ALL_THERE.replace("12", "18")), "accepted matches stay accepted"
+    assert again(2, MINE) == (0, ALL_THERE), "all 12 matches were played by this code"
+    assert again(2, other) == (0, ALL_THERE), "this code has been accepted for the first 12 matches"
+    # the agent plays 4 of the 6 matches of a round
+    several = (
+        "s.db: the store has matches of several versions of mine.py, and 4 of the 12 that this spec uses were not played by "
+        "the current version; use --fresh"
+    )
+    code, error = again(3, MINE)
+    assert (code, several in error) == (2, True), error
+    code, error = again(3, MINE, "--fresh-for", "greedy")
+    assert code == 2
+    assert "several versions of agent mine of mine.py, and 2 of the 6 that this spec uses were not played by the" in error
+    assert "current version, and mine uses this code; add --fresh-for mine, or" in error
+    assert again(2, MINE, "--fresh-for", "greedy")[0] == 0, "the matches that are kept were played by this code"
+    code, error = again(2, other.replace("one end", "an end").replace("[-1]", "[0 * 1]"))
+    assert (code, "mine.py changed since the matches in it were played" in error) == (2, True), error
+
+
+def test_numbers_of_deleted_matches_belong_to_the_run_that_takes_them_over(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+    def again(agents: str, text: str, *options: str) -> tuple[int, str]:
+        (tmp_path / "s.yaml").write_text(SPEC.replace("[mine, random, greedy]", agents))
+        mine.write_text(text)
+        done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1", *options)
+        return done.returncode, done.stderr
+
+    other = MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]")
+    assert again("[mine, random, greedy, lookahead]", other, "--accept-changed-plugins")[0] == 0
+    assert again("[mine, random, greedy, lookahead]", other, "--fresh-for", "greedy", "--fresh-for", "lookahead")[0] == 0
+    assert again("[mine, random]", MINE)[0] == 0
+    # against each of three rivals, the agent plays two rounds in two orders
+    code, error = again("[mine, random, greedy, lookahead]", MINE)
+    assert (code, "8 of the 12 that this spec uses" in error) == (2, True), error
 
 
 def test_a_killed_run_without_matches_has_no_version(mine: Path, invoke: Arena, tmp_path: Path) -> None:
