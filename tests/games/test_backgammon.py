@@ -207,7 +207,7 @@ def test_the_start_and_the_notation() -> None:
         "5o  .  .  . 3x  . 5x  .  .  .  . 2o   12 to 1",
         "a x: bar 0, off 0",
         "b o: bar 0, off 0",
-        "a has thrown 3-1",
+        "a has rolled 3-1",
     ]
     with pytest.raises(ValueError, match=r"expected one of .*8/5 6/5.*, got '24/20 x'"):
         game.parse_action(state, "24/20 x")

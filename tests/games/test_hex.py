@@ -258,7 +258,7 @@ def resistance(game: Hex, state: Any, seat: int) -> float:
 def test_impossible_positions_are_refused() -> None:
     """The reasons are wrong marks, numbers or sizes, and play after a win."""
     game = Hex(size=2)
-    for text, reason in (("xo/xo", "x has joined"), ("oo/x.", "as many x as o"), ("...", "2 rows"), ("xz/..", "'z'")):
+    for text, reason in (("xo/xo", "x has already joined"), ("oo/x.", "as many x as o"), ("...", "2 rows"), ("xz/..", "'z'")):
         with pytest.raises(ValueError, match=reason):
             game.parse_state(text)
     state = game.parse_state("x./.o")

@@ -123,7 +123,7 @@ def test_stores_of_earlier_versions_have_unknown_shares(spec: dict[str, Any], tm
         store.commit()
     (board,) = Leaderboard.load(path)
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": None, "exact": None, "first": 0.0}
-    assert [remark for remark in board.remarks if remark.endswith("each of idle, exact took.")]
+    assert [remark for remark in board.remarks if remark.endswith("each of idle, exact played.")]
     with Store.open(path) as store:
         found = [record for record, _ in store.records() if "exact" not in record.labels]
         assert all(record.fallbacks and not any(one.fallback for one in record.decisions) for record in found)

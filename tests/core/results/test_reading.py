@@ -121,7 +121,7 @@ def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict
 def test_without_pandas_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     results = arena.run({**GAME, "rounds": 1})
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install 'pandas>=2'$"):
+    with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); install it with: pip install 'pandas>=2'$"):
         results.to_dataframe()
 
 

@@ -72,7 +72,7 @@ def test_the_forecast_of_missing_pairs_uses_the_square_root_law() -> None:
     spec = {**SURE, "rounds": 3, "seed": 6}
     (few,) = Leaderboard.of_results(arena.run(spec))
     assert few.unrated
-    [told] = re.findall(r"about (\d+) decided pairs of games .*; so far there are (\d+)", render(arena.run(spec), [few]))
+    [told] = re.findall(r"about (\d+) decided pairs of games.*; so far there are (\d+)", render(arena.run(spec), [few]))
     needed, decisive = map(int, told)
     widest = max(row["rating_high"] - row["rating_low"] for row in few.rows) / 600
     assert needed == max(9, math.ceil(decisive * widest**2))

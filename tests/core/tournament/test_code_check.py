@@ -209,11 +209,11 @@ def test_versions_of_a_plugin_are_distinguished(mine: Path, invoke: Arena, tmp_p
     first = json.loads(invoke("export", "new.db").stdout.splitlines()[0])["id"]
     mine.write_text(MINE + "ONE = 1\n")
     same = invoke("replay", "new.db", first, "--plugin", mine).stdout
-    assert "the agents have played the same again" in same
+    assert "the agents made the same decisions again" in same
     assert "changed since the match" not in same, "there is no difference to explain"
     altered(tmp_path / "new.db", actions="[]")
     other = invoke("replay", "new.db", first, "--plugin", mine).stdout
-    assert "not what was recorded" in other
+    assert "\ndifferent from the record\n" in other
     assert "mine.py: changed since the match" in other
     run(tmp_path / "s.yaml", store=tmp_path / "other.db")
     assert "mine.py differs between other.db and s.db" in invoke("merge", "not.db", "s.db", "other.db").stderr

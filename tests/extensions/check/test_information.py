@@ -130,7 +130,7 @@ class OutOfRange(Pig):
         (ActionsTell(), "observations", "the legal actions depend on something that the observation hides"),
         (ActionsTell(), "legal actions", "have different actions"),
         (AddsUpToLess(target=20), "chance", "add up to 0.96"),
-        (LeavesOneOut(target=20), "chance", "expected the same"),
+        (LeavesOneOut(target=20), "chance", "expected equal lists"),
         (Impossible(target=20), "chance", "the probability 0"),
         (Unhashable(), "observations", "observations must be hashable"),
         (BadSpace(), "action space", "action_space must have every legal action"),

@@ -280,7 +280,7 @@ def test_overdue_matches_are_also_played_elsewhere(spec: Spec, whole: dict[int, 
     said: list[str] = []
     assert played(spec, engine, said) == whole
     assert len(said) == 1
-    assert re.fullmatch(r"stuck has had (a match|\d+ matches) for \d s; [bc] plays the overdue matches as well", said[0])
+    assert re.fullmatch(r"stuck has been playing (a match|\d+ matches) for \d s; [bc] plays the overdue matches as well", said[0])
 
 
 def test_a_note_names_the_nodes_that_arena_waits_for(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,7 +302,7 @@ def test_a_note_names_the_nodes_that_arena_waits_for(spec: Spec, whole: dict[int
     engine.replies = wait  # type: ignore[method-assign]
     assert played(spec, engine, said) == whole
     assert len(said) == 1
-    assert re.fullmatch("stuck has had a match for 0 s, and no other node has answered since; still waiting", said[0])
+    assert re.fullmatch("stuck has been playing a match for 0 s, and no other node has answered since; still waiting", said[0])
 
 
 def test_a_match_played_by_two_nodes_counts_once(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:

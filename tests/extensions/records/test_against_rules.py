@@ -174,7 +174,7 @@ def _limit(record: Record) -> Record:
         (_wins_sooner, "the game is not over after the last action"),
         (_twice, r"action \d: '\d' is not legal"),
         (_goes_on, r"action \d: '\d' comes after the end"),
-        (_swapped, r"returns: recorded \(.*\), by the rules \("),
+        (_swapped, r"returns: recorded \(.*\), but the rules give \("),
         (_limit, r"termination: recorded move-limit after \d of 1000 moves"),
     ],
 )
@@ -197,12 +197,12 @@ def test_a_win_with_the_last_allowed_move_is_not_a_draw() -> None:
 @pytest.mark.parametrize(
     ("document", "changes", "expected"),
     [
-        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"cost": 1.0}, r"cost: recorded 1.0, by the rules \d+"),
+        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"cost": 1.0}, r"cost: recorded 1.0, but the rules give \d+"),
         ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"actions": (), "moves": 0, "cost": 0.0}, "is not a goal"),
         ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"answer": "1 2 3 / 4 5 6 / 7 8 ."}, "the path matters"),
         ({"game": "sliding-tiles", "agents": ["a-star", "random"]},
          {"termination": "stuck", "solved": False, "returns": (0.0,)}, "the puzzle is not stuck"),
-        ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "1 2 3 4 5 6 7 8"}, "solved: recorded True, by the"),
+        ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "1 2 3 4 5 6 7 8"}, "solved: recorded True, but the"),
         ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "eight"}, "answer: 'eight' cannot be read"),
     ],
 )  # fmt: skip

@@ -173,7 +173,7 @@ def test_missing_parts_are_mentioned(tmp_path: Path, played: Path, invoke: "Aren
     few = Page((tmp_path / "page.html").read_text("utf-8"))
     text = "".join(few.text)
     assert "The run is not finished" in text
-    assert "take-away: not known here" in text
+    assert "take-away: unknown" in text
     assert f"10 of {total} are here" in text
     assert 10 < total < len(json.loads(page.scripts["listing"])["matches"])
     assert [line["rank"] for line in json.loads(few.scripts["listing"])["matches"]] == [0] * 5 + [1] * 5

@@ -74,7 +74,7 @@ def test_a_module_outside_of_the_folder_is_not_read(tmp_path: Path, place: str) 
         (b"//" + b"x" * (1 << 20), "expected at most 1,048,576 bytes, got 1,048,578"),
         (
             MODULE.replace("arena/grid.js", "./own.js").encode(),
-            "expected imports of arena/dom.js, arena/grid.js, arena/scene.js alone",
+            "expected imports of arena/dom.js, arena/grid.js, arena/scene.js only",
         ),
         (MODULE.replace("arena/grid.js", "arena/player.js").encode(), "expected imports of arena/dom.js"),
         (MODULE.replace("arena/grid.js", "https://x.example/a.js").encode(), "got import { CELL } from"),
