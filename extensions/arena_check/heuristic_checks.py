@@ -158,7 +158,11 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
             if isinstance(game, Puzzle) and game.is_goal(successor):
                 _check_values(game, evaluate, trial, successor)
 
-    play_matches(start, matches, "the heuristic", check_play)
+    try:
+        play_matches(start, matches, "the heuristic", check_play)
+    finally:
+        if not log.answers:  # an exception alone does not show that no random number is used
+            log.passed.discard("randomness")
     for trial, state, values in reversed(met):  # `afresh` has not evaluated any of these states before
         with trial.checking("repeats"):
             again = _values(game, afresh, trial, state)
@@ -223,6 +227,7 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
     text = game.format_state(state)
     before, trial.check = trial.check, "range"
     values = _values(game, evaluate, trial, state)
+    trial.log.answers += 1
     trial.check = before
     with trial.checking("repeats"):
         again = _values(game, evaluate, trial, state)

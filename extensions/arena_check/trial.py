@@ -52,6 +52,8 @@ class CheckLog:
     """Checks that are known to fail. If one of them fails again, Abandoned is raised instead of Violation."""
     nodes: int = 0
     """The nodes that an agent has used in its plays."""
+    answers: int = 0
+    """How often an agent has decided, or a heuristic has returned a value, without raising an exception."""
     ended: int = 0
     """The number of matches of a game that ended by themselves, and of those that the move limit stops."""
     stopped: int = 0

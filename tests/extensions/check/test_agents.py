@@ -15,7 +15,7 @@ import pytest
 
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
 from arena.plugins.registry import Registry
-from arena.testing import check_agent
+from arena.testing import agent_verdicts, check_agent
 from arena.traits import Abilities
 from arena_check.agent_checks import NODES
 from arena_games.sliding_tiles import SlidingTiles
@@ -553,3 +553,23 @@ class Pooling(First):
 def test_an_idle_thread_pool_is_accepted() -> None:
     """Threads without work are not a fault."""
     assert check_agent(Pooling, TOE, matches=1)
+
+
+class RaisingAlways(First):
+    """Never decides."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        raise ValueError("no decision")
+
+
+@pytest.mark.parametrize(
+    ("agent", "passed"),
+    [
+        (RaisingAlways, {"the game"}),
+        (RaisingAsSecond, {"the game", "one node", "repeats", "purity", "threads", "randomness"}),
+    ],
+)
+def test_checks_of_decisions_pass_only_if_there_was_a_decision(agent: type[Agent], passed: set[str]) -> None:
+    ((_, found),) = agent_verdicts(agent, TOE, matches=4)
+    assert {verdict.check for verdict in found if not verdict.kept} == {"plays"}
+    assert {verdict.check for verdict in found if verdict.kept and verdict.reached} == passed

@@ -703,3 +703,13 @@ def test_infinity_at_a_dead_end_is_accepted() -> None:
         return 2.0 * (game.length - 1 - state) if state >= 0 else inf
 
     assert check_heuristic(to_the_end, Hole()) == ("range", "repeats", "goals", "consistent", "admissible at 6 states")
+
+
+def test_a_heuristic_that_always_raises_passes_no_check() -> None:
+    @heuristic("raising", game="corridor")
+    def raising(game: Game, state: Any, player: int = 0) -> float:
+        raise ValueError("no value")
+
+    verdicts = list(heuristic_verdicts(raising, CORRIDOR, matches=2))
+    assert "range" in [verdict.check for verdict in verdicts if not verdict.kept]
+    assert {verdict.check for verdict in verdicts if verdict.kept and verdict.reached} <= {"the game"}
