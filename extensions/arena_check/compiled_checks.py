@@ -46,10 +46,10 @@ def compiled_verdicts(
     """Yield a verdict for every promise about the compiled searches of a game and a heuristic.
 
     There is no verdict if the states and actions of the game are not numbers and its author has not written rules in numbers.
-    There is none, either, for a kind of game that is never compiled. If the game's own methods cannot be compiled, one verdict
-    gives the reason; this is not a fault. If the author has written rules in numbers, however, they must keep their promises.
-    `agents` maps names to the agents whose decisions are compared. `seed`, `matches` and `patience` are the same as in
-    `check_game`; `compiling` allows compilation.
+    There is none, either, for games with chance or hidden information, which are never compiled. If the game's own methods cannot
+    be compiled, or its returns are not from -1 to 1, one verdict gives the reason; this is not a fault. If the author has written
+    rules in numbers, however, they must keep their promises. `agents` maps names to the agents whose decisions are compared.
+    `seed`, `matches` and `patience` are the same as in `check_game`; `compiling` allows compilation.
     """
     reason = None if compiling else "it takes too long"
     for engine in search_engines():
@@ -64,7 +64,7 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
         setup.begin()
     except NotCompilable as reason:
         if not reason.broken:
-            if setup.derived or isinstance(reason, NoEstimate):
+            if setup.derived or setup.graded or isinstance(reason, NoEstimate):
                 yield Verdict("compiled", f"not compiled: {reason}", reached=False)
             return
         setup.refused = reason

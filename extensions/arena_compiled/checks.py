@@ -16,7 +16,7 @@ from arena.api.search import GoPlain, Meter, SharedStart, counting_view
 from arena.compiled import NoEstimate, NotCompilable
 from arena_compiled import seam
 from arena_compiled.background import MISSING
-from arena_compiled.edition import Edition, edition_of, why_plain
+from arena_compiled.edition import Edition, GradedReturns, edition_of, why_plain
 from arena_compiled.engines import ENGINES, engine_of
 from arena_compiled.loop import FOUND, Loop
 from arena_compiled.rehearsal import REHEARSAL_SECONDS, Fault, Rehearsal, rehearse, space_of
@@ -125,6 +125,8 @@ class CompiledSetup:
     """The reason why nothing is compiled; None if something is."""
     derived: bool = False
     """True if the compiled rules are the methods of the game itself."""
+    graded: bool = False
+    """True if searches are not compiled because the returns are not from -1 to 1. The author can change this."""
     refused: NotCompilable | None = None
     """The fault in the author's compiled rules, if one was found before play."""
     rehearsals: dict[bool, Rehearsal] = field(default_factory=dict)
@@ -136,7 +138,11 @@ class CompiledSetup:
 
     def begin(self) -> None:
         """Prepare the comparison. Raises NotCompilable if searches of the game are not compiled and this is not a fault."""
-        edition = edition_of(self.game)
+        try:
+            edition = edition_of(self.game)
+        except GradedReturns:
+            self.graded = True
+            raise
         self.derived, self.samples = edition.rules is self.game, edition.samples
         try:
             edition, rules, estimate, module = seam.assemble_engine(self.game, self.evaluation, ProbeLoop)

@@ -76,6 +76,10 @@ class Edition(NamedTuple):
         return getattr(type(self.rules), method, None) is not None
 
 
+class GradedReturns(NotCompilable):
+    """A game that could be compiled, perhaps, if its returns were from -1 to 1."""
+
+
 def edition_of(game: Game, *, searched: bool = True) -> Edition:
     """Return the edition of a game. Raises NotCompilable with the reason if there is none.
 
@@ -86,7 +90,7 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
             if gives(game, method):
                 raise NotCompilable(why)
         if Returns(game).range != (-1.0, 1.0):
-            raise NotCompilable("its returns are not from -1 to 1")
+            raise GradedReturns("its returns are not from -1 to 1")
     shadowed = [method for method in METHODS if method in vars(game)]
     if shadowed:
         raise NotCompilable(f"this object overrides {shadowed[0]}")

@@ -255,3 +255,13 @@ def test_each_fault_is_reported_with_its_line(checked: Checked, fault: str, tmp_
     assert said in str(violation)
     at = text[: text.index(before)].count("\n") + 1
     assert f"{tmp_path / 'plugin.py'}:{at + line}" in str(violation)
+
+
+def test_a_game_with_graded_returns_gets_the_reason(checked: Checked) -> None:
+    """The returns differ from those of the game above by a factor of 3."""
+    graded = PILE.replace("(1, -1)", "(3, -3)").replace("(-1, 1)", "(-3, 3)")
+    graded = graded.replace('    name = "pile"\n', '    name = "pile"\n    min_return, max_return = -3.0, 3.0\n')
+    found = checked(graded)
+    assert list(found) == ["compiled"]
+    assert (found["compiled"].kept, found["compiled"].reached) == (True, False)
+    assert found["compiled"].promise == "not compiled: its returns are not from -1 to 1"
