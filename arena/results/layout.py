@@ -23,6 +23,8 @@ DEFAULT = "simple"
 COLUMN_GAP = "  "
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - spreadsheets take the full-width ones, too
 """The first characters of formulas in spreadsheets (see OWASP on CSV injection). A tab or CR is shown as an escape."""
+FIGURE_CHARACTERS = "0123456789.,+-()%~?*"
+FIGURE_WORDS = ("", "Elo", "above", "below", "e", "p", "points", "to", "x")
 QUOTE = '"'
 ESCAPES: dict[str, dict[str, str]] = {
     **{style: {"\\": r"\\", **{mark: f"\\{mark}" for mark in "|*_`[<"}} for style in ("github", "pipe")},
@@ -124,6 +126,12 @@ def _is_formula(text: str) -> bool:
     return text.lstrip().startswith(FORMULA_STARTS)
 
 
+def _is_figure(text: str) -> bool:
+    """Whether a text has only numbers and words for them, such as `-12.5 (p = 0.01)`, so that no spreadsheet finds a call."""
+    words = text.split()
+    return all(word.lstrip("(") in ("<", "=", ">") or word.strip(FIGURE_CHARACTERS) in FIGURE_WORDS for word in words)
+
+
 def escape_cell(text: str, style: str) -> str:
     """Return a text as a cell of a table in a style of tabulate, so that its characters are not taken for borders of cells.
 
@@ -136,7 +144,7 @@ def escape_cell(text: str, style: str) -> str:
     for character, escape in ESCAPES.get(style, {}).items():
         text = text.replace(character, escape)
     if style == "tsv":
-        text = f"'{text}" if _is_formula(text) and not _is_number(text) else text
+        text = f"'{text}" if _is_formula(text) and not _is_figure(text) else text
         return f'"{text.replace(QUOTE, QUOTE * 2)}"' if QUOTE in text else text
     return text
 

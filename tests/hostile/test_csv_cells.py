@@ -37,6 +37,14 @@ def test_a_text_that_begins_like_a_formula_stays_text(text: str) -> None:
 
 
 @pytest.mark.unit
+def test_a_figure_with_a_sign_is_no_formula_but_a_call_is() -> None:
+    figures = ["-496 (-600 to -5)", "+35 points", "-3.4 (p = 0.01)", "+35 (x 0.935)", "-496 (< 0.1 %)", "-1.5e-05"]
+    calls = ["-2+HYPERLINK(1)", "+1 cmd|' /C calc'!A0", "-1+A1", "=1+1"]
+    _, *rows = TextTable(["cell"], [[text] for text in [*figures, *calls]]).text("tsv").split("\n")
+    assert [row.strip() for row in rows] == [*figures, *[f"'{text}" for text in calls]]
+
+
+@pytest.mark.unit
 @pytest.mark.parametrize("start", ["\t", "\r", "\n"])
 def test_a_text_that_begins_with_a_control_character_stays_text(start: str) -> None:
     """OWASP lists these, too, because a spreadsheet may skip them."""

@@ -279,8 +279,8 @@ def test_overdue_matches_are_also_played_elsewhere(spec: Spec, whole: dict[int, 
     engine.silent.add("stuck")
     said: list[str] = []
     assert played(spec, engine, said) == whole
-    assert len(said) == 1
-    assert re.fullmatch(r"stuck has been playing (a match|\d+ matches) for \d s; [bc] plays the overdue matches as well", said[0])
+    [note] = [line for line in said if not line.endswith("no other node has answered since; still waiting")]  # by a slow machine
+    assert re.fullmatch(r"stuck has been playing (a match|\d+ matches) for \d s; [bc] plays the overdue matches as well", note)
 
 
 def test_a_note_names_the_nodes_that_arena_waits_for(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
