@@ -149,6 +149,8 @@ class TrialBoard:
             "seed": self.seed,
             "limits": {"nodes": self.nodes(game), "moves": move_limit_of(game)},
         }
+        if game.players > 3:  # a round of all orders would have 720 matches with six seats, too many for the time
+            keys["format"] = {"name": "round-robin", "orders": "rotations"}
         return make_patient(load_spec(keys, plugins=self.plugins), keys["limits"])
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:

@@ -194,7 +194,7 @@ def _fill_up(attempt: TrialBoard, game: Game, entries: Sequence[Entry]) -> list[
         own, taken = attempt.registry.sources["agent", name].own, name in map(label_of, filled)
         if own and not taken and _can_fill(agents[name], game):
             filled.append(name)
-    copied = [entry for entry in filled if entry not in entries[:1]] or filled
+    copied = [entry for entry in filled if entry not in entries[:1]] or list(filled)
     for number in range(game.players - len(filled) if copied else 0):
         entry, copy = copied[number % len(copied)], 2 + number // len(copied)
         plain = {"agent": entry} if isinstance(entry, str) else entry

@@ -26,7 +26,7 @@ def test_a_key_is_sent_to_only_one_host(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", "") + entry.format("two", ""))
     with pytest.raises(arena.ArenaError) as caught:
         load_spec(path)
-    assert "cup.yaml:4:35: agents[1].url: https://two.invalid:443 would get OPENAI_API_KEY, the key of " in str(caught.value)
+    assert "cup.yaml:4:35: agents[1].url: https://two.invalid:443 would receive OPENAI_API_KEY, the key of " in str(caught.value)
     assert "expected key_env: NAME" in str(caught.value)
     path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", ", key_env: AWS_SECRET_ACCESS_KEY"))
     with pytest.raises(arena.ArenaError, match="key_env"):

@@ -218,7 +218,7 @@ def test_two_hosts_may_not_share_the_variable_of_a_key() -> None:
     ]
     assert load_spec({"game": "pig", "agents": ["random", *hosts]}).boards
     twice = {**hosts[1], "url": "https://other.invalid/v1"}
-    with pytest.raises(arena.SpecError, match=r"would get ANTHROPIC_API_KEY, the key of https://anthropic\.invalid:443"):
+    with pytest.raises(arena.SpecError, match=r"would receive ANTHROPIC_API_KEY, the key of https://anthropic\.invalid:443"):
         load_spec({"game": "pig", "agents": ["random", *hosts, twice]})
     with pytest.raises(arena.SpecError, match="extra_body: system is set by arena"):
         load_spec({"game": "pig", "agents": ["random", {**hosts[1], "extra_body": {"system": "x"}}]})

@@ -88,7 +88,7 @@ def test_a_hidden_card_stays_hidden_in_disguise() -> None:
 @pytest.mark.parametrize(
     ("game", "reason"),
     [
-        ("pig", "disguise: pig has none"),
+        ("pig", "disguise: pig has no disguise"),
         ({"name": "tic-tac-toe", "rows": 40, "columns": 40}, "tic-tac-toe has no disguise with these parameters: .*1,600 names"),
     ],
 )

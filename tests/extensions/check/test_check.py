@@ -272,7 +272,8 @@ def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
     done = inside("check", write(tmp_path, "mine.py", broken))
     assert done.returncode == 1
     headlines = [line.partition(" (")[0] for line in done.stdout.splitlines() if not line.startswith("  ")]
-    assert headlines == ["game sticks: ok", "agent cautious: FAILED", "heuristic sticks fours: FAILED"]
+    summary = "2 of 3 parts failed: agent cautious, heuristic sticks fours"
+    assert headlines == ["game sticks: ok", "agent cautious: FAILED", "heuristic sticks fours: FAILED", summary]
     assert "  FAILED  sticks, plays: must play without a fault" in done.stdout
     assert "must be in range" in done.stdout
     assert "SystemExit: 0" in done.stdout
@@ -372,7 +373,7 @@ def test_a_call_that_does_not_return_is_a_fault(what: str, where: str, subject: 
     assert f"got: none; it was at {tmp_path / file}:{line}\n" in done.stdout
     assert "--patience 0.5" in done.stdout
     headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
-    assert len(headlines) == 3
+    assert len(headlines) == 4, "three parts and a summary"
     assert [line for line in headlines if line.startswith(f"{subject}: FAILED")]
 
 

@@ -48,12 +48,12 @@ def test_a_saved_file_is_checked_again(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
     try:
-        assert "agent mine: FAILED" in until(log, "Ctrl-C ends it")
+        assert "agent mine: FAILED" in until(log, "press Ctrl-C to stop")
         file.write_text(sound)
-        assert "agent mine: ok" in until(log, "Ctrl-C ends it", 2)
+        assert "agent mine: ok" in until(log, "press Ctrl-C to stop", 2)
         (tmp_path / "new").write_text(faulty)
         (tmp_path / "new").replace(file)
-        assert until(log, "Ctrl-C ends it", 3).count("agent mine: FAILED") == 2
+        assert until(log, "press Ctrl-C to stop", 3).count("agent mine: FAILED") == 2
         watcher.send_signal(signal.SIGINT)
         assert watcher.wait(DEADLINE_SECONDS) == 0
     finally:

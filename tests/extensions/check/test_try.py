@@ -124,7 +124,7 @@ def test_too_little_time_gives_no_rank(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "strong.py").write_text(STRONG)
     few = inside("try", "strong.py", "--game", "tic-tac-toe", "--seconds", "0.001").stdout
     assert "strong at tic-tac-toe: not ranked, because there was not enough time for a round" in few
-    assert "--seconds S gives more time." in few
+    assert "--seconds S plays more games" in few
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., 
         ({"version": "broken.py"}, "ModuleNotFoundError"),
         ({"version": "ends.py"}, "ended with code 3"),
         ({"version": 3}, ".version: expected a Python file or git:REVISION, got 3"),
-        ({"version": "edge_new.py", "isolation": "none"}, "another version runs in a process of its own"),
+        ({"version": "edge_new.py", "isolation": "none"}, "another version runs in its own process"),
     ]
     found = faults(cup(tmp_path, *[{"agent": "edge", **more} for more, _ in expected]))
     assert len(found) == len(expected)

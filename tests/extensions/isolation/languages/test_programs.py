@@ -72,7 +72,7 @@ def test_a_trial_of_a_program_ends_after_three_crashes(arena: Arena) -> None:
 def test_a_command_with_arguments_is_a_program_too(arena: Arena, folder: Path) -> None:
     (folder / "first.rb").chmod(0o644)
     done = arena("play", "tic-tac-toe", f"{sys.executable} -IS first.rb", "./other", "--seed", "2")
-    assert "no program './other'" in done.stderr
+    assert "no executable program './other' was found" in done.stderr
     done = arena("play", "tic-tac-toe", f"{sys.executable} -IS first.rb", "random", "--seed", "2")
     assert done.returncode == 0, done.stderr
     assert "1. first: 1 (" in done.stdout
@@ -95,7 +95,7 @@ def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
         (["try", "plugin.py", "--game", "tic-tac-toe"], "--game chooses the games for agents, but plugin.py has no agent"),
         (["check", "./gone"], "./gone: no such file"),
         (["check", "./plain"], "./plain is neither a Python file nor executable; run chmod +x on it"),
-        (["play", "tic-tac-toe", "random", "./plain"], "no program './plain'"),
+        (["play", "tic-tac-toe", "random", "./plain"], "no executable program './plain' was found"),
         (["play", "tic-tac-toe", "random", "./plain"], "it exists, but is not executable: run chmod +x on it"),
         (["play", "tic-tac-toe", "random", "plugin.py"], "plugin.py is a Python file; write --plugin plugin.py"),
         (["play", "tic-tac-toe", "random", "gone.rb"], "unknown agent 'gone.rb'"),
