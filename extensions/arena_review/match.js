@@ -48,7 +48,7 @@ function learn(element, review, exercises, place, show) {
 }
 
 function said(one, decisive, labels, show) {
-  const lost = one.loss === null ? "" : `, lost ${figure(one.loss)}`, better = one.best === null ? "" : `, the best move was ${one.best}`;
+  const lost = one.loss === null ? "" : `, lost ${figure(one.loss)}`, better = one.best === null ? "" : `, best was ${one.best}`;
   const text = `${one.ply + 1}. ${labels[one.seat]}: ${one.action}, ${one.grade}${lost}${better}${decisive ? " (the first decisive one)" : ""}`;
   return h("li", {}, h("button", { type: "button", onclick: () => show(one.number) }, text));
 }
