@@ -99,8 +99,8 @@ def test_ctrl_c_leaves_the_cluster_clean(two: Cluster, words: list[str], tmp_pat
 
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "s.yaml").write_text(
-        "game: tic-tac-toe\nrounds: 4\nplugins: [slow.py]\nagents: [random, slow, {agent: slow, label: stuck, seconds: 600}]\n"
-    )
+        "game: tic-tac-toe\nrounds: 4\nplugins: [slow.py]\nagents: [{agent: slow, label: stuck, seconds: 600}, random, slow]\n"
+    )  # the first pair is random and slow
     playing = started(words, tmp_path, "run", "s.yaml", "--store", "there.db", "--cluster", two.address)
     two.wait(lambda: held(tmp_path / "there.db") >= 2)
     assert len(two.arena_processes()) == 4  # each worker has a process and its guard
