@@ -188,7 +188,8 @@ def test_every_failure_gives_its_reason(here: Run, solvers: str, agent: str, opt
     words = ("solve", "sliding-tiles", "--agent", agent, "--position", HARDEST, "--plugin", solvers, *options)
     done = here(*words)
     assert done.returncode == 1
-    assert re.fullmatch(f"no: {reason}.*", parse_summary(done.stdout)["solved"]), done.stdout
+    said = parse_summary(done.stdout)["solved"].replace(" ", "")  # a long path is broken at the width, at any character
+    assert re.fullmatch(f"no:{reason}.*".replace(" ", ""), said), done.stdout
     assert "optimal" not in parse_summary(done.stdout)
 
 
