@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena import Game, Limits, Puzzle, Record, State
-from arena.api.errors import IsolationError
 from arena.api.games import name_of
 from arena.api.match import FAULTS, Forfeit, Match, Position, Program, Seat, Stepper, Stream, play_match
 from arena.api.spec import make_seat
@@ -161,10 +160,6 @@ class ProgramCheck(NamedTuple):
             except Forfeit as forfeit:
                 message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
                 raise _violation(trial, "ready", "must answer `start` with `ready`", "ready", message) from forfeit
-            except IsolationError as refused:  # the agent does not support observations
-                raise _violation(
-                    trial, "ready", "must be able to play with observations", "`observe` in `can`", str(refused)
-                ) from refused
             finally:
                 player.leave()
 

@@ -11,7 +11,7 @@ from time import perf_counter, thread_time
 from typing import Any
 
 from arena import Action, Agent, Answer, Game, GameError, Path, Puzzle, State, Unavailable
-from arena.api.errors import IsolationError, describe
+from arena.api.errors import describe
 from arena.api.games import gives, settings
 from arena.api.match import (
     EngineUse,
@@ -122,7 +122,8 @@ class RemotePlayer:
         self._prepare(self._host)
 
     def _begin_match(self) -> dict[str, Any]:
-        """Take a process, let it begin the match, and return its answer. Raises AgentLost if a new process fails.
+        """Take a process, let it begin the match, and return its answer. Raises AgentLost if a new process fails, and Forfeit if
+        its hello lacks an ability that the game needs. An earlier process of the same program may have had this ability.
 
         If a process that has played before fails now, the reason lies in an earlier match, such as memory that it still holds.
         Another process takes its place.
@@ -133,7 +134,7 @@ class RemotePlayer:
             if self._observes and not host.observes:
                 name, game = self.seat.label, self._game.name
                 hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
-                raise IsolationError(f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
+                raise Forfeit("crash", self.number, f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
             reused = host.has_played
             self._hosts.playing[host] = self.number
             host.begin()

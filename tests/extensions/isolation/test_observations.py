@@ -3,13 +3,13 @@
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import arena
-from arena.errors import IsolationError
 from arena.game import CHANCE
 from arena.spec import load_spec
 from arena.tournament.results import Results
@@ -47,11 +47,13 @@ def program(tmp_path: Path) -> Path:
     return file
 
 
-def played(program: Path, game: str, can: str, **keys: Any) -> tuple[Results, list[tuple[int, dict[str, Any]]]]:
-    """A tournament of the program against one agent, and every message that the program was sent, with its process."""
+def played(
+    program: Path, game: str, can: str, others: Sequence[str] = ("noter",), **keys: Any
+) -> tuple[Results, list[tuple[int, dict[str, Any]]]]:
+    """A tournament of the program against other agents, and every message that the program was sent, with its process."""
     log = program.with_name("log.txt")
     entry = {"agent": {"command": [sys.executable, str(program), can]}, "label": "program"}
-    results = arena.run({"game": game, "agents": [entry, "noter"], "plugins": [PLUGIN], **keys})
+    results = arena.run({"game": game, "agents": [entry, *others], "plugins": [PLUGIN], **keys})
     lines = [line.split(" ", 1) for line in log.read_text().splitlines()]
     return results, [(int(process), json.loads(line)) for process, line in lines]
 
@@ -98,10 +100,30 @@ def test_chance_outcomes_are_sent_with_the_previous_actions(program: Path) -> No
         assert Race().is_terminal(state)
 
 
-def test_a_program_without_observations_is_refused(program: Path) -> None:
-    """The message explains what to do. The program is not started and loses no match."""
-    with pytest.raises(IsolationError, match="two-cards has hidden-information, so 'program' cannot play it; its hello must"):
-        played(program, "two-cards", "choose", rounds=1)
+def test_a_program_without_observations_loses_its_matches(program: Path) -> None:
+    """The message explains what to do. The program is never told the match. The matches of the other agents are played."""
+    results, sent = played(program, "two-cards", "choose", rounds=2, others=["noter", "random"])
+    refusal = "two-cards has hidden-information, so 'program' cannot play it; its hello must list \"observe\" in `can`"
+    ends: Counter[str] = Counter()
+    for one in results.played:
+        record = one.record
+        ends[record.termination] += 1
+        if "program" in record.labels:
+            assert (record.termination, record.labels[record.seat or 0]) == ("crash", "program")
+            assert str(record.message).startswith(refusal)
+    assert ends == {"crash": 8, "normal": 4}
+    assert {message["type"] for _, message in sent} == {"hello"}
+
+
+def test_a_program_may_forget_observations_without_ending_the_run(program: Path) -> None:
+    """Its first process says that it can observe, and its later ones do not. Only the matches of these are lost."""
+    program.write_text(PROGRAM.replace('sys.argv[1].split(",")', 'sys.argv[1].split(",")[: 2 if first else 1]').replace(
+        "\nlog = ", "\nfirst = not os.path.exists(sys.argv[0].replace('program.py', 'log.txt'))\nlog = "
+    ))  # fmt: skip
+    results, _ = played(program, "two-cards", "choose,observe", rounds=4)
+    ends = Counter(one.record.termination for one in results.played)
+    assert ends == {"normal": 4, "crash": 4}
+    assert {str(one.record.message)[:9] for one in results.played if one.record.termination == "crash"} == {"two-cards"}
 
 
 def test_an_agent_plays_the_same_wherever_it_runs() -> None:
