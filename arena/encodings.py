@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isclass
 from math import isnan
+from numbers import Real
 from typing import Any, TypeVar, cast
 
 from arena.configured import name_of
-from arena.errors import UnknownName, abbreviate
+from arena.errors import UnknownName, abbreviate, expect
 from arena.game import Game, State
 
 Target = TypeVar("Target", bound=Callable[..., Any])
@@ -41,7 +42,7 @@ def encoding(
     and its instances are called as `(observation, seat)`. `shape` is a tuple, or a function of the game if it depends on the
     parameters. The observation is always the view of `seat`, even if another seat is to move or the game is over, so an encoding
     contains nothing hidden from the seat. `arena check` checks the shape and the range. An invalid `shape` or range raises
-    ValueError.
+    ValueError, and an argument of another type raises TypeError.
 
     >>> @encoding("marks", game="tic-tac-toe", shape=(9,))
     ... def marks(game, observation, seat):
@@ -49,6 +50,10 @@ def encoding(
     >>> encoding_info_of(marks).shape
     (9,)
     """
+    expect("name", name, str, "a text")
+    expect("game", game, str, "the name of a game")
+    expect("low", low, Real, "a number")
+    expect("high", high, Real, "a number")
     if not callable(shape):
         shape = _check_shape(name, shape)
     if isnan(low) or isnan(high) or low >= high:

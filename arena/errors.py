@@ -30,11 +30,12 @@ import re
 import reprlib
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
+from numbers import Integral
 from types import CodeType, TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 
@@ -235,6 +236,46 @@ def abbreviate(value: object) -> str:
 def cut(text: str, most: int = 60) -> str:
     """Return a text, shortened to at most `most` characters; a shortened text ends with three dots."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def expect(name: str, given: object, kinds: Any, expected: str) -> None:
+    """Raise TypeError if the argument `name` of a public function is of none of the types `kinds`, or is a boolean.
+
+    >>> expect("store", 3, str, "a path")
+    Traceback (most recent call last):
+    TypeError: store: expected a path, got 3
+    """
+    if not isinstance(given, kinds) or isinstance(given, bool):
+        hint = f"; write {given.__name__}() to make an instance" if isinstance(given, type) and issubclass(given, kinds) else ""
+        raise TypeError(f"{name}: expected {expected}, got {abbreviate(given)}{hint}")
+
+
+def expect_count(name: str, given: Any, least: int = 0) -> int:
+    """Return the argument `name` as an int. Raise TypeError if it is no whole number, and ValueError if it is less than `least`.
+
+    >>> expect_count("workers", 0, 1)
+    Traceback (most recent call last):
+    ValueError: workers: expected a whole number from 1, got 0
+    """
+    expect(name, given, Integral, f"a whole number from {least}")
+    if given < least:
+        raise ValueError(f"{name}: expected a whole number from {least}, got {given!r}")
+    return int(given)
+
+
+def expect_list(name: str, given: Any, kinds: Any, expected: str) -> list[Any]:
+    """Return the items of the argument `name`. Raise TypeError if it is a text or no collection, or if an item is of none of the
+    types `kinds`.
+
+    >>> expect_list("plugins", "mine.py", str, "a list of paths")
+    Traceback (most recent call last):
+    TypeError: plugins: expected a list of paths, got 'mine.py'
+    """
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
+        listed = list(given)
+        if all(isinstance(item, kinds) for item in listed):
+            return listed
+    raise TypeError(f"{name}: expected {expected}, got {abbreviate(given)}")
 
 
 _DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))  # they turn text or end a line

@@ -12,7 +12,7 @@ from inspect import isclass, signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.configured import Configured, name_of
-from arena.errors import abbreviate
+from arena.errors import abbreviate, expect
 from arena.notation import NoNotation, read, write
 
 State = Any
@@ -30,9 +30,10 @@ def uniform(outcomes: Iterable[Action]) -> list[tuple[Action, float]]:
     >>> uniform(["heads", "tails"])
     [('heads', 0.5), ('tails', 0.5)]
     """
+    expect("outcomes", outcomes, Iterable, "a collection of outcomes")
     listed = list(outcomes)
     if not listed:
-        raise ValueError("expected at least one outcome, got none")
+        raise ValueError("outcomes: expected at least one outcome, got none")
     return [(outcome, 1.0 / len(listed)) for outcome in listed]
 
 

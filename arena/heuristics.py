@@ -7,6 +7,7 @@ from inspect import isclass, isfunction
 from typing import Any, TypeVar, cast
 
 from arena.configured import parameters_of
+from arena.errors import expect
 from arena.game import Game
 
 Target = TypeVar("Target", bound=Callable[..., Any])
@@ -48,6 +49,8 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
     >>> HeuristicInfo.of(corner).name
     'corner'
     """
+    expect("name", name, str, "a text")
+    expect("game", game, str, "the name of a game")
 
     def declare(target: Target) -> Target:
         declared: Any = target

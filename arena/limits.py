@@ -6,7 +6,7 @@ from math import inf, isfinite
 from operator import index
 from typing import Any, ClassVar, TypeGuard
 
-from arena.errors import abbreviate, escape_controls
+from arena.errors import abbreviate, escape_controls, expect
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ class Limits:
     @classmethod
     def of(cls, given: "Limits | Mapping[str, Any] | None") -> "Limits":
         """Return the limits from a mapping of names to values, or `given` itself if it is a Limits; None means unlimited."""
+        if given is not None:
+            expect("limits", given, (Limits, Mapping), "Limits, a mapping or None")
         if isinstance(given, Limits):
             return given
         try:

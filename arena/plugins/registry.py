@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from arena.agent import Agent, Hints
 from arena.configured import make_default
-from arena.errors import PluginError, UnknownName, listing
+from arena.errors import PluginError, UnknownName, expect, listing
 from arena.format import Format
 from arena.game import Game, Puzzle
 from arena.hookspecs import Part
@@ -216,6 +216,7 @@ class Registry:
         return min(found, key=lambda name: (not self.sources["game", name].own, native[name]), default=None)
 
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
+        expect(kind, name, str, "a name")
         if name in known:
             return known[name]
         self._refuse_withdrawn(kind, name)
@@ -223,6 +224,7 @@ class Registry:
         raise UnknownName(kind, name, known, loadable=kind not in self.parts, hint=hint)
 
     def _find_of(self, game: str, kind: str, known: Mapping[tuple[str, str], Brought], name: str) -> Brought:
+        expect(kind, name, str, "a name")
         if (game, name) in known:
             return known[game, name]
         self._refuse_withdrawn(kind, game, name)

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, PluginError, UnknownName, describe
+from arena.errors import Interrupted, PluginError, UnknownName, describe, expect_list
 from arena.lazy import EntryPoint, find_plugins, list_blocked
 from arena.plugins.contract import Unfit, describe_unregistered
 from arena.plugins.manager import EVENTS, Key, PluginManager
@@ -95,11 +95,15 @@ def load_plugins(
     `paths` are files (`my_agents.py`) or modules (`my_package.agents`). If `environ` or `entry_points` is false, plugins from
     ARENA_PLUGINS or installed plugins are not loaded; names in `entry_points` are the only installed plugins to load. Raises
     PluginError if a plugin in `paths` or ARENA_PLUGINS cannot be used. An installed plugin that cannot be used is left out;
-    `Registry.plugins` has the reason. If `strict` is false, every plugin that cannot be used is left out in this way.
+    `Registry.plugins` has the reason. If `strict` is false, every plugin that cannot be used is left out in this way. Raises
+    TypeError if `paths` or `entry_points` is of another type, such as a single path.
 
     >>> load_plugins(environ=False).game("pig").name
     'pig'
     """
+    paths = expect_list("paths", paths, (str, os.PathLike), "a list of paths or modules")
+    if not isinstance(entry_points, bool):
+        entry_points = expect_list("entry_points", entry_points, str, "True, False or a list of names")
     registry = Registry()
     if entry_points:
         wanted = {

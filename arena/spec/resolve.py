@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError
+from arena.errors import PluginError, expect
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
 from arena.secret import SECRET, Seed, draw_secret
@@ -29,8 +29,10 @@ def load_spec(
     """Read and check a spec. `source` is a path, a mapping of its keys, a Document, or a Spec, which is returned unchanged.
 
     `plugins` are loaded in addition to the plugins that the spec names. `seed` replaces the seed of the spec; it is a number, or
-    the digits of a secret. Raises SpecError with all faults of the spec, and PluginError if one of `plugins` cannot be loaded.
+    the digits of a secret. Raises SpecError with all faults of the spec, PluginError if one of `plugins` cannot be loaded, and
+    TypeError if `source` is none of these.
     """
+    expect("spec", source, (str, PathLike, Mapping, Document, Spec), "a path, a mapping with the keys of a spec, or a Spec")
     if isinstance(source, Spec):
         return source
     if isinstance(source, Mapping):

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena.errors import expect_count
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.results import figures
@@ -94,7 +95,8 @@ class Results:
 
     def of(self, board: int) -> list[PlayedMatch]:
         """Return the matches of one `board`, given by its index in the spec."""
-        return [played for played in self.played if played.board == board]
+        number = expect_count("board", board)
+        return [played for played in self.played if played.board == number]
 
     def to_dataframe(self) -> Any:
         """Return the matches as a `pandas.DataFrame` with one row per match, in the order of the schedule; rounds count from 0.

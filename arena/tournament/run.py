@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import ArenaError, Interrupted, PlayersLost
+from arena.errors import ArenaError, Interrupted, PlayersLost, expect, expect_count
 from arena.match.record import Record
 from arena.plugins.manager import Events
 from arena.processes.interrupts import user_interrupts
@@ -57,17 +57,18 @@ def run(
     time; this does not affect the records, either.
 
     If the spec has faults, SpecError lists all of them before the first match. Raises PluginError if a plugin cannot be loaded,
-    StoreError if the store cannot be used, ValueError if `workers` or `concurrency` is less than 1, and ArenaError if the server
-    does not answer.
+    StoreError if the store cannot be used, ValueError if `workers` or `concurrency` is less than 1, TypeError if an argument has
+    another type, and ArenaError if the server does not answer.
 
     >>> results = run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
     >>> len(results.records)
     6
     """
-    if workers < 1:
-        raise ValueError(f"workers: expected at least 1, got {workers}")
-    if concurrency < 1:
-        raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
+    workers, concurrency = expect_count("workers", workers, 1), expect_count("concurrency", concurrency, 1)
+    if store is not None:
+        expect("store", store, (str, PathLike), "a path or None")
+    if observe is not None:
+        expect("observe", observe, Callable, "a function or None")
     path = None if store is None else Path(store)
     ready = resume_secret(load_spec(spec), path)
     monitor = Monitor(None if observe is None else lambda one: observe(_add_parameters(ready, one)))

@@ -25,7 +25,7 @@ from arena import (
     State,
     load_plugins,
 )
-from arena.api.errors import Interrupted, call_foreign, describe
+from arena.api.errors import Interrupted, call_foreign, describe, expect
 from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, name_of, settings
 from arena.api.match import FAULTS, Match, Position, Stream, play_match
 from arena.api.processes import user_interrupts
@@ -37,7 +37,7 @@ from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
 from arena_check.threads import collect_deaths, find_lingering
-from arena_check.trial import CheckLog, Trial, copy_value, position_text
+from arena_check.trial import A_GAME, CheckLog, Trial, copy_value, position_text
 from arena_check.verdicts import CheckSuite, Verdict
 
 
@@ -235,7 +235,7 @@ class AgentSetup(NamedTuple):
         def reproduce(finding: Finding) -> Reproduction:
             return Reproduction(self.game, self.game.initial(_position_rng(finding.seed)), examine, MAX_SEARCH_STATES)
 
-        return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
+        return CheckSuite(partial(_play, self), reproduce, promises, seed, matches, patience)
 
     def trace(self, seed: int, matches: int) -> list[list[str]]:
         """Return a list for each of the first plays of the checks: the position, the actions and, if there is one, the answer."""
@@ -256,6 +256,9 @@ def agent_setups(
 
     Raises Refused if the agent cannot play `game`.
     """
+    expect("agent", agent, (Agent, type, str), "an agent, its class or its name")
+    if game is not None:
+        expect("game", game, (Game, type, str), f"{A_GAME}, or None")
     registry = registry or load_plugins()
     known = registry.agent(agent) if isinstance(agent, str) else agent
     kind = known if isinstance(known, type) else type(known)

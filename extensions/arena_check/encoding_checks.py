@@ -81,7 +81,7 @@ def _suite(
         target = load_plugins().encoding(name_of(made), target)
     info = BoundEncoding.info_of(target)
     if info is None:
-        raise TypeError(f"expected a function or class decorated with @encoding, got {target!r}")
+        raise TypeError(f"target: expected a function or class decorated with @encoding, got {target!r}")
     if info.game != name_of(made):
         raise Refused(f"encoding {info.name} belongs to {info.game}, not to {name_of(made)}")
     setup = EncodingSetup(target, f"{info.name} of {info.game}", made)
@@ -91,7 +91,7 @@ def _suite(
         bound = BoundEncoding.bind(setup.target, made)
         return Reproduction(made, position, lambda trial, state: _check_state(made, bound, trial, state, []))
 
-    return CheckSuite(partial(_play, setup), reproduce, CHECKS, seed, max(1, matches), patience)
+    return CheckSuite(partial(_play, setup), reproduce, CHECKS, seed, matches, patience)
 
 
 def _play(setup: EncodingSetup, seed: int, matches: int, log: CheckLog) -> None:

@@ -10,6 +10,7 @@ from math import inf, isfinite
 from time import process_time
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
+from arena.api.errors import expect
 from arena.api.games import Returns, gives, move_limit, name_of
 from arena.api.processes import user_interrupts
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
@@ -30,7 +31,7 @@ from arena_check.state_checks import (
     drawn_twice,
     is_solved,
 )
-from arena_check.trial import PLAY, CheckLog, Trial, copy_value, own_move_limit, position_text, some_action, walk
+from arena_check.trial import A_GAME, PLAY, CheckLog, Trial, copy_value, own_move_limit, position_text, some_action, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
 MIN_RULES_CHARACTERS = 40
@@ -88,8 +89,6 @@ def check_game(
     A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
     a seed that reproduces the fault with one match. Raises ValueError for less than one match.
     """
-    if matches < 1:
-        raise ValueError(f"matches: expected at least 1, got {matches}")
     return _suite(game, seed, matches, patience).passed()
 
 
@@ -103,6 +102,7 @@ def game_verdicts(
 
 
 def _suite(target: Game | type[Game] | str, seed: int, matches: int, patience: float) -> CheckSuite:
+    expect("game", target, (Game, type, str), A_GAME)
     game = load_plugins().game(target) if isinstance(target, str) else target
     kind = game if isinstance(game, type) else type(game)
     inapplicable = information_checks.inapplicable(game) | (set() if gives(kind, "grid") else {"grid"})

@@ -114,7 +114,7 @@ class HeuristicSetup:
             position = self.game.initial(Trial(finding.subject, finding.seed, 0).rng)
             return Reproduction(self.game, position, partial(_examine, self, bind(self.target, self.game)))
 
-        return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
+        return CheckSuite(partial(_play, self), reproduce, promises, seed, matches, patience)
 
     def describe_checks(self) -> tuple[str, ...]:
         """Return the checks that were made, some of them with the number of states that they have covered."""
@@ -139,7 +139,7 @@ def _setup(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> Heuris
     target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
     info = HeuristicInfo.of(target)
     if info is None:
-        raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
+        raise TypeError(f"h: expected a function or class decorated with @heuristic, got {target!r}")
     if info.game != made.name:
         raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
     return HeuristicSetup(target, info, made)

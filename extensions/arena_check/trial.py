@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from arena import Action, Game, State, load_plugins
-from arena.api.errors import Interrupted, call_foreign, cut, describe
+from arena.api.errors import Interrupted, call_foreign, cut, describe, expect
 from arena.api.games import name_of
 from arena_check.finding import NO_RETURN, Abandoned, Finding, Violation
 from arena_check.patience import CallTooLong, overdue
@@ -21,6 +21,7 @@ Value = TypeVar("Value")
 PLAY = "play"
 """Name of the check for the methods that every play needs. It is the current check whenever no other check is running."""
 SEEDS = 2**63
+A_GAME = "a game, its class or its name"
 MAX_VALUE_CHARACTERS = 300
 """Maximum length of a value in a message, in characters."""
 MAX_ACTIONS = 100_000
@@ -231,6 +232,7 @@ def _numpy_state() -> str | None:
 
 def given_game(game: Game | type[Game] | str) -> Game:
     """Return the game that is given as a name, a class or an object. Raises Violation if the game cannot be created."""
+    expect("game", game, (Game, type, str), A_GAME)
     kind = load_plugins().game(game) if isinstance(game, str) else game
     return Trial(name_of(kind), 0, 0).call("making the game", kind) if isinstance(kind, type) else kind
 

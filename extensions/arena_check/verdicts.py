@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 
+from arena.api.errors import expect, expect_count
 from arena_check.finding import Abandoned, Finding, Violation
 from arena_check.minimal_actions import Reproduction, shorten
 from arena_check.patience import SHORTENING_CALL_SECONDS, Patience
@@ -48,6 +50,11 @@ class CheckSuite:
     seed: int
     matches: int
     patience: float
+
+    def __post_init__(self) -> None:
+        expect_count("seed", self.seed)
+        expect_count("matches", self.matches, 1)
+        expect("patience", self.patience, Real, "a number of seconds")
 
     def passed(self) -> tuple[str, ...]:
         """Play, and return the names of the checks that were made. Raises Violation for the first fault, with as few actions as

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from html import escape
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena import ArenaError, Results, Spec, UnknownName
 from arena.api.cli import install_command
-from arena.api.errors import StoreError
+from arena.api.errors import StoreError, expect, expect_list
 from arena.api.results import Leaderboard, TextTable, tallies_of
 from arena.api.run import Scheduled
 from arena.api.store import Store
@@ -58,12 +59,12 @@ class StoredResults(Results):
         raise ArenaError(f"{self.store}: the results of open_store have no spec; call arena.run(spec, store=...) to get one")
 
 
-def open_store(path: str | Path) -> StoredResults:
+def open_store(path: str | PathLike[str]) -> StoredResults:
     """Open the store of a tournament at `path`, to read its records and to make data frames, comparisons and plots.
 
     No plugin is loaded.
 
-    Raises StoreError if the file is not a store, or has no run.
+    Raises StoreError if the file is not a store, or has no run, and TypeError if `path` is not a path.
 
     >>> import tempfile
     >>> import arena
@@ -73,6 +74,7 @@ def open_store(path: str | Path) -> StoredResults:
     ...     len(open_store(f"{folder}/cup.db").records)
     4
     """
+    expect("path", path, (str, PathLike), "the path of a store")
     return StoredResults(Path(path))
 
 
@@ -174,8 +176,13 @@ def plot(results: Results, board: int | str | None, agents: Sequence[str] | None
     """Draw the entries of a board with their 95 % intervals, the best entry at the top, and return the axes."""
     try:
         from matplotlib import pyplot as plt
+        from matplotlib.axes import Axes
     except ImportError as error:
         raise ArenaError(f"a plot needs matplotlib ({error}); install it with: {install_command('report')}") from error
+    if agents is not None:
+        agents = expect_list("agents", agents, str, "a list of labels or None")
+    if ax is not None:
+        expect("ax", ax, Axes, "axes of matplotlib or None")
     boards = Leaderboard.of_results(results)
     shown = boards[find_board(boards, board, results.name)]
     key, low, high, axis = FIGURES[shown.kind]

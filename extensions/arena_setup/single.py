@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
+from arena.api.errors import expect, expect_count, expect_list
 from arena.api.games import (
     Abilities,
     Evaluation,
@@ -41,25 +42,26 @@ def play(
     one agent for every seat. `position` is in the text notation of the game; by default, a position is drawn from `seed`.
     `limits` are Limits, or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is a name, or a
     function or class with the decorator `arena.heuristic`, which all seats get; a sequence has one for each seat. By default,
-    seats get the default heuristic of the game. `plugins` are further files and modules that define names. Raises ValueError if
-    an argument does not fit, Refused if an agent cannot play the game, and GameError if the bounds of its returns are impossible.
+    seats get the default heuristic of the game. `plugins` are further files and modules that define names. Raises TypeError or
+    ValueError if an argument does not fit, Refused if an agent cannot play the game, and GameError if the bounds of its returns
+    are impossible.
 
     >>> play("tic-tac-toe", ["minimax", "minimax"], position="xx./oo./...").actions
     ('3',)
     """
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
-        raise ValueError(f"seed: expected a whole number from 0, got {seed!r}")
+    seed = expect_count("seed", seed)
+    if position is not None:
+        expect("position", position, str, "a text in the notation of the game, or None")
     lookup = _Lookup(plugins)
     rules = lookup.game(game)
-    if not isinstance(agents, (Agent, str, Mapping, Iterable)):
-        raise ValueError(f"agents: expected a list with an agent for each seat, got {agents!r}")
+    expect("agents", agents, (Agent, str, Mapping, Iterable), "a list with an agent for each seat")
     listed = [agents] if isinstance(agents, (Agent, str, Mapping)) else list(agents)
     if len(listed) != rules.players:
         raise ValueError(f"{name_of(rules)} has {rules.players} seats, got {len(listed)} agents")
     shared = isinstance(heuristics, str) or not isinstance(heuristics, Sequence)
     wanted = [heuristics] * len(listed) if shared else list(heuristics)
     if len(wanted) != len(listed):
-        raise ValueError(f"expected a heuristic for each of {len(listed)} seats, got {len(wanted)}")
+        raise ValueError(f"heuristics: expected a heuristic for each of {len(listed)} seats, got {len(wanted)}")
     most = Limits.of(limits)
     if not (isinstance(limits, Limits) or "moves" in (limits or {})):
         most = replace(most, moves=move_limit(rules))
@@ -110,7 +112,7 @@ class _Lookup:
     """Turns the arguments of `play` into objects. Plugins are loaded only if a name has to be looked up."""
 
     def __init__(self, plugins: Iterable[str | Path] = ()) -> None:
-        self._plugins = tuple(plugins)
+        self._plugins = expect_list("plugins", plugins, (str, PathLike), "a list of paths or modules")
         self._registry: Registry | None = None
 
     @property
@@ -123,8 +125,7 @@ class _Lookup:
         if isinstance(given, Game):
             made = given
         else:
-            _expect_name("game", given)
-            name, parameters = _split_name(given, "name")
+            name, parameters = _split_name("game", given, Game, "name")
             kind = self.registry.game(name)
             made = kind(**_check(kind, parameters, ("game",)))
         Returns(made)  # raises GameError if no match can be played with its bounds
@@ -142,8 +143,7 @@ class _Lookup:
         if isinstance(given, Agent):
             made = given
         else:
-            _expect_name("agent", given)
-            name, chosen = _split_name(given, "agent")
+            name, chosen = _split_name("agent", given, Agent, "agent")
             kind = self.registry.agent(name)
             made = kind(**_check(kind, chosen, path))
         agent, options = type(made), settings(made)
@@ -164,11 +164,11 @@ class _Lookup:
                 return None, None
         parameters: Mapping[str, Any] = {}
         if isinstance(given, (str, Mapping)):
-            name, parameters = _split_name(given, "name")
+            name, parameters = _split_name("heuristic", given, str, "name")
             given = _find_beside(game, name) or self.registry.heuristic(name_of(game), name)
         info = HeuristicInfo.of(given)
         if info is None or info.game != name_of(game):
-            raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
+            raise ValueError(f"{format_path(path)}: expected a heuristic of {name_of(game)}, got {given!r}")
         parameters = _check(given, parameters, path, skip=count_given(given))
         return bind(given, game, parameters), {"name": info.name, "parameters": Parameters(given).drop_defaults(parameters)}
 
@@ -183,16 +183,11 @@ def _find_beside(game: Game, name: str) -> Any:
     return None
 
 
-def _expect_name(what: str, given: Any) -> None:
-    """Raise ValueError unless `given` is a name or a mapping. It is no instance of a game or agent."""
-    if not isinstance(given, (str, Mapping)):
-        hint = f"; write {given.__name__}() to make an instance" if isinstance(given, type) else ""
-        raise ValueError(f"{what}: expected an instance, a name or a mapping, got {given!r}{hint}")
-
-
-def _split_name(given: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
+def _split_name(what: str, given: str | Mapping[str, Any], kind: type, key: str) -> tuple[str, dict[str, Any]]:
+    """Return a name and its parameters. `kind` is the type of the instances that the argument `what` may be instead."""
+    expect(what, given, (str, Mapping, kind), "an instance, a name or a mapping")
     if isinstance(given, str):
         return given, {}
     if key not in given:
-        raise ValueError(f"expected a key {key!r}, got {dict(given)!r}")
+        raise ValueError(f"{what}: expected a key {key!r}, got {dict(given)!r}")
     return given[key], {name: value for name, value in given.items() if name != key}
