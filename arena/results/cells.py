@@ -46,7 +46,7 @@ class BoardTable:
         return [None, low, high] if _half_open(row) else [None, None, None]
 
 
-UNKNOWN = "?"
+UNKNOWN = figures.Figure("?")
 """The text of a rating that is too uncertain to be shown."""
 _RATING = frozenset({"rating", "rating_low", "rating_high"})
 _TIMES = frozenset({"ms_per_move", "seconds_per_attempt"})
@@ -100,7 +100,8 @@ def cell(column: Column, row: Row) -> str:
     if column.style == "rank":
         marks = [mark for mark, key in (("~", "level_with"), ("!", "fallback_share")) if row.get(key)]
         return " ".join([figures.NONE if row[key] is None else str(row[key]), *marks])
-    return _TEXT[column.style](row.get(key)) + (" *" if key in _TIMES and row.get(key) is not None and row.get("apart") else "")
+    shown = _TEXT[column.style](row.get(key))
+    return figures.Figure(f"{shown} *") if key in _TIMES and row.get(key) is not None and row.get("apart") else shown
 
 
 def kinds(found: dict[str, int] | None) -> str:
@@ -109,7 +110,7 @@ def kinds(found: dict[str, int] | None) -> str:
 
 
 _TEXT: dict[str, Callable[[Any], str]] = {
-    "text": lambda value: figures.NONE if value is None else str(value),
+    "text": lambda value: figures.NONE if value is None else value if isinstance(value, str) else figures.Figure(value),
     "count": figures.count,
     "figure": figures.figure,
     "share": figures.share,

@@ -8,7 +8,19 @@ from math import floor
 
 from arena import errors
 
-NONE = "-"
+
+class Figure(str):
+    """A cell with a number, or with words that arena writes about numbers. A label or another text of a user is no Figure, so
+    that tables do not let it become a formula in a spreadsheet.
+
+    >>> elo(-35), isinstance(elo(-35), Figure)
+    ('-35', True)
+    """
+
+    __slots__ = ()
+
+
+NONE = Figure("-")
 """The text for a missing figure."""
 MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
 """The smallest magnitude that is written without an exponent."""
@@ -20,7 +32,7 @@ EVERY_DIGIT = Context(prec=400)
 """Enough digits to write every float exactly."""
 
 
-def figure(value: float | None, digits: int = 3) -> str:
+def figure(value: float | None, digits: int = 3) -> Figure:
     """Return a finite number with `digits` significant digits: without decimals if 1,000 or more, with an exponent if below 1e-7.
 
     Zeros at the end of decimals are left out. Halves are rounded away from 0, as in JavaScript.
@@ -31,17 +43,17 @@ def figure(value: float | None, digits: int = 3) -> str:
     decimals = max(0, digits - 1 - exact.adjusted()) if abs(exact) < 1000 else 0
     rounded = _rounded(value, decimals)
     if not rounded:
-        return "0"
+        return Figure("0")
     if abs(rounded) < MIN_PLAIN_MAGNITUDE:
-        return f"{rounded.normalize():e}"
+        return Figure(f"{rounded.normalize():e}")
     text = f"{rounded:,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return Figure(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
-def signed(value: float, digits: int = 3) -> str:
+def signed(value: float, digits: int = 3) -> Figure:
     """Return a figure with its sign; 0 is written with a +."""
     text = figure(value, digits)
-    return text if text.startswith("-") else f"+{text}"
+    return text if text.startswith("-") else Figure(f"+{text}")
 
 
 def duration(seconds: float | None) -> str:
@@ -71,9 +83,9 @@ def _rounded(value: float, decimals: int) -> Decimal:
     return Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, EVERY_DIGIT)
 
 
-def count(value: float | None) -> str:
+def count(value: float | None) -> Figure:
     """Return a whole number with separators between thousands."""
-    return NONE if value is None else f"{value:,.0f}"
+    return NONE if value is None else Figure(f"{value:,.0f}")
 
 
 def amount(number: float, noun: str) -> str:
@@ -90,19 +102,19 @@ def amount(number: float, noun: str) -> str:
 listing = errors.listing
 
 
-def score(value: float | None) -> str:
+def score(value: float | None) -> Figure:
     """Return points without rounding; these may have halves and quarters."""
-    return NONE if value is None else f"{value + 0.0:g}"
+    return NONE if value is None else Figure(f"{value + 0.0:g}")
 
 
-def share(value: float | None, decimals: int = 1) -> str:
+def share(value: float | None, decimals: int = 1) -> Figure:
     """Return a share, from 0 to 1, as a percentage."""
-    return NONE if value is None else f"{fixed(100 * value, decimals)} %"
+    return NONE if value is None else Figure(f"{fixed(100 * value, decimals)} %")
 
 
-def elo(value: float | None, decimals: int = 0) -> str:
+def elo(value: float | None, decimals: int = 0) -> Figure:
     """Return a number of Elo with its sign; 0 is written with a +."""
-    return NONE if value is None else f"{round(value, decimals) + 0.0:+.{decimals}f}"
+    return NONE if value is None else Figure(f"{round(value, decimals) + 0.0:+.{decimals}f}")
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -110,11 +122,11 @@ def fixed(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def between(low: str | None, high: str | None) -> str:
+def between(low: str | None, high: str | None) -> Figure:
     """Return an interval with these bounds as text; None stands for an open end."""
     if low is None and high is None:
         return NONE
-    return f"above {low}" if high is None else f"below {high}" if low is None else f"{low} to {high}"
+    return Figure(f"above {low}" if high is None else f"below {high}" if low is None else f"{low} to {high}")
 
 
 def likelihood(value: float) -> str:

@@ -17,14 +17,13 @@ from typing import Any, ClassVar
 from tabulate import tabulate
 
 from arena.errors import escape_controls, escape_line
+from arena.results.figures import Figure
 
 DEFAULT = "simple"
 """The style of tables for people. It is the only one that is fitted to the width of a terminal."""
 COLUMN_GAP = "  "
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - spreadsheets take the full-width ones, too
 """The first characters of formulas in spreadsheets (see OWASP on CSV injection). A tab or CR is shown as an escape."""
-FIGURE_CHARACTERS = "0123456789.,+-()%~?*"
-FIGURE_WORDS = ("", "Elo", "above", "below", "e", "p", "points", "to", "x")
 QUOTE = '"'
 ESCAPES: dict[str, dict[str, str]] = {
     **{style: {"\\": r"\\", **{mark: f"\\{mark}" for mark in "|*_`[<"}} for style in ("github", "pipe")},
@@ -126,25 +125,26 @@ def _is_formula(text: str) -> bool:
     return text.lstrip().startswith(FORMULA_STARTS)
 
 
-def _is_figure(text: str) -> bool:
-    """Whether a text has only numbers and words for them, such as `-12.5 (p = 0.01)`, so that no spreadsheet finds a call."""
-    words = text.split()
-    return all(word.lstrip("(") in ("<", "=", ">") or word.strip(FIGURE_CHARACTERS) in FIGURE_WORDS for word in words)
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str) and not isinstance(cell, Figure)
 
 
 def escape_cell(text: str, style: str) -> str:
     """Return a text as a cell of a table in a style of tabulate, so that its characters are not taken for borders of cells.
+
+    In TSV, a text that begins like a formula gets a leading `'`, unless it is a Figure.
 
     >>> escape_cell("a|b", "mediawiki")
     'a&#124;b'
     """
     if style == DEFAULT:
         return text
+    is_figure = isinstance(text, Figure)
     text = escape_line(text)
     for character, escape in ESCAPES.get(style, {}).items():
         text = text.replace(character, escape)
     if style == "tsv":
-        text = f"'{text}" if _is_formula(text) and not _is_figure(text) else text
+        text = f"'{text}" if _is_formula(text) and not is_figure else text
         return f'"{text.replace(QUOTE, QUOTE * 2)}"' if QUOTE in text else text
     return text
 
@@ -169,7 +169,7 @@ def csv_line(cells: Iterable[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table for display. A label that looks like a number stays text.
+    """A table for display. The type of a cell says what it is: a number or a Figure, or a text, such as a label.
 
     >>> print(TextTable(("Agent", "Games"), [("minimax", 8)]).text())
     Agent      Games
@@ -203,7 +203,7 @@ class TextTable:
 
         If the table is too wide, its widest columns are wrapped.
         """
-        rows = [[escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows]
+        rows = [[escape_controls(cell) if _is_text(cell) else cell for cell in row] for row in self.rows]
         align = _alignment(self.headings, rows) or None
         written = [[escape_cell(cell, style) if isinstance(cell, str) else cell for cell in row] for row in rows]
         headings = [escape_cell(heading, style) for heading in self.headings]

@@ -137,7 +137,7 @@ def overall(boards: Sequence[ShownBoard]) -> TextTable | None:
         for row in board.rows:
             value, bounds = text(row[board.ranked_by]), [row.get(f"{key}_low"), row.get(f"{key}_high")]
             interval = figures.between(*[None if bound is None else text(bound) for bound in bounds])
-            shown[number, row["agent"]] = value if interval == figures.NONE else f"{value} ({interval})"
+            shown[number, row["agent"]] = value if interval == figures.NONE else figures.Figure(f"{value} ({interval})")
     agents = dict.fromkeys([label for board in boards for label in board.sheet.labels])
     cells = [(agent, *[shown.get((number, agent), figures.NONE) for number in range(len(boards))]) for agent in agents]
     filters = [told for board in boards for one in board.sheet.plugin_columns if one.column.key == "kept" for told in one.remarks]

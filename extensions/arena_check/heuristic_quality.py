@@ -475,7 +475,7 @@ def quality_text(
         ["Estimate as a share of the distance", *[figures.share(one.mean_share) for one in qualities]],
         [
             "Correlation with the distance",
-            *[figures.NONE if one.correlation is None else f"{one.correlation:.3f}" for one in qualities],
+            *[figures.NONE if one.correlation is None else figures.Figure(f"{one.correlation:.3f}") for one in qualities],
         ],
         ["Exact", *[figures.share(one.exact) for one in qualities]],
         *([negative] if any(one.negative_estimates for one in qualities) else ()),
@@ -515,7 +515,7 @@ def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
         [figures.figure(bound) if isfinite(bound) else "infinite" for bound in one.dead_end_estimates or ()] for one in qualities
     ]
     return [
-        ["Estimates at dead ends", *[" to ".join(dict.fromkeys(span)) for span in spans]],
+        ["Estimates at dead ends", *[figures.Figure(" to ".join(dict.fromkeys(span))) for span in spans]],
         [
             "Dead ends with an estimate above every distance",
             *[figures.share(one.detected_dead_ends / one.dead_ends) for one in qualities],

@@ -146,8 +146,8 @@ def _amount(pair: AcrossComparison) -> Callable[[float | None], str]:
         if value is None:
             return figures.NONE
         if pair.ratio:
-            return f"x {figures.figure(exp(value))}"
-        return f"{100 * value:+.1f}" if pair.by in SHARES else figures.signed(value)
+            return figures.Figure(f"x {figures.figure(exp(value))}")
+        return figures.Figure(f"{100 * value:+.1f}") if pair.by in SHARES else figures.signed(value)
 
     return write
 
@@ -173,7 +173,8 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     rows = [row(effect.domain, f"{effect.rounds:,}", means(effect), effect) for effect in pair.domains]
     if pair.overall is not None:
         rows.append(row(ALL_DOMAINS, "", ("", ""), pair.overall))
-        rows[-1][-1] += " (corrected)" if pair.corrected and pair.overall.low is not None else ""
+        if pair.corrected and pair.overall.low is not None:
+            rows[-1][-1] = figures.Figure(f"{rows[-1][-1]} (corrected)")
     means_of = [f"{name} (geometric mean)" if pair.ratio else name for name in (pair.one, pair.other)]
     headings = ["Domain", "Rounds", *means_of, unit, "95 % interval"]
     blocks = [TextTable(headings, rows).text(style, width)]
@@ -261,7 +262,11 @@ def _pair_rows(pairs: Sequence[AcrossComparison]) -> list[list[str]]:
                 *(
                     [figures.NONE] * 3
                     if found is None
-                    else [write(found.value), f"{_interval(write, found)}{single}", round_p_value(pair.p_value_holm)]
+                    else [
+                        write(found.value),
+                        figures.Figure(f"{_interval(write, found)}{single}"),
+                        round_p_value(pair.p_value_holm),
+                    ]
                 ),
                 round_p_value(pair.wilcoxon_holm),
                 round_p_value(pair.sign_holm),

@@ -97,7 +97,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int)
     known = found.low is not None and found.high is not None
     bounds = figures.between(*[signed_points(bound or 0.0, 1) if known else None for bound in (found.low, found.high)])
     if known and tests > 1 and not found.test:
-        bounds += " (95 %)"
+        bounds = figures.Figure(f"{bounds} (95 %)")
     typical = f"{both}, geometric mean"
     counted = f"{found.count(found.branching_positions, found.branching_rounds)} that both solved with nodes and moves"
     unit = "positions" if found.positions == solved.rounds else "rounds"
@@ -105,7 +105,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int)
         [
             "Solved",
             *shares,
-            f"{signed_points(found.difference, 1)} points",
+            figures.Figure(f"{signed_points(found.difference, 1)} points"),
             bounds,
             _tested(found.p_value_holm, found.test),
         ],
@@ -142,7 +142,9 @@ def _means(name: str, means: Means | None, text: Callable[[float], str], times: 
     value, low, high = means.estimate.value, means.estimate.low, means.estimate.high
     bounds = figures.NONE if low is None or high is None else figures.between(text(low), text(high))
     tested = "" if means.test is None else _tested(means.test.p_value_holm, means.test.test)
-    return [[name, figures.figure(means.one), figures.figure(means.other), f"{times}{text(value)}", bounds, tested]]
+    return [
+        [name, figures.figure(means.one), figures.figure(means.other), figures.Figure(f"{times}{text(value)}"), bounds, tested]
+    ]
 
 
 def _tested(p_value: float, test: str) -> str:
@@ -223,10 +225,11 @@ def summary_text(
     `measure` is the name that was given with `--by`, and `tests` the number of tests for which p-values are corrected.
     """
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
-    cells, sentences = {name: dict.fromkeys(names, figures.NONE) for name in names}, []
+    cells: dict[str, dict[str, str]] = {name: dict.fromkeys(names, figures.NONE) for name in names}
+    sentences = []
     for pair in pairs:
         for (row, column), cell in zip(((pair.one, pair.other), (pair.other, pair.one)), matrix_cells(pair), strict=True):
-            cells[row][column] = f"{cell.text} ({cell.detail})" if cell.detail else cell.text
+            cells[row][column] = figures.Figure(f"{cell.text} ({cell.detail})") if cell.detail else cell.text
         if isinstance(pair, GamesComparison):
             sentences.append(games_verdict(pair))
         elif isinstance(pair, MeanComparison):
@@ -248,6 +251,8 @@ class Cell(NamedTuple):
 
 def matrix_cells(found: Comparison) -> tuple[Cell, Cell]:
     """Return the two cells for a comparison: one in the row of `one`, and one in the row of the other entry."""
+    row: tuple[str, str]
+    column: tuple[str, str]
     if isinstance(found, GamesComparison):
         if found.table.elo is None:
             return Cell(figures.NONE, "", 0), Cell(figures.NONE, "", 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import arena as api
+from arena.results.figures import Figure
 from arena.results.layout import TextTable, csv_line
 from tests.conftest import Arena
 
@@ -30,18 +31,46 @@ def test_a_text_that_begins_like_a_formula_stays_text(text: str) -> None:
     (cells,) = csv.reader([csv_line([text, -1, -0.5, None, "a=b"])])
     assert cells[0].startswith("'")
     assert cells[1:] == ["-1", "-0.5", "", "a=b"]
-    _, row = TextTable(["=agent", "score"], [[f"{text}a", "-12.5"]]).text("tsv").split("\n")
+    _, row = TextTable(["=agent", "score"], [[f"{text}a", Figure("-12.5")]]).text("tsv").split("\n")
     label, score = row.split("\t")
     assert label.startswith("'")
     assert score.strip() == "-12.5"
 
 
 @pytest.mark.unit
-def test_a_figure_with_a_sign_is_no_formula_but_a_call_is() -> None:
-    figures = ["-496 (-600 to -5)", "+35 points", "-3.4 (p = 0.01)", "+35 (x 0.935)", "-496 (< 0.1 %)", "-1.5e-05"]
-    calls = ["-2+HYPERLINK(1)", "+1 cmd|' /C calc'!A0", "-1+A1", "=1+1"]
-    _, *rows = TextTable(["cell"], [[text] for text in [*figures, *calls]]).text("tsv").split("\n")
-    assert [row.strip() for row in rows] == [*figures, *[f"'{text}" for text in calls]]
+def test_the_type_of_a_cell_says_whether_it_is_a_figure() -> None:
+    """A label stays text even if it has the characters of a figure."""
+    shown = ["-496 (-600 to -5)", "+35 points", "-3.4 (p = 0.01)", "+35 (x 0.935)", "-496 (< 0.1 %)", "-1.5e-05"]
+    labels = [*shown, "-2+HYPERLINK(1)", "+1 cmd|' /C calc'!A0", "-1+A1", "=1+1", "-"]
+    _, *rows = TextTable(["cell"], [[text] for text in [*map(Figure, shown), -3, *labels]]).text("tsv").split("\n")
+    assert [row.strip() for row in rows] == [*shown, "-3", *[f"'{text}" for text in labels]]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["leaderboard", "cup.db"],
+        ["matches", "cup.db"],
+        ["compare", "cup.db", "--across"],
+        ["compare", "cup.db", "greedy", "random", "--across"],
+        ["compare", "puzzles.db"],
+        ["compare", "puzzles.db", "a-star", "random"],
+        ["heuristic", "--on", "sliding-tiles", "--set", "rows=2", "manhattan"],
+    ],
+)
+def test_no_command_takes_a_figure_for_a_formula(arguments: list[str], invoke: Arena, tmp_path: Path) -> None:
+    """Elo, returns and differences have signs. No label in these tables begins like a formula."""
+    if "heuristic" not in arguments:
+        seats = {"agents": ["greedy", "random"], "games": ["tic-tac-toe", "breakthrough", "connect-four"], "rounds": 3}
+        puzzles = {"agents": ["a-star", "random", "greedy"], "game": "sliding-tiles", "rounds": 5}
+        for name, spec in (("cup.db", seats), ("puzzles.db", puzzles)):
+            if name in arguments:
+                api.run(spec, store=tmp_path / name)
+    told = invoke(*arguments, "--format", "tsv").stdout
+    cells = [cell for line in told.split("\n") if "\t" in line for cell in line.split("\t")]
+    assert len(cells) > 10
+    assert [cell for cell in cells if cell.strip().startswith("'")] == []
 
 
 @pytest.mark.unit
