@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from arena.errors import ArenaError
+from arena.stats.distributions import list_plain
 from arena.stats.elo import elo_difference, normalized_elo
 from arena.stats.likelihood import mean_interval
 from arena.stats.observations import PAIR_SCORES
@@ -47,6 +48,7 @@ class EloEstimate:
         >>> round(found.score, 2), round(found.elo or 0, 1), round(found.margin or 0, 1)
         (0.4, -70.4, 31.0)
         """
+        losses, draws, wins = list_plain((losses, draws, wins))
         return _estimate((losses, draws, wins), GAME_SCORES, {-1: losses, 0: draws, 1: wins}, games=1)
 
     @staticmethod
@@ -55,6 +57,7 @@ class EloEstimate:
 
         Raises ArenaError unless there are five counts, none of them negative.
         """
+        counts = list_plain(counts)
         leads = dict(zip((-2.0, -1.0, 0.0, 1.0, 2.0), EloEstimate.check_counts(counts), strict=True))
         return _estimate(counts, PAIR_SCORES, leads, games=2)
 
@@ -68,7 +71,7 @@ class EloEstimate:
         Sampling, 1965) is smaller than their real number if some were repeated more often than others. `chance` is the
         probability that the interval misses the score, and the level of its test.
         """
-        found = list(results)
+        found = [tuple(list_plain(one)) for one in results]
         whole = [(score, games, times) for score, games, times in found if games > 1]
         total, squares = (sum(times * games**power for _, games, times in whole) for power in (1, 2))
         weights, leads = [0.0] * len(PAIR_SCORES), Counter[float]()

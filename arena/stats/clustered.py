@@ -8,7 +8,7 @@ from math import fsum, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from arena.stats.distributions import student_quantile
+from arena.stats.distributions import list_plain, student_quantile
 
 FOLDS = 5
 """The number of parts into which clusters are divided to fit the coefficient of luck."""
@@ -46,7 +46,7 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[f
     >>> round(clustered_mean([-1.0] * 10, [1] * 10, within=(-1.0, 1.0)).high, 4)
     -0.4823
     """
-    clusters = [(total, count) for total, count in zip(sums, counts, strict=True) if count]
+    clusters = [(total, count) for total, count in zip(list_plain(sums), list_plain(counts), strict=True) if count]
     size = sum(count for _, count in clusters)
     if not size:
         return ClusteredMean(None, None, None)
@@ -327,7 +327,7 @@ def effective_size(groups: Iterable[Sequence[float]]) -> float:
     >>> effective_size([[1.0] * 3, [0.0] * 3, [1.0] * 3]), effective_size([[1.0], [0.0]]), effective_size([[1.0] * 200])
     (3.0, 2.0, 1.0)
     """
-    listed = [list(group) for group in groups if group]
+    listed = [list_plain(group) for group in groups if len(group)]
     number, squares = sum(map(len, listed)), sum([len(group) ** 2 for group in listed])
     if not number or squares == number:
         return float(number)
@@ -374,6 +374,7 @@ def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequenc
     >>> remove_luck([1.0, -1.0] * 10, [1.0, -1.0] * 10, [1] * 20) == [0.0] * 20
     True
     """
+    returns, luck, counts = list_plain(returns), list_plain(luck), list_plain(counts)
     places = [k for k, count in enumerate(counts) if count]
     if len(places) < MIN_CLUSTERS or not any(luck):
         return None

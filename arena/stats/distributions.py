@@ -4,15 +4,27 @@ Leading factors are written with the remainder of Stirling's formula (C. Loader,
 probabilities, 2000), because differences of the logarithms of large gamma functions would lose their digits.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from math import copysign, erfc, exp, inf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
+from typing import Any
 
 HALF_LOG_TAU = log(2 * pi) / 2
 MAX_ITERATIONS = 10_000
 """A limit for loops, which need far fewer iterations for parameters up to 1e9."""
 MAX_BETA_FREEDOM = 10_000
 """Above these degrees of freedom, the beta function loses digits, but a normal quantile does not (G. Hill, 1970)."""
+
+
+def list_plain(values: Iterable[Any]) -> list[Any]:
+    """Return numbers as numbers of Python. Those of numpy have other operators, and some overflow or have fewer digits.
+
+    >>> import numpy as np
+    >>> list_plain(np.array([0.5, 2.0], dtype=np.float32)), list_plain([np.int64(3), 1])
+    ([0.5, 2.0], [3, 1])
+    """
+    return [value.item() if hasattr(value, "item") else value for value in values]
 
 
 def student_cdf(freedom: float, t: float) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import log
 
-from arena.stats.distributions import student_quantile
+from arena.stats.distributions import list_plain, student_quantile
 from arena.stats.paired import SIGNIFICANCE_LEVEL
 
 MIN_OUTCOMES = 3
@@ -25,6 +25,7 @@ def log_likelihood(counts: Sequence[float], values: Sequence[float], mean: float
 
 def likeliest(counts: Sequence[float], values: Sequence[float], mean: float) -> list[float]:
     """Return the probabilities of the likeliest distribution with this `mean`."""
+    counts, values = list_plain(counts), list_plain(values)
     total = sum(counts)
     theta = tilt(counts, values, mean)
     shares = [n / (total * (1 + theta * (v - mean))) if n else 0.0 for n, v in zip(counts, values, strict=True)]
@@ -73,9 +74,8 @@ def mean_interval(
     this value is one bound. The other bound is one-sided: the mean at which the probability of such outcomes is `chance`, the
     probability with which an interval misses the mean.
     """
-    return _mean_interval(
-        tuple(counts), tuple(values), chance
-    )  # cached, because many pairings of a large board have the same counts
+    # cached, because many pairings of a large board have the same counts
+    return _mean_interval(tuple(list_plain(counts)), tuple(list_plain(values)), chance)
 
 
 @lru_cache(4096)

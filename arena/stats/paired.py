@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import fsum, gcd, isclose, lcm, sqrt
 from typing import NamedTuple
 
-from arena.stats.distributions import binomial_cdf, student_cdf, student_quantile
+from arena.stats.distributions import binomial_cdf, list_plain, student_cdf, student_quantile
 
 SIGNIFICANCE_LEVEL = 0.05
 """The significance level of every claim: the probability of a false one, if there is no difference."""
@@ -53,11 +53,16 @@ def test_differences(values: Iterable[float]) -> PairedTest:
     >>> test_differences([1.5, 2.0, 0.5, 1.0, 2.5, 3.0])
     PairedTest(p_value=0.03125, name='sign flips')
     """
-    counted = Counter(values)
+    counted = _count(values)
     number = counted.total()
     if number <= MAX_FLIPPED or len({abs(value) for value in counted if value}) < 2:
         return PairedTest(flip_signs(counted), SIGN_FLIPS)
     return PairedTest(student_p_value(counted), STUDENT)
+
+
+def _count(values: Iterable[float]) -> Counter[float]:
+    found = Counter(values)
+    return Counter(dict(zip(list_plain(found), list_plain(found.values()), strict=True)))
 
 
 def student_p_value(values: Iterable[float], freedom: float | None = None) -> float:
@@ -66,7 +71,7 @@ def student_p_value(values: Iterable[float], freedom: float | None = None) -> fl
     It is 1 for fewer than two values, and for values that are all equal. `values` may be a Counter. By default, there is one
     degree of freedom less than there are values.
     """
-    counted = Counter(values)
+    counted = _count(values)
     number = counted.total()
     if number < 2 or len(counted) < 2:
         return 1.0
@@ -106,7 +111,7 @@ def flip_signs(values: Iterable[float]) -> float:
 
 
 def _flip_signs(values: Iterable[float], steps_in_all: int) -> float:
-    counted = {value: times for value, times in Counter(values).items() if value}
+    counted = {value: times for value, times in _count(values).items() if value}
     sizes = {abs(value) for value in counted}
     number = sum(counted.values())
     if len(sizes) < 2:
@@ -181,6 +186,7 @@ def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
 
     There is no interval for fewer than two values, or for values that are all equal.
     """
+    values = list_plain(values)
     if len(set(values)) < 2:
         return None, None
     mean, number = sum(values) / len(values), len(values)
@@ -196,7 +202,8 @@ def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
     bound is None if there are too few values to refute any mean. Above MAX_FLIPPED values, it is `student_interval`. `sizes` are
     the weights of the values: a mean of several values has their number.
     """
-    weights = [1] * len(values) if sizes is None else sizes
+    values = list_plain(values)
+    weights = [1] * len(values) if sizes is None else list_plain(sizes)
     mean = sum([value * size for value, size in zip(values, weights, strict=True)]) / max(1, sum(weights))
     if len(values) > MAX_FLIPPED:
         scale = len(values) / sum(weights)  # the mean is a ratio of two sums, so its variance is linearised
@@ -315,7 +322,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    adjusted = [0.0] * len(p_values)
+    p_values, adjusted = list_plain(p_values), [0.0] * len(p_values)
     largest = 0.0
     for rank, k in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[k]))  # never below the result for a smaller p-value

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 
-from arena.stats import SIGNIFICANCE_LEVEL, bisect, chi_squared_tail, flip_signs, student_cdf, student_quantile
+from arena.stats import SIGNIFICANCE_LEVEL, bisect, chi_squared_tail, flip_signs, list_plain, student_cdf, student_quantile
 
 ROUNDING_DIGITS = 12
 """The number of digits to which effects are rounded before they are ranked, so that rounding errors do not change ranks."""
@@ -70,6 +70,7 @@ def combine(effects: Sequence[float], errors: Sequence[float], within: tuple[flo
     >>> round(combine([0.2, 0.2, 0.2], [0.05, 0.05, 0.05], within=(0.05, 60)).low, 3)
     0.1
     """
+    effects, errors = list_plain(effects), list_plain(errors)
     number = len(effects)
     spread_p_value = find_spread_p_value(effects, errors)
     mean = sum(effects) / number
@@ -95,6 +96,7 @@ def find_spread_p_value(effects: Sequence[float], errors: Sequence[float]) -> fl
     """Return the p-value of Cochran's test for the hypothesis that all domains have the same effect. Raises ValueError for fewer
     than two domains.
     """
+    effects, errors = list_plain(effects), list_plain(errors)
     if len(effects) < 2 or len(errors) != len(effects) or not all(error > 0 and isfinite(error) for error in errors):
         raise ValueError("expected the effects of two domains or more, each with a standard error above 0")
     return chi_squared_tail(len(effects) - 1, _weighted(effects, [error**-2 for error in errors])[1])
@@ -139,7 +141,7 @@ def signed_ranks(effects: Sequence[float]) -> float:
     >>> signed_ranks([0.1, 0.2, 0.3, 0.4, 0.5])
     0.0625
     """
-    known = [rounded for effect in effects if (rounded := round(effect, ROUNDING_DIGITS))]
+    known = [rounded for effect in list_plain(effects) if (rounded := round(effect, ROUNDING_DIGITS))]
     sizes = sorted(map(abs, known))
     # ranks are doubled, because a shared rank may be a multiple of one half
     doubled = [bisect_left(sizes, abs(effect)) + bisect_right(sizes, abs(effect)) + 1 for effect in known]
@@ -153,4 +155,4 @@ def sign_test(effects: Sequence[float]) -> float:
     >>> round(sign_test([0.1, 0.2, 0.3, 0.4, 0.5]), 12)
     0.0625
     """
-    return flip_signs([(effect > 0) - (effect < 0) for effect in effects])
+    return flip_signs([(effect > 0) - (effect < 0) for effect in list_plain(effects)])
