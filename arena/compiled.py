@@ -169,7 +169,7 @@ def rules_of(game: Game) -> Rules | None:
     except Interrupted:
         raise
     except Exception as error:
-        refused = NotCompilable(f"the method compiled raised {describe(error)}")
+        refused = NotCompilable(f"compiled() raised {describe(error)}")
         refused.broken = True
         raise refused from error
     if rules is None:

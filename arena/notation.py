@@ -20,7 +20,7 @@ _PLAIN = _SORTABLE | {type(None), type(...), complex}
 _QUICK_CHARACTERS = 10_000
 """Python parses any text of this length in 20 ms."""
 MAX_CODE_CHARACTERS = 1 << 20
-"""The most characters outside of strings; each string counts as one. Python needs about a second and 500 MB for so many."""
+"""The most characters outside strings; each string counts as one. Python needs about a second and 500 MB for so many."""
 _STRING = re.compile(
     r"""\#[^\n]* | (?<![a-z])([a-z]{0,2})
     (?: \'{3}(?:\\.|[^\\])*?(?:\'{3}|\Z) | "{3}(?:\\.|[^\\])*?(?:"{3}|\Z) | '(?:\\.|[^'\\\n])*'? | "(?:\\.|[^"\\\n])*"? )""",
@@ -77,7 +77,7 @@ def read(text: str, owner: type) -> Any:
                 raise ValueError("expected a Python literal, got an f-string")
             outside -= len(one[0]) - 1
         if outside > MAX_CODE_CHARACTERS:
-            most = f"at most {MAX_CODE_CHARACTERS:,} characters outside of strings"
+            most = f"at most {MAX_CODE_CHARACTERS:,} characters outside strings"
             raise ValueError(f"expected a Python literal with {most}, got {abbreviate(text)}")
     try:
         with warnings.catch_warnings(action="ignore"):  # such as one about the escape in "\\d", for each time that it occurs

@@ -70,7 +70,7 @@ class Scripted(Agent):
 
 
 class Solver(Agent):
-    """Hands in a solution, or the result of a function."""
+    """Returns a solution, or the result of a function."""
 
     name = "solver"
 

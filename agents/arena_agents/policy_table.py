@@ -141,7 +141,7 @@ def _read_lines(path: Path) -> Iterator[TableRow]:
         found = _split_choices(choices)
         if not tab or not found:
             raise ValueError(
-                f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY of some actions, got {line.strip()[:80]!r}"
+                f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY for some actions, got {line.strip()[:80]!r}"
             )
         shares = {}
         for action, share in found:

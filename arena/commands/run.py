@@ -148,7 +148,7 @@ def list_added(command: click.Command, asked: Mapping[str, Any]) -> Iterator[str
 @click.command(cls=RunCommand)
 @click.argument("spec")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Number of worker processes; default: one per core.")
-@click.option("--seed", type=RunSeed(), help="Replace the seed of the spec: a number, or the digits of a secret seed.")
+@click.option("--seed", type=RunSeed(), help="Override the seed of the spec: a number, or the digits of a secret seed.")
 @format_option
 @explain_option
 @click.option("--quiet", is_flag=True, help="Do not print progress or notes on stderr.")

@@ -33,7 +33,7 @@ class OutputKind(NamedTuple):
     """Bytes that every file of this kind has within its first MARK_BYTES."""
 
 
-PAGE_FILE = OutputKind(".html", "a page of arena", b'<meta name="generator" content="arena">')
+PAGE_FILE = OutputKind(".html", "a page written by arena", b'<meta name="generator" content="arena">')
 """A page that a command of arena writes."""
 LATEX_FILE = OutputKind(".tex", "a LaTeX file written by arena", b"% Written by arena.")
 """Text with tables for a LaTeX document."""

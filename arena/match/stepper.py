@@ -49,7 +49,7 @@ class Stepper:
             name = name_of(self.game)
             if seat == CHANCE and not has_chance(self.game):
                 raise GameError(f"{name}: to_move returned CHANCE, but the game has no method chance_outcomes; define it")
-            raise GameError(f"{name}: to_move returned seat {seat!r} of {self.game.players}")
+            raise GameError(f"{name}: to_move returned {seat!r}; expected a seat below {self.game.players}")
         if not legal and self.puzzle is None:
             raise GameError(f"{name_of(self.game)}: no actions in a state that is not terminal, {self.game.format_state(state)}")
         return legal

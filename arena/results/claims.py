@@ -115,9 +115,10 @@ class Claims:
         """Return a remark for each entry whose claim is refuted."""
         labels, remarks = self._sheet.labels, []
         for entry, one in self.find_refutations().items():
-            shown = f"its solution costs {figures.figure(one.cost)}, and that of {labels[one.other]} {figures.figure(one.lowest)}"
+            lower = f"{labels[one.other]} found one for {figures.figure(one.lowest)}"
+            shown = f"its solution costs {figures.figure(one.cost)}, but {lower}"
             if one.cost is None:
-                shown = f"it gave up the position, and {labels[one.other]} solved it"
+                shown = f"it gave up on the position, but {labels[one.other]} solved it"
             remarks.append(
                 f"{labels[entry]} claims that its solutions are optimal. This is false: in round {one.round + 1}, {shown}. "
                 f"No optimum is taken from {labels[entry]}."

@@ -118,7 +118,7 @@ class BoardInfo:
     has_chance: bool = False
     """Whether the game has chance moves, so that all matches of a round share dice and deals."""
     apart: tuple[str, ...] = ()
-    """Entries that play outside of arena's own processes, so that their time includes communication."""
+    """Entries that play outside arena's own processes, so that their time includes communication."""
     left: tuple[str, ...] | None = None
     """The entries of a ladder that are no longer played, which rank below all others; None if the board is not from a ladder."""
     has_openings: bool = False

@@ -108,7 +108,7 @@ def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
         return None
     if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum and Returns(rules.game).range == (-1, 1):
         return found
-    what = "a puzzle" if rules.puzzle else "not a zero-sum game of two seats with returns from -1 to 1"
+    what = "a puzzle" if rules.puzzle else "not a two-player zero-sum game with returns from -1 to 1"
     message = f"{rules.name} is {what}, so its matches cannot be adjudicated"
     if reading.several:
         reading.note(f"adjudicate: {message}")

@@ -98,7 +98,7 @@ class ResignKeys(_Keys):
 
     moves: Count = Field(4, description="Number of consecutive decisions that must report a loss.")
     value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(
-        0.95, description="Values from this number on mean a win, and from its negative on a loss."
+        0.95, description="Values of at least this number mean a win, and values of at most its negative mean a loss."
     )
     both: bool = Field(False, description="True if the other seat must also report a win.")
 
@@ -129,7 +129,7 @@ class SpecKeys(_Keys):
     rounds: Count | None = Field(None, description="The number of positions to draw; default 10.")
     positions: str | list[str] | None = Field(None, description="Positions: a list, or a file (one position per line, or YAML).")
     agents: list[str | Options] = Field(description="The entries that play.")
-    limits: MatchLimits | None = Field(None, description="The default limits of all entries.")
+    limits: MatchLimits | None = Field(None, description="Default limits for all entries.")
     isolation: Any = Field(
         None,
         description="none: agents run in arena's own processes. process: each agent runs in its own process; the default for "
@@ -140,7 +140,7 @@ class SpecKeys(_Keys):
     )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play; all agents get the same ones.")
     adjudicate: AdjudicateKeys | None = Field(
-        None, description="Ends zero-sum games of two seats early, based on the values that agents report."
+        None, description="Ends two-player zero-sum games early, based on the values that agents report."
     )
     max_cost: Annotated[FiniteFloat, Field(gt=0, le=1e9)] | None = Field(
         None, description="Maximum total cost of the agents of a run, in the currency of `price`."

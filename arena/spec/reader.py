@@ -197,7 +197,7 @@ class SpecReader:
         except (ArenaError, ValueError) as error:  # these have a clear message, for example that a library is not installed
             self.faults.add(path, str(error) or describe(error))
         except BaseException as error:  # a mistake in a plugin may raise any exception
-            self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)
+            self.faults.add(path, f"cannot be created: {describe(error)}", cause=error)
         return None
 
 

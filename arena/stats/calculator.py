@@ -88,7 +88,7 @@ class EloEstimate:
         """Return the counts unchanged. Raises ArenaError unless there are five, none of them negative."""
         if len(counts) != len(PAIR_SCORES) or min(counts) < 0:
             raise ArenaError(
-                f"pentanomial: expected five counts of pairs, none negative, for 0, 0.5, 1, 1.5 and 2 points; got {list(counts)}"
+                f"pentanomial: expected five non-negative counts of pairs, for 0, 0.5, 1, 1.5 and 2 points; got {list(counts)}"
             )
         return counts
 
@@ -110,7 +110,7 @@ def _estimate(
 ) -> EloEstimate:
     """Return the estimate from counted outcomes. `leads` has the points by which the first side led in them, for the test."""
     if min(counts) < 0:
-        raise ArenaError(f"expected counts of games, none negative; got {', '.join(map(str, counts))}")
+        raise ArenaError(f"expected non-negative counts of games; got {', '.join(map(str, counts))}")
     total = sum(counts)
     mean = sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
     variance = sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0

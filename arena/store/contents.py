@@ -118,7 +118,7 @@ class StoreContents(Database):
         """Return the record with an id that begins with `key`, and its place. Raises StoreError unless exactly one fits."""
         text = key.lower()
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
-            raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
+            raise StoreError(f"expected a match id (32 hexadecimal digits) or its first digits, got {key!r}")
         low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
         rows = self._all(f"{COLUMNS} {schema.ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
         if not rows:

@@ -117,7 +117,7 @@ def _check(place: Path, connection: Connection) -> None:
         raise StoreError(f"{place} has no matches yet: `arena run` ended before it made the tables of the store; run it again")
     fit = fit_schema(objects)
     if application != APPLICATION and fit.words:
-        raise StoreError(f"{place} is a database of another program; expected an arena store")
+        raise StoreError(f"{place} is another program's database; expected an arena store")
     if version != VERSION:
         newer = version > VERSION
         writer = "was made by a newer version of arena" if newer else "was made before the first release of arena"
@@ -192,7 +192,7 @@ def copy_database(connection: Connection, place: Path) -> None:
             copy.execute("PRAGMA journal_mode = DELETE")
         part.rename(place)
     except OSError as error:
-        raise StoreError(f"{place} cannot be written: {error.strerror}; make room for a copy of the store there") from error
+        raise StoreError(f"{place} cannot be written: {error.strerror}; free some space there for a copy of the store") from error
     finally:
         with suppress(OSError):
             remove_database(part)
@@ -222,7 +222,9 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     """
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
-        return StoreFull(f"{path}: the disk is full; the data written so far is safe. Make room and run the same command again")
+        return StoreFull(
+            f"{path}: the disk is full; the data written so far is safe. Free some space and run the same command again"
+        )
     if name.startswith("SQLITE_READONLY"):
         return StoreError(f"{path} cannot be written to: {error}; choose another place for the store")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):

@@ -53,7 +53,7 @@ class Lock:
             file.write(f"{os.getpid()}\n".encode())
         except OSError as error:
             raise StoreFull(
-                f"{store} cannot be locked: {error.strerror} ({self._path}); make room and run the same command again"
+                f"{store} cannot be locked: {error.strerror} ({self._path}); free some space and run the same command again"
             ) from error
 
     def release(self) -> None:
@@ -84,7 +84,7 @@ def lock_store(place: Path) -> Lock:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{place} cannot be made: {error.strerror}; choose another place for the store") from error
+        raise StoreError(f"{place} cannot be created: {error.strerror}; choose another place for the store") from error
     check_database(place)
     return Lock(place)
 

@@ -68,7 +68,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file of the bundle, such as result.arena.",
+    help="The bundle file to write, such as result.arena.",
 )
 @plugin_option
 @click.option(

@@ -117,7 +117,7 @@ class FileChecks:
             file.flush()
             signer = check_signature(self.archive.read(MANIFEST), Path(file.name), signers)
         if signer is None:
-            raise Contradiction(f"the signature is not by one of the signers in {signers}")
+            raise Contradiction(f"the signature was not made by any of the signers in {signers}")
         self.verdict.shown.append(f"the manifest is signed by {signer}")
 
     def _read_run(self) -> None:
@@ -226,7 +226,7 @@ class FileChecks:
                     f"schedule of {sheet.title}: the spec of a ladder does not determine it, so a dropped match cannot be noticed"
                 )
             elif count > sheet.size or (count < sheet.size and sheet.exact and self.last.ended is not None):
-                text = f"{sheet.title} has {count:,} of the {figures.amount(sheet.size, 'match')} of its schedule"
+                text = f"{sheet.title} has {count:,} of the {figures.amount(sheet.size, 'match')} in its schedule"
                 raise Contradiction(f"{text}, although the run has ended" if count < sheet.size else text)
             elif self.last.ended is None:
                 self.verdict.not_shown.append(

@@ -140,7 +140,7 @@ def read_json(text: bytes, what: str) -> Any:
         found = dict(pairs)
         if len(found) != len(pairs):
             twice = next(key for key, count in Counter([key for key, _ in pairs]).items() if count > 1)
-            raise ValueError(f"the key {abbreviate(twice)} occurs twice in an object")
+            raise ValueError(f"the key {abbreviate(twice)} occurs twice in the same object")
         return found
 
     try:

@@ -171,7 +171,7 @@ def _advice(name: str) -> str:
             "remove it (comments and docstrings do not change the hash of code), or leave out the code and the data with "
             "--without-code"
         )
-    return "remove it from the spec and from the names of entries, and play the matches again"
+    return "remove it from the spec and the names of entries, and play the matches again"
 
 
 def _texts(value: Any) -> Iterable[str]:

@@ -106,20 +106,18 @@ class Archive:
         return manifest
 
     def _check_layout(self, infos: list[zipfile.ZipInfo]) -> None:
-        """Raise NoBundle if the archive has bytes that do not belong to any of its files, because no hash covers them."""
+        """Raise NoBundle if the archive has stray bytes between its files, because no hash covers them."""
         end = 0
         with self.place.open("rb") as file:
             for info in sorted(infos, key=lambda info: info.header_offset):
                 file.seek(max(0, info.header_offset))
                 header = file.read(LOCAL_HEADER_BYTES)
                 if info.header_offset != end or len(header) < LOCAL_HEADER_BYTES or header[6] & DATA_DESCRIPTOR:
-                    raise NoBundle(
-                        f"{self.place} has bytes before {_quote(info.filename)} that do not belong to any of its files"
-                    )
+                    raise NoBundle(f"{self.place} has stray bytes before {_quote(info.filename)}")
                 name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
                 end += LOCAL_HEADER_BYTES + name + extra + info.compress_size
         if self._zip.start_dir != end:
-            raise NoBundle(f"{self.place} has bytes before its list of files that do not belong to any of its files")
+            raise NoBundle(f"{self.place} has stray bytes before its list of files")
 
     def _check_member(self, info: zipfile.ZipInfo) -> None:
         name, path = info.filename, PurePosixPath(info.filename)

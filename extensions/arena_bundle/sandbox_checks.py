@@ -150,7 +150,7 @@ class SandboxChecks:
             digest = blake2b(f"{file.name}\n".encode() + PythonFile.parse_file(file).digest, digest_size=16).hexdigest()
             for name, found in self._last.plugins.items():
                 if name.partition("/")[2] == file.name and set(found.hashes.values()) != {digest}:
-                    self._verdict.not_shown.append(f"{plugin} does not have the hash of the code that played the matches, {name}")
+                    self._verdict.not_shown.append(f"{plugin} is not the code that played the matches, {name}: its hash differs")
 
     def _check_apart(self) -> bool:
         """Check the schedule and the rules in a process without code from the bundle. Return whether this was possible.

@@ -70,7 +70,7 @@ def _find_place(kind: type[Game], file: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:  # such as a null character in the path, or circular links
         raise BoardFault(f"{file}: {error}") from error
     if not inside:
-        raise BoardFault(f"{file}: outside of {figures.listing([*map(str, folders)])}, the folder of its package")
+        raise BoardFault(f"{file}: outside {figures.listing([*map(str, folders)])}, the folder of its package")
     return place
 
 

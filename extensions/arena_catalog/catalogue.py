@@ -93,7 +93,7 @@ def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
         try:
             games.append(registry.game(name)())
         except TypeError as error:
-            raise ArenaError(f"--game {name}: it cannot be made without parameters: {error}") from error
+            raise ArenaError(f"--game {name}: it cannot be created without parameters: {error}") from error
     return games
 
 
@@ -193,7 +193,7 @@ def matrix(plugins: tuple[str, ...]) -> int:
 
         def note_left_out(name: str, error: Exception) -> None:
             if not isinstance(error, ArenaError):  # an ArenaError, such as a missing library, is reported when the game is used
-                say(f"game {name} is left out: it cannot be made without parameters: {describe(error)}")
+                say(f"game {name} is left out: it cannot be created without parameters: {describe(error)}")
 
         boards = [make_default(kind, partial(note_left_out, name)) for name, kind in sorted(registry.games.items())]
         games = [board for board in boards if board is not None]

@@ -95,7 +95,7 @@ def folder() -> Path:
     for place in (INSTALLED, CHECKOUT):
         if (place / f"{CONTENTS}.md").is_file():
             return place
-    raise ArenaError(f"the manual is missing at {INSTALLED}; install {distribution()} again")
+    raise ArenaError(f"the manual is missing at {INSTALLED}; reinstall {distribution()}")
 
 
 def manual() -> Mapping[str, ManualPage]:

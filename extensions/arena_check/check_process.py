@@ -166,7 +166,7 @@ def supervise(words: Sequence[str], *, resume: bool, as_json: bool = False) -> i
                 return max(code, ended)
             if "key" not in said:
                 how = f"was ended by {PythonProcess.signal_name(-ended)}" if ended < 0 else f"ended with code {ended}"
-                say(f"arena {shlex.join(words)}: its process {how} outside of any check, for example while a plugin was loaded")
+                say(f"arena {shlex.join(words)}: its process {how} outside any check, for example while a plugin was loaded")
                 return 2
             print(_describe_end(said, words, ended, as_json=as_json), flush=True)
             code = 1

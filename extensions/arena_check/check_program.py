@@ -108,13 +108,13 @@ def check_program(
     `seed`, `matches` and `patience` are the options of `arena check`. Raises ArenaError if the program cannot be started, or if a
     named game cannot be created.
     """
-    need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
+    need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` describes the protocol")
     with results_alone() as out, user_interrupts():
         registry = load(tuple(plugins))
         boards = {name: make_default(registry.game(name)) for name in games or sorted(registry.games)}
         needing = [name for name in games if boards[name] is None]
         if needing:
-            raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")
+            raise ArenaError(f"--game {needing[0]}: it cannot be created without parameters")
         run = ProgramRun(target, program_of(command), again, seed, matches, patience, None if as_json else out)
         passed = run.passes([game for game in boards.values() if game is not None], named=bool(games))
         if as_json:

@@ -99,7 +99,7 @@ class CheckRun:
         try:
             lines = list(self._lines(key, value))
         except Violation as violation:  # the object cannot be created
-            lines = [(False, self._describe_fault(Verdict("making", "it can be made", violation), key, value))]
+            lines = [(False, self._describe_fault(Verdict("making", "it can be created", violation), key, value))]
         except ArenaError as error:
             lines = [(False, f"  FAILED  {error}")]
         except Interrupted as interrupt:
@@ -165,7 +165,7 @@ class CheckRun:
     def _describe_parameters(self, game: Game) -> Iterator[tuple[bool, str]]:
         if (values := settings(game)) and not self.brief:
             others = "" if game.name in self.set_games else "; --set KEY=VALUE sets other parameters"
-            yield True, f"  note    {game.name} was made with {options_of(Parameters.make_plain(values))}{others}"
+            yield True, f"  note    {game.name} was created with {options_of(Parameters.make_plain(values))}{others}"
 
     def _check_game(self, key: tuple[str, ...], game: type[Game]) -> Iterator[tuple[bool, str]]:
         """Check a game. If the game keeps all promises and can be created without parameters, a second process plays

@@ -461,7 +461,7 @@ def quality_text(
     if not whole:
         more = "raise --states, or use a smaller puzzle, with --set"
         why = (
-            "The distances assume that actions can be undone and that there is no other goal, as at all these states."
+            "The distances assume that actions can be undone and that there is no other goal, which holds at all these states."
             if sample.assumed
             else "The other explored states are left out, because a path through states that were not explored may lead to a "
             "nearer goal."

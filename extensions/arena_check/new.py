@@ -65,7 +65,7 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
             written = write_course(name, Path(), registry, game, schema)
             print(*[f"wrote {file}" for file in written], sep="\n", file=out)
             specs = shlex.join([str(file) for file in written if file.suffix == ".yaml"])
-            print(f"next: arena validate {specs}; {name}/README.md has the other steps", file=out)
+            print(f"next: arena validate {specs}; {name}/README.md lists the other steps", file=out)
             return 0
         name = name.removesuffix(".py").replace("_", "-")  # a file name is accepted too
         written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features))

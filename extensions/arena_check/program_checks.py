@@ -93,7 +93,7 @@ def greeting_verdicts(program: Program, *, patience: float = CALL_SECONDS) -> It
         yield Verdict("hello", HELLO, _violation(trial, "hello", HELLO, "an answer to `hello`", lost.message))
         return
     yield Verdict("hello", HELLO)
-    late = None if quits else _violation(trial, "quits", QUITS, f"its end within {patience:g} s", "it goes on")
+    late = None if quits else _violation(trial, "quits", QUITS, f"its end within {patience:g} s", "it continues")
     yield Verdict("quits", QUITS, late)
 
 

@@ -142,7 +142,7 @@ def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
     lacking = trial.list_values("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
     trial.expect(not lacking, f"a local view must have {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
     place = _place(trial, view)
-    trial.expect(place == state, "a new view from local must be in the state from which it was made", state, place)
+    trial.expect(place == state, "a new view from local must start in the state that local was given", state, place)
     for _ in range(20):
         move = trial.call("propose", view.propose, rng)
         before, place = _cost(trial, view), _place(trial, view)

@@ -221,7 +221,7 @@ class Trial:
             self.expect(not used, f"{what} uses the global random generator", "only the given generator", "random.*")
             same = of_numpy is None or of_numpy == _numpy_state()
             only = "only the given generator, or numpy.random.default_rng(rng.getrandbits(64))"
-            self.expect(same, f"{what} uses the global random generator of numpy", only, "numpy.random.*")
+            self.expect(same, f"{what} uses numpy's global random generator", only, "numpy.random.*")
 
 
 def _numpy_state() -> str | None:

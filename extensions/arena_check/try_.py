@@ -308,7 +308,7 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
     Raises ArenaError if no game was requested or the program cannot be started.
     """
     in_spec = f"{{agent: {{command: [{', '.join(command)}]}}}}"
-    manual = f"in a spec, write {in_spec}; `arena docs other-languages` has the protocol and complete programs"
+    manual = f"in a spec, write {in_spec}; `arena docs other-languages` describes the protocol and has complete programs"
     need_startable(attempt.file, command, f"arena try 'node {attempt.file}' --game tic-tac-toe; {manual}")
     if not attempt.only:
         example = f"arena try {quote(attempt.file)} --game tic-tac-toe"

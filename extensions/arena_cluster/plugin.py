@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @hookimpl
 def arena_add_options(command: click.Command) -> None:
     """Add the option `--cluster`."""
-    text = "Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
+    text = "Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file or local:N."
     command.params.append(click.Option(["--cluster"], metavar="ADDRESS", help=text))
 
 

@@ -273,7 +273,7 @@ def _compare_boards(
             others = [sheet.labels[entry] for entry in met if sheet.labels[entry] not in (*idle, *lost)]
             apart = [" and ".join(pair) for pair in combinations(others, 2) if frozenset(pair) not in compared]
             if apart:
-                say(f"note: {sheet.title}: no round was solved by both of {'; '.join(apart)}")
+                say(f"note: {sheet.title}: no round was solved by both {'; '.join(apart)}")
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
         tally = tallies[number]

@@ -72,7 +72,7 @@ class Pilot(NamedTuple):
     type=click.FloatRange(0, min_open=True),
     default=5.0,
     show_default=True,
-    help="Seconds of play per board; a pilot with fewer than five pairs of games goes on.",
+    help="Seconds of play per board; a pilot with fewer than five pairs of games continues.",
 )
 @click.option("--store", metavar="FILE", help="Estimate the share of draws from the games in this store instead of a pilot.")
 @click.option("--workers", type=click.IntRange(min=1), help="Number of worker processes of the run; default: one per core.")

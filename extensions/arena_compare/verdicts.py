@@ -180,7 +180,7 @@ def _describe_one_attempt(found: PuzzleComparison) -> str:
     result = f"only {alone} solved it" if alone else "both solved it" if solved.both else "neither solved it"
     known = [(name, means) for name, means in (("cost", found.cost), ("moves", found.moves), ("nodes", found.nodes)) if means]
     amounts = [f"{name} {figures.figure(means.one)} and {figures.figure(means.other)}" for name, means in known]
-    why = "each has one attempt" if rounds == 1 else f"their {rounds:,} rounds only repeat one attempt of each"
+    why = "each has one attempt" if rounds == 1 else f"their {rounds:,} rounds only repeat a single attempt by each"
     result += f" ({', '.join(amounts)})" if amounts else ""
     return f"{found.one} and {found.other} cannot be told apart, because {why} at one position: {result}."
 

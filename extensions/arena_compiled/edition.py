@@ -97,7 +97,7 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
     samples = tuple(_samples(game))
     rules = rules_of(game)
     if gives(game, "chance_outcomes") and not hasattr(type(rules), "chance"):
-        raise NotCompilable("it has chance, but no compiled() with a method chance")
+        raise NotCompilable("it has chance events, but no compiled() with a method chance")
     if rules is None:
         return _plain_edition(game, samples)
     for method in OPTIONAL:
@@ -217,7 +217,7 @@ def _author_estimate(edition: Edition, target: Any, parameters: dict[str, Any]) 
     except Interrupted:
         raise
     except Exception as error:
-        raise NotCompilable(f"the method compiled of the heuristic {_name_of(target)} raised {describe(error)}") from error
+        raise NotCompilable(f"compiled() of the heuristic {_name_of(target)} raised {describe(error)}") from error
     if not isinstance(made, Estimate):
         raise NoEstimate(f"the heuristic {_name_of(target)} does not support this board")
     return made

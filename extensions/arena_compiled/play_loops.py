@@ -139,7 +139,7 @@ class RolloutLoop(Loop):
     def constants(cls, edition: Edition) -> dict[str, Any]:
         """Return the constants that are filled into the kernel."""
         if not gives(edition.game, "chance_outcomes"):
-            raise NotCompilable("it has no chance")
+            raise NotCompilable("it has no chance events")
         if gives(edition.game, "observation"):
             raise NotCompilable("it has hidden information")
         return {"PLAYERS": edition.players, "GRID": edition.in_place}

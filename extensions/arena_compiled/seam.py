@@ -331,7 +331,7 @@ def _assemble(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
 
 
 def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: float = 0.0) -> Loop | None:
-    """Return the loop of an engine for work outside of a decision; None if uncompiled code should do the work.
+    """Return the loop of an engine for work outside a decision; None if uncompiled code should do the work.
 
     `spent` is the CPU time that uncompiled code has spent on such work since the last call.
     """

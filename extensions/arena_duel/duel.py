@@ -351,7 +351,7 @@ def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) ->
     elo += "" if state.adjusted is None else ", adjusted for luck,"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
     pairs = f"{figures.amount(sum(state.counts), 'pair')} of games: {won} won, {drawn} level, {lost} lost"
-    failed = [f"{label} lost {figures.amount(number, 'game')} by its own fault." for label, number in found.failures.items()]
+    failed = [f"{label} lost {figures.amount(number, 'game')} through its own fault." for label, number in found.failures.items()]
     by_chance = describe_drawn(found.limits, found.drawn)
     again = [] if played else ["All games of this duel had been played before; there were no matches left to play."]
     test = state.test

@@ -144,7 +144,7 @@ def game_of(
             game = rules(**parameters)
         except (TypeError, ValueError) as error:
             raise ArenaError(
-                f"--set: {asked} cannot be made with these parameters: {describe(error)}; `arena show {asked}` lists them"
+                f"--set: {asked} cannot be created with these parameters: {describe(error)}; `arena show {asked}` lists them"
             ) from error
         reason = Abilities(kind).find_refusal(game)
         if reason is not None or game.players != 2:

@@ -209,7 +209,7 @@ class AgentHost:
             except AgentRaised as failed:
                 return _describe_failure(failed)
             except Exception as error:
-                return {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
+                return {"type": "failed", "kind": "exception", "message": f"cannot be created: {describe(error)}"}
             return {"type": "ready", "drew": self._seat.decider.used_rng}
         if kind == "hello":
             return {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ABILITIES}

@@ -141,7 +141,7 @@ class AgentProcesses:
                 return Forfeit("crash", seat, f"used up a resource that all agents share ({what}), so another agent failed")
         self.close()
         forfeit.ending = forfeit.ending._replace(
-            message=f"{forfeit.ending.message}; at that time, programs outside of this match had used up {what}"
+            message=f"{forfeit.ending.message}; at that time, programs outside this match had used up {what}"
         )
         return forfeit
 

@@ -60,7 +60,9 @@ def _check_name(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & 0x1:
         raise BadArchive(f"{_quote(name)} in the zip is encrypted; pack it without a password")
     if info.compress_type not in BOUNDED_COMPRESSIONS:
-        raise BadArchive(f"{_quote(name)} in the zip is not packed by deflate; pack it again with the defaults of `zip`")
+        raise BadArchive(
+            f"{_quote(name)} in the zip is not compressed with deflate; pack it again with the default settings of `zip`"
+        )
     if not name.isprintable() or "\\" in info.orig_filename or ":" in name:
         raise BadArchive(f"{_quote(name)} in the zip is not a plain name; use letters, digits, dots, dashes and /")
     if path.is_absolute() or ".." in path.parts or len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_LENGTH:

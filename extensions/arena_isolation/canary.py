@@ -107,7 +107,7 @@ def writable_settings() -> list[str]:
 
 def rights(by_root: bool) -> int:
     """Return the capabilities of this process and of all processes that it may start. The bit 1 << 64 is set if this process is
-    root outside of the sandbox.
+    root outside the sandbox.
 
     `by_root` says whether root has started the script; otherwise this process cannot be root outside. It is needed because
     namespaces may be nested, and then the ids say little about the outside.

@@ -354,7 +354,7 @@ def _find_descendants(pid: int) -> list[int]:
 
 
 def _measure_files(family: "Iterable[psutil.Process]") -> tuple[int, int, int]:
-    """Return the bytes of memory that the processes use outside of their resident pages, the descriptors in unread messages of
+    """Return the bytes of memory that the processes use outside their resident pages, the descriptors in unread messages of
     their sockets, and the number of sockets in a private network namespace that are not open.
 
     The memory consists of their private file systems in memory, open memory files, page tables, swapped pages, stacks in the

@@ -116,7 +116,7 @@ def _made(agent: type[Agent], options: Mapping[str, Any], report: Any) -> str | 
     except ValueError as error:
         report((), str(error) or describe(error))
     except BaseException as error:
-        report((), f"cannot be made: {describe(error)}")
+        report((), f"cannot be created: {describe(error)}")
     return None
 
 

@@ -32,7 +32,7 @@ MAX_DEPTH = 32
 MAX_PARTS = 1_000_000
 """Maximum number of strings and brackets in one message."""
 MAX_STRUCTURE_BYTES = 4 << 20
-"""Maximum size of one message outside of its strings, in bytes. The parsed message takes ten times as much memory."""
+"""Maximum size of one message outside its strings, in bytes. The parsed message takes ten times as much memory."""
 
 in_quotes = json.encoder.encode_basestring_ascii
 """Encode a text as a JSON string."""

@@ -167,7 +167,7 @@ def has_own_users() -> bool:
 
 
 def _is_root() -> bool:
-    """Return True if a program in the sandbox would also be root outside of it. Raises SandboxError if the program could not
+    """Return True if a program in the sandbox would also be root outside it. Raises SandboxError if the program could not
     become another user.
     """
     if os.geteuid() != 0:
@@ -276,9 +276,9 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
     if report.get("saw") is not False:
         broken.append("processes outside can be seen")
     if report.get("keys") is not False:
-        broken.append("keys of the kernel can be requested")
+        broken.append("kernel keys can be requested")
     if report.get("settings") != []:
-        broken.append(f"settings of the kernel can be changed: {report.get('settings')}")
+        broken.append(f"kernel settings can be changed: {report.get('settings')}")
     if report.get("rights") != 0:
         broken.append(f"a program has root privileges: {report.get('rights')}")
     if broken:

@@ -76,7 +76,7 @@ class HeadToHead(Format):
     def refusal(self, field: Field) -> str | None:
         """Refuse boards that do not have two entries and two seats."""
         if field.players != 2 or field.entries != 2:
-            return f"expected two agents at a game for two, got {field.entries} at a game for {field.players}"
+            return f"expected two agents in a two-player game, got {field.entries} in a game for {field.players}"
         return None
 
     def fewest(self, players: int) -> int:

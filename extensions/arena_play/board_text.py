@@ -18,8 +18,8 @@ def fit_board(game: Game, state: State, screen: Screen) -> str:
         dense = "\n".join([row[::2] for row in rows])
         if _width(dense) <= columns:
             return dense
-    wide = f"the board is {_width(rendered):,} columns wide, the terminal {columns + 1:,}"
-    note = f"({wide}: this is the position in its notation)"
+    wide = f"the board is {_width(rendered):,} columns wide, but the terminal only {columns + 1:,}"
+    note = f"({wide}, so the position is shown in its notation)"
     return "\n".join([*wrap_line(game.format_state(state), columns, 0), *wrap_line(note, columns, 0)])
 
 

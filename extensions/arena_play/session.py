@@ -22,7 +22,7 @@ from arena_play.slow_decision import SlowDecision
 COMMANDS = {
     "?": "lists the moves",
     "undo": "takes back your last move and all moves after it",
-    "hint": "asks an agent for a move; hint AGENT asks this agent",
+    "hint": "asks an agent for a move; hint AGENT asks that agent",
     "eval": "shows the value of the heuristic",
     "board": "shows the board again",
     "help": "shows this list",

@@ -41,7 +41,7 @@ class Workbench:
         game = make_default(registry.game(name))
         if game is None:
             raise ArenaError(
-                f"{name} cannot be made without parameters: `arena show {name}` lists them, and `arena play` accepts them"
+                f"{name} cannot be created without parameters: `arena show {name}` lists them, and `arena play` accepts them"
             )
         best = propose_agent(registry, game)
         others = [next(iter(registry.list_references(game)), best)] * (game.players - 1)

@@ -29,7 +29,7 @@ Cell = Callable[[ListedMatch], str]
 @click.option(
     "--result",
     type=click.Choice(RESULTS),
-    help="List only matches with this result. A solved puzzle is a win; `fault` lists losses by the agent's own fault.",
+    help="List only matches with this result. A solved puzzle is a win; `fault` lists losses through the agent's own fault.",
 )
 @click.option(
     "--by",

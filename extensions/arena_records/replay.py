@@ -30,7 +30,7 @@ MAX_NAMED_FILES = 3
 @click.option(
     "--spec", "spec_file", metavar="FILE", help="The spec that was played; replay may then load and start the code that it names."
 )
-@click.option("--transcript", is_flag=True, help="Also show the questions to language models and their answers, without secrets.")
+@click.option("--transcript", is_flag=True, help="Also show the prompts to language models and their answers, without secrets.")
 def replay(
     store: str,
     id: str,  # noqa: A002 - the word that the manual uses

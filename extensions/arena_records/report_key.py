@@ -287,7 +287,7 @@ def _describe(board: BoardInfo, where: str, rounds: Sequence[Rounds], left_out: 
         return f"report.where ({where}) keeps all {matches}."
     if board.kind == "versus":
         why = (
-            "Whether a game counts depends on its course, so ratings and scores cannot be compared with ratings and scores "
+            "Whether a game counts depends on how it went, so ratings and scores cannot be compared with ratings and scores "
             "from all games."
         )
     elif len({frozenset([number for number, (kept, _) in of.items() if kept]) for of in rounds if of}) > 1:

@@ -35,7 +35,7 @@ def refuse_small(game: Game) -> str | None:
     if "hidden-information" not in traits or "simultaneous" in traits:
         return "it has no hidden information, or it has simultaneous moves"
     if not {"two-player", "zero-sum"} <= traits or "imperfect-recall" in traits:
-        return "it is not a zero-sum game of two seats with perfect recall"
+        return "it is not a two-player zero-sum game with perfect recall"
     try:
         state = game.initial(Stream("size"))
         if (estimate := check_size(game, state, MAX_STATES, "")) > MAX_STATES:

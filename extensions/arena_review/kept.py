@@ -106,7 +106,7 @@ class Kept:
                 raise StoreError(f"{place} was made by another version of arena review; delete it, and review again")
             found = frozenset(map(tuple, self._open.execute(f"{_READ_SCHEMA} LIMIT 100")))
             if not found <= _list_objects():
-                raise StoreError(f"{place} is not a valid file of arena review; delete it, and review again")
+                raise StoreError(f"{place} is not a valid arena review file; delete it, and review again")
             self._open.deadline = inf
             if write:
                 self._open.execute("PRAGMA journal_mode = WAL")

@@ -60,9 +60,9 @@ SECONDS_FOR_HINT = 120.0
 WORST_SHOWN = 5
 WORST_WRITTEN = 10
 POSITIONS = tuple(
-    OutputKind(suffix, "a file of positions that arena has written", b"# Positions in which ") for suffix in (".yaml", ".yml")
+    OutputKind(suffix, "a file of positions written by arena", b"# Positions in which ") for suffix in (".yaml", ".yml")
 )
-TESTS = (OutputKind(".py", "a file of tests that arena has written", b"as `arena review` has found them"),)
+TESTS = (OutputKind(".py", "a file of tests written by arena", b"as `arena review` has found them"),)
 MAX_EXERCISE_ACTIONS = 200
 """The maximum number of actions that are judged in the costliest positions of an entry, in addition to the ones that were played.
 """

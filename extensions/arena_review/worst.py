@@ -35,7 +35,7 @@ POSITIONS = {positions}
 
 @pytest.mark.parametrize(("position", "good"), POSITIONS)
 def test_it_plays_a_good_move(position, good):
-    """It lost here by another move."""
+    """It lost here with another move."""
     agents = [AGENT] * {players}
     record = arena.play(GAME, agents, position=position, limits=LIMITS, heuristics=HEURISTIC, plugins=PLUGINS)
     assert record.actions, record.message

@@ -80,7 +80,7 @@ def play(
 
 
 def seat_of(game: Game, given: Agent | str | Mapping[str, Any]) -> Seat:
-    """Return a seat for an entry, to be used outside of a match. If the agent is given as an instance, it is shared; otherwise it
+    """Return a seat for an entry, to be used outside a match. If the agent is given as an instance, it is shared; otherwise it
     is created for each match.
 
     A mapping may have `limits` and `heuristic`, as in a spec. Raises ValueError and Refused like `play`.

@@ -192,7 +192,7 @@ def _read_spec(asked: Asked) -> Terms:
         raise UnknownName(f"entry of {asked.file}", asked.agent, labels)
     chosen = 0 if asked.agent is None else labels.index(asked.agent)
     if not isinstance(entries[chosen]["agent"], str):
-        raise ArenaError(f"{asked.file}: {labels[chosen]} is a program; arena knows no options of programs")
+        raise ArenaError(f"{asked.file}: {labels[chosen]} is a program; arena does not know the options of programs")
     if asked.game is not None:
         raise ArenaError(f"--game: {asked.file} already names the game")
     rivals = tuple([one for number, one in enumerate(entries) if number != chosen])
@@ -236,7 +236,7 @@ def _finish(
         made = rules(**parameters)
     except Exception as error:  # a check by the game itself
         raise ArenaError(
-            f"--set: {name} cannot be made with these parameters: {describe(error)}; `arena show {name}` lists its parameters"
+            f"--set: {name} cannot be created with these parameters: {describe(error)}; `arena show {name}` lists its parameters"
         ) from error
     reason = Abilities(agent).find_refusal(made)
     if reason is not None:

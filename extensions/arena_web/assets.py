@@ -69,5 +69,5 @@ class Assets:
 
 def _answer(found: tuple[bytes, str] | None, missing: str, headers: Mapping[str, str]) -> Response:
     if found is None:
-        raise Refusal(404, missing, "load the page again")
+        raise Refusal(404, missing, "reload the page")
     return Response(found[0], media_type=found[1], headers=headers)

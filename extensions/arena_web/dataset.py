@@ -29,7 +29,7 @@ ABOUT = {
 FILES = (
     OutputKind("README.md", "the card of an arena data set", b"\ntags: [games, evaluation, arena]\n"),
     OutputKind("spec.json", "the spec of an arena data set", b'{\n  "seed": '),
-    *[OutputKind(f"{name}.jsonl", "a file of JSON lines", b'{"') for name in ABOUT],
+    *[OutputKind(f"{name}.jsonl", "a JSON Lines file", b'{"') for name in ABOUT],
 )
 """The files of a data set."""
 LEFT_OUT = ("decisions", "timing", "traceback", "message")

@@ -60,9 +60,7 @@ class Listeners:
         if len(self._streams) >= MAX_STREAMS:
             most = max(counts.values())
             if counts[address] == most:
-                raise Refusal(
-                    429, f"{MAX_STREAMS} pages are already open", "load the page again later", RETRY_MILLISECONDS / 1000
-                )
+                raise Refusal(429, f"{MAX_STREAMS} pages are already open", "reload the page later", RETRY_MILLISECONDS / 1000)
             oldest = next(stream for stream, other in self._streams.items() if counts[other] == most)
             del self._streams[oldest]
             oldest.set()

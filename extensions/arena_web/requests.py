@@ -269,7 +269,7 @@ def _refuse_files(constructor: Callable[..., Any], values: Mapping[str, Any], pl
     parameters = Parameters(constructor)
     named = [name for name, value in values.items() if parameters.names_file(name, value)]
     if named:
-        advice = "a page cannot load a file; write the file into a spec, and play it with `arena run`"
+        advice = "pages cannot load files; name the file in a spec, and play it with `arena run`"
         raise BadRequest(*[f"{place}.{name}: {advice}" for name in named])
 
 

@@ -73,7 +73,7 @@ async def host(
         if token is not None:
             say("note: other machines can reach this server; anyone with its address and the token can use it")
         if sys.stderr.isatty():
-            say("Ctrl-C ends it")
+            say("press Ctrl-C to stop it")
         await running.serve(sockets=[listening])
 
 

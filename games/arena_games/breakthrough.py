@@ -34,7 +34,7 @@ class Breakthrough(Game):
         "steps one row forward, straight or diagonally, to an empty square. It captures only diagonally forward, by "
         "moving onto a piece of the other side. The first side with a piece on the last row in its direction wins; a side "
         "without pieces loses. Columns have letters from the left, and rows have numbers from the bottom. The move "
-        "`a2-a3` is a step, and `a2xb3` is a capture. A position is written as the rows from the top, joined by /, with a "
+        "`a2-a3` is a step, and `a2xb3` is a capture. A position is written row by row from the top, joined by /, with a "
         "dot for an empty square, and then the side to move."
     )
     default_heuristic: ClassVar[str | None] = "advancement"

@@ -42,7 +42,7 @@ class ConnectFour(Game):
         "Two sides, x and o, take turns; x begins. A move drops a stone of your side into a column, where it falls to the "
         "lowest empty cell. The first side with `in_a_row` of its stones next to each other in a row, a column or a diagonal "
         "wins. A full board without such a line is a draw. A move is the number of a column, counted from 1 at the left. A "
-        "position is written as the rows from the top, joined by /, with a dot for an empty cell: "
+        "position is written row by row from the top, joined by /, with a dot for an empty cell: "
         "`......./......./......./......./...o.../...x...`."
     )
     default_heuristic: ClassVar[str | None] = "open-lines"
@@ -219,7 +219,7 @@ class ConnectFour(Game):
             return (own, filled, DRAWN if filled == self.squares else OPEN)
         tops = (filled + self._feet) >> 1 & last  # the uppermost stones of the columns, as far as they belong to `last`
         if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
-            told = f"{name} must have had a line before its last stone"
+            told = f"{name} already had a line before its last stone"
             raise ValueError(f"play continued after a win in {abbreviate(text)}: {told}")
         return (own, filled, WON)
 

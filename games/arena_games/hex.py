@@ -38,7 +38,7 @@ class Hex(Game):
         "in the row above (same column, and next column), and two in the row below (same column, and previous column). Two "
         "sides, x and o, take turns to put a stone on an empty cell; x begins. Stones never move. x wins with a connected chain "
         "of its stones from the top row to the bottom row, o with one from the first column to the last. A move is a cell. A "
-        "position is written as the rows from the top, joined by /, with a dot for an empty cell: `.../.x./..o`."
+        "position is written row by row from the top, joined by /, with a dot for an empty cell: `.../.x./..o`."
     )
     default_heuristic: ClassVar[str | None] = "connection"
     board = "boards/hex.js"

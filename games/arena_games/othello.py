@@ -39,7 +39,7 @@ class Othello(Game):
         "of the other side lie in a straight line, in any of eight directions, between the new disc and another disc of your "
         "side. All discs between them change to your side. If you have no such move, you `pass`. Play ends when neither side "
         "can move. The side with more discs wins. A move is the letter of a column and the number of a row from the top, as "
-        "`d3`. A position is written as the rows from the top, joined by /, with a dot for an empty cell, and the side to move: "
+        "`d3`. A position is written row by row from the top, joined by /, with a dot for an empty cell, and the side to move: "
         "`..../.ox./.xo./.... x`."
     )
     default_heuristic: ClassVar[str | None] = "corners-mobility"

@@ -38,10 +38,10 @@ class SlidingTiles(Puzzle):
 
     name = "sliding-tiles"
     rules_text = (
-        "Tiles with numbers lie in a grid with one empty cell. A move slides a tile next to the empty cell, in its row or "
+        "Numbered tiles lie in a grid with one empty cell. A move slides a tile next to the empty cell, in its row or "
         "column, into it. The goal is that the tiles are in order, row by row, with the empty cell at the end, or at the "
         "beginning if `goal` is blank-first. Use as few moves as possible. A move is the number of the tile that slides. "
-        "A position is written as the rows from the top, with a dot for the empty cell: `1 2 3 / 4 5 6 / 7 8 .`."
+        "A position is written row by row from the top, with a dot for the empty cell: `1 2 3 / 4 5 6 / 7 8 .`."
     )
     default_heuristic: ClassVar[str | None] = "manhattan"
     board = "boards/sliding_tiles.js"

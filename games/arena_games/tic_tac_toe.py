@@ -38,7 +38,7 @@ class TicTacToe(Game):
         "Two sides, x and o, take turns; x begins. A move puts a mark of your side into an empty cell. The first side with "
         "`in_a_row` of its marks next to each other in a row, a column or a diagonal wins. A full board without such a line is "
         "a draw. Cells have numbers from 1, row by row from the top left. A move is the number of a cell. A position is written "
-        "as the rows from the top, joined by /, with a dot for an empty cell: `x../.o./...`."
+        "row by row from the top, joined by /, with a dot for an empty cell: `x../.o./...`."
     )
     default_heuristic: ClassVar[str | None] = "open-lanes"
     board = "boards/tic_tac_toe.js"

@@ -37,7 +37,7 @@ class TwentyFortyEight(Game):
         "One player slides the tiles of a board: `up`, `down`, `left` or `right`. All tiles slide as far as they can, and "
         "two equal tiles that meet become one tile with their sum, which is added to the score. A tile merges only once "
         "in a move. Then a 2, or in one of ten cases a 4, appears in a random empty cell. The game ends when no tile can "
-        "slide. The result is the score. A position is written as the rows from the top, joined by /, with 0 for an empty "
+        "slide. The result is the score. A position is written row by row from the top, joined by /, with 0 for an empty "
         "cell, and then the score: `0,0,2/4,0,0/8,2,0 16`."
     )
     players = 1

@@ -164,7 +164,7 @@ REFUSED = [
     (b"x = 1", "mine.py", "expected one agent in the file, found none"),
     (packed({"../agent.py": b"x"}), "it.zip", "points outside its folder"),
     (packed({"agent.py": bytes(2 << 20)}), "it.zip", "more than 256 KiB when unpacked"),
-    (packed({"agent.py": bytes(2 << 20)}, zipfile.ZIP_BZIP2), "it.zip", "'agent.py' in the zip is not packed by deflate"),
+    (packed({"agent.py": bytes(2 << 20)}, zipfile.ZIP_BZIP2), "it.zip", "'agent.py' in the zip is not compressed with deflate"),
     (packed({"a.py": b"", "b.py": b""}), "it.zip", "expected agent.py at the top of the zip"),
     (b"#!/bin/sh\r\nexit\r\n", "prog", "has a Windows line ending"),
 ]
@@ -237,7 +237,7 @@ def test_an_open_ladder_accepts_each_name_once(ladder: HostedLadder) -> None:
     assert (taken.status, taken.body) == (409, {"error": "the name kim is taken", "hint": "choose another one"})
     for name in (b"Kim!", b"admin", b"ladder"):  # the audit log calls others by these two
         assert ladder.ask("/api/authors", body=b'{"name": "%s"}' % name, headers=json_type).status == 422, name
-    assert "'admin' is not a valid name of an author; expected 1 to 40" in ladder.admin("tokens", "admin").stderr
+    assert "'admin' is not a valid author name; expected 1 to 40" in ladder.admin("tokens", "admin").stderr
     assert ladder.ask("/api/authors", body=b"[", headers=json_type).status == 422
 
 
@@ -324,7 +324,7 @@ def test_a_ladder_refuses_a_store_in_use_and_a_store_of_another_ladder(ladder: H
     (tmp_path / "other.yaml").write_text(SPEC.replace("tic-tac-toe", "connect-four"))
     done = _arena(tmp_path, "ladder", "other.yaml", "--store", "other.db", "--port", "0")
     other = 'expected one of [["connect-four",{"columns":7,"in_a_row":4,"rows":6}]], found one of [["tic-tac-toe",{"columns":3,'
-    assert (done.returncode, f"other.db is the store of another ladder: {other}" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, f"other.db is another ladder's store: {other}" in done.stderr) == (2, True), done.stderr
 
 
 def test_a_signal_does_not_interrupt_a_query_of_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

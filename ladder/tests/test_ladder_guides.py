@@ -120,7 +120,7 @@ def test_the_student_page_lists_the_limits_of_the_check() -> None:
     assert f"{CPU_SECONDS:g} seconds of processor time and {CHECK_SECONDS:g} seconds in total" in page
     assert f"Each call may take {CALL_SECONDS:g} seconds. The check may use {MEMORY_MB} MiB" in page
     assert f"at most {MAX_ZIP_FILES} files" in page
-    assert "latest " + {10: "ten"}[MAX_LOST_MATCHES] + " matches that it lost by its own fault" in page
+    assert "latest " + {10: "ten"}[MAX_LOST_MATCHES] + " matches that it lost through its own fault" in page
     assert f"the last {KEPT_BYTES >> 10} KiB of output" in page
     assert {5: "five"}[FAULTS_IN_ROW] + " matches in a row" in page
 

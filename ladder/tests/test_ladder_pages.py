@@ -266,7 +266,7 @@ def test_an_author_reads_the_log_of_a_submission(browser: Any, ladder: HostedLad
         playing.get_by_text("Log").focus()
         page.keyboard.press("Enter")
         eventually(lambda: playing.locator("pre").inner_text().rstrip().endswith("a move"), page=page)
-        playing.get_by_text("The agent has not lost any match by its own fault.").wait_for()
+        playing.get_by_text("The agent has not lost any match through its own fault.").wait_for()
         page.get_by_label("Your token").fill("")
         page.get_by_text("Your token opens this page.").wait_for()
         assert page.locator("pre").count() == 0
@@ -330,11 +330,11 @@ def test_the_host_repeats_a_check_on_the_page(browser: Any, ladder: HostedLadder
             page.get_by_role("button", name="Download code and logs").click()
         with zipfile.ZipFile(download.value.path()) as archive:
             assert "index.csv" in archive.namelist()
-        visitor.go("/yours", "section[aria-label='messages of the host']")
+        visitor.go("/yours", "section[aria-label='messages from the host']")
         page.get_by_text(text).wait_for()
         visitor.check("yours-message", NARROW, WIDE)
         page.goto(f"{ladder.url}/host")
-        page.get_by_label("The token of the host").fill(ada)
+        page.get_by_label("The host's token").fill(ada)
         page.get_by_text("this is not the token of the host").wait_for()
         assert page.locator("tbody tr").count() == 0
 

@@ -74,8 +74,8 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
         (GOOD + "submissions: {names: pseudonyms}\n", "names: pseudonyms need a file of authors"),
         (GOOD + "requests: {open: 0}\n", "requests.open: expected"),
         (GOOD + "anchor: deep-blue\n", "anchor: no entry is called 'deep-blue'"),
-        ("games: [pancake, nim]\nagents: [random, greedy]\n", "course.yaml:1:8: games: nim: a ladder is for games of two"),
-        ("game: '2048'\nagents: [random, greedy]\n", "2048: a ladder is for games of two seats or for puzzles"),
+        ("games: [pancake, nim]\nagents: [random, greedy]\n", "course.yaml:1:8: games: nim: a ladder is for two-player games"),
+        ("game: '2048'\nagents: [random, greedy]\n", "2048: a ladder is for two-player games or for puzzles"),
         ("game: tic-tac-toe\nagents: [random]\n", "needs at least 2"),
         (
             "game: tic-tac-toe\nagents: [random, {agent: llm, url: 'http://127.0.0.1:1/v1', model: it}]\n",
@@ -83,7 +83,7 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
         ),
         (
             "game: hearts\nagents: [random, pimc, ismcts, {agent: pimc, rollouts: 5}]\n",
-            "hearts: a ladder is for games of two seats",
+            "hearts: a ladder is for two-player games",
         ),
     ],
 )
@@ -95,7 +95,7 @@ def test_errors_name_the_line_and_the_reason(tmp_path: Path, text: str, message:
 def test_an_invalid_name_in_the_file_of_authors_is_refused(tmp_path: Path) -> None:
     (tmp_path / "class.txt").write_text("Ada Lovelace\nadmin\n")
     with pytest.raises(
-        SpecError, match="'Ada Lovelace' is not a valid name of an author; expected 1 to 40 lowercase letters"
+        SpecError, match="'Ada Lovelace' is not a valid author name; expected 1 to 40 lowercase letters"
     ) as raised:
         load(tmp_path, GOOD + "submissions: {authors: class.txt}\n")
-    assert "'admin' is not a valid name of an author" in str(raised.value)
+    assert "'admin' is not a valid author name" in str(raised.value)

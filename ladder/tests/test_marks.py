@@ -59,7 +59,7 @@ def test_baselines_may_be_entries_or_additional_agents(tmp_path: Path) -> None:
     ("marks", "message"),
     [
         ("{size: 3}", "marks: expected at least one baseline"),
-        ("{Pass: random, size: 3}", "marks.Pass: not a valid name of a mark"),
+        ("{Pass: random, size: 3}", "marks.Pass: not a valid mark name"),
         ("{pass: random}", "marks: expected `size`, the number of authors"),
         ("{pass: random, size: 3, margin: 0}", "marks.margin: expected"),
         ("{pass: random, good: random, size: 3}", "marks: every mark needs its own baseline"),

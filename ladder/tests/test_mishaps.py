@@ -50,7 +50,7 @@ def test_five_consecutive_faults_or_a_high_share_of_faults_suspend_an_agent(tmp_
             return ladder.ask(f"/api/submissions/{key}", mine).body
 
         found = eventually(lambda: told(fails)["status"] == "suspended" and told(fails))
-        reason = r"it lost 5 matches in a row by its own fault; the last time: exception, ValueError: \x1b[2J"
+        reason = r"it lost 5 matches in a row through its own fault; the last time: exception, ValueError: \x1b[2J"
         assert found["reason"] == f"{reason} (mine.py:10)"
         assert "suspended" not in str(ladder.ask("/api/submissions", other).body)
         audit = ladder.admin("audit").stdout
@@ -59,7 +59,7 @@ def test_five_consecutive_faults_or_a_high_share_of_faults_suspend_an_agent(tmp_
 
         assert "ada/fails@1" not in str(ladder.ask("/api/standings").body)
         found = eventually(lambda: told(sometimes)["status"] == "suspended" and told(sometimes))
-        assert re.match(r"it lost 11 of its last \d+ matches by its own fault; ", found["reason"])
+        assert re.match(r"it lost 11 of its last \d+ matches through its own fault; ", found["reason"])
 
 
 HANGS = """

@@ -47,7 +47,7 @@ PATH = f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin"
 
 
 class Ports(NamedTuple):
-    """Of this machine, free a moment ago."""
+    """Ports of this machine that were free a moment ago."""
 
     ladder: int
     tls: int

@@ -350,7 +350,7 @@ def test_solvers_are_ranked_on_a_ladder(tmp_path: Path) -> None:
         assert all(log["hidden"] and "wombat" in log["log"] for log in logs.values()), "the output of the check is not hidden"
         assert logs["bob"]["lost"] == []
         reason = ladder.ask(f"/api/submissions/{keys['cyd']}", tokens["cyd"]).body["reason"]
-        assert reason == "it lost 5 matches in a row by its own fault; the last time: exception"
+        assert reason == "it lost 5 matches in a row through its own fault; the last time: exception"
         marks = {row["id"]: row for row in csv.DictReader(io.StringIO(ladder.admin("marks", "--csv").stdout))}
         # The positions are drawn anew in each run, so the mark of ada may be open.
         assert [(marks[name]["mark"], marks[name]["open"]) for name in ("bob", "cyd")] == [("", ""), ("", "")]

@@ -43,7 +43,7 @@ def test_code_that_every_author_received_does_not_count() -> None:
 
 
 def count_by_hand(moves: Any, strengths: Sequence[float], one: int, other: int) -> tuple[int, int, float]:
-    """The same counts, position by position."""
+    """Return the same counts, computed position by position."""
     order = sorted(range(len(moves)), key=lambda row: (strengths[row], row))
     shared = equal = 0
     expected = 0.0

@@ -256,7 +256,7 @@ class Guess(Puzzle):
 
 
 class Starter(Agent):
-    """Hands in the common start, whatever it is."""
+    """Returns the common initial state as its answer, whatever it is."""
 
     def __init__(self, *, draws: int = 0) -> None:
         self.draws = draws

@@ -179,7 +179,7 @@ def test_threats_are_the_winning_columns() -> None:
         ("......./......./......./......./oooo.../xxxx...", "both sides have 4 in a row"),
         ("......./......./......./......./ooo..../xxxx..o", "after a win in .*: o cannot have moved last"),
         ("......./......./......./......./xx...../ooooxxx", "after a win in .*: x cannot have moved last"),
-        ("......./......./x.....x/xo....x/xo...ox/xoo.oox", "x must have had a line before its last stone"),
+        ("......./......./x.....x/xo....x/xo...ox/xoo.oox", "x already had a line before its last stone"),
     ],
 )
 def test_invalid_position_text_is_refused_with_a_reason(text: str, reason: str) -> None:

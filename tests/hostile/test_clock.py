@@ -121,7 +121,7 @@ def plugin(tmp_path: Path) -> str:
 
 @pytest.fixture
 def stilled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An isolation, with agents stilled by a control group, or by signals as where none can be made."""
+    """An isolation, with agents stilled by a control group, or by signals if no control group can be created."""
     isolation, way = request.param
     stop_agents_by(way, monkeypatch)
     return str(isolation)

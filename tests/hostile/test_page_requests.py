@@ -66,7 +66,7 @@ def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, secret:
     for do in ("position", "apply", "move", "solve"):
         asked = {"do": do, "game": {"name": game, "parameters": {parameter: secret}}, "state": "", "action": ""}
         error = refused({**asked, "agent": {"agent": "a-star"}})
-        assert f"{parameter}: a page cannot load a file" in error
+        assert f"{parameter}: pages cannot load files" in error
         assert "secret" not in error
 
 
@@ -75,7 +75,7 @@ def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, secret:
 )
 def test_a_page_cannot_load_a_file_for_an_agent(agent: str, option: str, secret: str) -> None:
     error = refused({**START, "agent": {"agent": agent, "options": {option: secret}}})
-    assert f"agent.options.{option}: a page cannot load a file" in error
+    assert f"agent.options.{option}: pages cannot load files" in error
     assert "secret" not in error
 
 

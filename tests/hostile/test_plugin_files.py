@@ -294,8 +294,8 @@ def arena_games():
 def test_a_sandbox_hides_the_organisers_agents_and_their_imports(
     bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor the files of rivals that a plugin imports from its folder, whatever key names them. The honest twin: it sees the game
-    with the module that this one imports, and a module of its own.
+    """The agent does not see the files of rivals that a plugin imports from its folder, whichever key names them. The
+    honest twin sees the game with the module that the game imports, and a module of its own.
     """
     monkeypatch.syspath_prepend(tmp_path)
     files = {

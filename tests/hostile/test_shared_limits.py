@@ -177,7 +177,7 @@ def test_an_unprivileged_user_is_protected(hoarder: str, bubblewrap: str, tmp_pa
 def test_accomplices_cannot_make_a_lost_match_void(
     friend: str, number: int, rounds: int, bubblewrap: str, tmp_path: Path
 ) -> None:
-    """Other entries use up a limit of the user, so that an agent can fail for this reason. It loses, and no other agent does."""
+    """Other entries use up a limit of the user, so that an agent can fail for this reason. Only this agent loses."""
     values = values_of(tmp_path, *[friend] * number, "honest", "sore")
     for place, entry in enumerate(values["agents"]):
         if entry["agent"] == friend:
@@ -274,7 +274,7 @@ def test_the_agent_that_uses_up_a_limit_loses(
         assert (found.ending.reason, found.ending.seat) == ("crash", 1)
     else:
         assert (found.ending.reason, found.ending.seat) == ("exception", 0)
-        assert found.ending.message == "no more signals; at that time, programs outside of this match had used up signals"
+        assert found.ending.message == "no more signals; at that time, programs outside this match had used up signals"
 
 
 def test_an_agent_that_fails_loses_if_nobody_in_its_match_has_used_up_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,7 +287,7 @@ def test_an_agent_that_fails_loses_if_nobody_in_its_match_has_used_up_a_limit(mo
     for process in (failed, None):
         found = pool.find_blame(fault, process)  # type: ignore[arg-type]
         assert (found.ending.reason, found.ending.seat, found.ending.traceback) == ("exception", 0, "a traceback")
-        assert "programs outside of this match had used up signals" in str(found.ending.message)
+        assert "programs outside this match had used up signals" in str(found.ending.message)
     failed.shares_limits = False
     assert pool.find_blame(fault, failed) is fault  # type: ignore[arg-type]
 

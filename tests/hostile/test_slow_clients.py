@@ -160,7 +160,7 @@ def test_an_honest_client_is_served_among_slow_ones(tmp_path: Path) -> None:
 
 
 def test_streams_leave_room_for_another_address(tmp_path: Path) -> None:
-    """The streams of many addresses are read; the stream of another address takes the place of the oldest one."""
+    """The streams of many addresses are read; the stream of another address replaces the oldest one."""
     with served(tmp_path) as target, ExitStack() as stack:
         made = []
         for number in range(MAX_STREAMS):

@@ -32,7 +32,7 @@ def read_tables(text: str) -> list[list[dict[str, str]]]:
 
 
 def has_all(old: Any, new: Any) -> bool:
-    """Whether all keys and values of `old` are in `new`, which may have more keys."""
+    """Return whether all keys and values of `old` are in `new`, which may have more keys."""
     if isinstance(old, dict):
         return isinstance(new, dict) and all(key in new and has_all(value, new[key]) for key, value in old.items())
     if isinstance(old, list):

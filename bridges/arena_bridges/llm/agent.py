@@ -398,7 +398,7 @@ def _check_request(headers: Mapping[str, str], extra: Mapping[str, Any], api: Ap
                 "environment variable with the key"
             )
         if name.lower() in OWN_HEADERS or not re.fullmatch(r"[A-Za-z0-9-]+", name):
-            raise ValueError(f"headers: expected the name of a different header, got {cut(name)!r}")
+            raise ValueError(f"headers: expected the name of a header that arena does not set itself, got {cut(name)!r}")
         if not re.fullmatch(r"[\x20-\x7e]*", value):
             raise ValueError(f"headers: expected printable ASCII for {name}, got {cut(value)!r}")
     inner = extra.get("generationConfig")

@@ -91,7 +91,7 @@ def read_chat(reply: Any) -> ModelAnswer:
         content, *reasons = [message.get(key) for key in ("content", "reasoning_content", "reasoning")]
         finish = choice.get("finish_reason")
     except (TypeError, KeyError, ValueError, AttributeError):
-        raise ValueError("the answer of the backend does not have the form of a chat completion") from None
+        raise ValueError("the backend's answer is not a chat completion") from None
     version = " ".join([str(reply[key])[:100] for key in ("model", "system_fingerprint") if reply.get(key)])
     thoughts = next((reason for reason in reasons if isinstance(reason, str)), "")
     return ModelAnswer(_text(content), thoughts, finish == "length", read_chat_usage(reply), version)
@@ -122,7 +122,7 @@ def read_responses(reply: Any) -> ModelAnswer:
         reasons = [part for item in items if item.get("type") == "reasoning" for part in item.get("summary") or ()]
         thoughts = "\n".join([_text(part.get("text")) for part in reasons])
     except (TypeError, KeyError, AttributeError):
-        raise ValueError("the answer of the backend does not have the form of a reply by OpenAI's Responses API") from None
+        raise ValueError("the backend's answer is not a reply from OpenAI's Responses API") from None
     truncated = _below(reply, "incomplete_details").get("reason") == "max_output_tokens"
     return ModelAnswer(text, thoughts, truncated, read_responses_usage(reply), _text(reply.get("model"))[:100])
 
@@ -151,7 +151,7 @@ def read_anthropic(reply: Any) -> ModelAnswer:
         text = "".join([_text(block.get("text")) for block in blocks if block.get("type") == "text"])
         thoughts = "\n".join([_text(block.get("thinking")) for block in blocks if block.get("type") == "thinking"])
     except (TypeError, KeyError):
-        raise ValueError("the answer of the backend does not have the form of a reply by Anthropic's Messages API") from None
+        raise ValueError("the backend's answer is not a reply from Anthropic's Messages API") from None
     truncated = reply.get("stop_reason") in ("max_tokens", "model_context_window_exceeded")
     return ModelAnswer(text, thoughts, truncated, read_anthropic_usage(reply), _text(reply.get("model"))[:100])
 
@@ -188,7 +188,7 @@ def read_gemini(reply: Any) -> ModelAnswer:
         texts = [(bool(part.get("thought")), _text(part.get("text"))) for part in parts]
         version, finish = _text(reply.get("modelVersion"))[:100], candidate.get("finishReason")
     except (TypeError, KeyError, ValueError, AttributeError):
-        raise ValueError("the answer of the backend does not have the form of a reply by Gemini (`generateContent`)") from None
+        raise ValueError("the backend's answer is not a reply from Gemini (`generateContent`)") from None
     answer, thoughts = ["".join([text for thought, text in texts if thought is wanted]) for wanted in (False, True)]
     return ModelAnswer(answer, thoughts, finish == "MAX_TOKENS", read_gemini_usage(reply), version)
 

@@ -16,7 +16,7 @@ class Episode:
         self.coder = coder
         self.game = game = coder.game
         if moves is not None and (type(moves) is not int or moves < 1):
-            raise ValueError(f"moves: expected a whole number from 1, got {moves!r}")
+            raise ValueError(f"moves: expected a whole number of at least 1, got {moves!r}")
         self._moves = move_limit(game) if moves is None else moves
         self._chance = gives(game, "chance_outcomes")
 

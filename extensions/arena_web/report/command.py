@@ -61,13 +61,11 @@ class Inches(click.ParamType[tuple[float, float | None]]):
 @click.option(
     "--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="Maximum number of matches on the page."
 )
-@click.option("--agents", multiple=True, metavar="LABEL", help="For plots as files: draw only this agent; may be repeated.")
-@click.option("--columns", type=click.IntRange(1, 8), help="For plots as files: the number of columns of the legend.")
-@click.option(
-    "--size", type=Inches(), help="For plots as files: the width in inches, such as 3.5, or width and height, such as 7x4."
-)
-@click.option("--font", metavar="FAMILY", help="For plots as files: the font, such as serif or 'Times New Roman'.")
-@click.option("--font-size", type=click.FloatRange(4, 30), help="For plots as files: the size of the font, in points.")
+@click.option("--agents", multiple=True, metavar="LABEL", help="For plot files: draw only this agent; may be repeated.")
+@click.option("--columns", type=click.IntRange(1, 8), help="For plot files: the number of columns of the legend.")
+@click.option("--size", type=Inches(), help="For plot files: the width in inches, such as 3.5, or width and height, such as 7x4.")
+@click.option("--font", metavar="FAMILY", help="For plot files: the font, such as serif or 'Times New Roman'.")
+@click.option("--font-size", type=click.FloatRange(4, 30), help="For plot files: the font size, in points.")
 @plugin_option
 def report(store: str, out: str, style: str, matches: int, plugins: tuple[str, ...], **layout: Any) -> int:
     """Write a report of STORE as one HTML page, or each of its plots as a file, or as LaTeX with its plots."""
@@ -75,9 +73,7 @@ def report(store: str, out: str, style: str, matches: int, plugins: tuple[str, .
     agents = layout.pop("agents")
     given = {name: value for name, value in layout.items() if value is not None}
     if style == "html" and (agents or given):
-        raise click.UsageError(
-            "--agents, --columns, --size, --font and --font-size apply only to plots as files: add --format pdf"
-        )
+        raise click.UsageError("--agents, --columns, --size, --font and --font-size apply only to plot files; add --format pdf")
     if style == "html" and (ending := Path(out).suffix[1:]) in ("png", "svg", "pdf", "tex"):
         raise click.UsageError(f"-o {out}: without --format, a report is an HTML page; write --format {ending} -o FOLDER")
     with results_alone():  # output of plugins must not look like a result on stdout
@@ -97,7 +93,7 @@ def _read_layout(given: dict[str, Any]) -> Layout:
         try:
             findfont(given["font"], fallback_to_default=False)
         except ValueError:
-            raise click.BadParameter(f"no font {given['font']!r} is installed", param_hint="--font") from None
+            raise click.BadParameter(f"the font {given['font']!r} is not installed", param_hint="--font") from None
     return Layout(width, height, **given)
 
 

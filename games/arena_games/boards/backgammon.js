@@ -24,7 +24,7 @@ export const style = `
 export function parse(text) {
   const [first, second, seat, roll = ""] = text.trim().split(/\s+/);
   const sides = [first, second].map((side) => side.split(".").map(Number).reverse()); // by point: off, 1 to 24, the bar
-  if (sides.some((side) => side.length !== 26 || side.some(Number.isNaN))) throw new Error("expected 26 points a side");
+  if (sides.some((side) => side.length !== 26 || side.some(Number.isNaN))) throw new Error("expected 26 points per side");
   return { sides, seat: seat === "a" ? 0 : 1, roll };
 }
 

@@ -16,7 +16,7 @@ export const style = `
 export function parse(text) {
   const [lines, boxes, mover] = text.trim().split(" ");
   const rows = lines.split("/").map((row) => [...row]);
-  if (rows.length % 2 === 0) throw new Error("no board of boxes");
+  if (rows.length % 2 === 0) throw new Error("expected a board of boxes");
   return { rows, boxes: boxes.split("/").map((row) => [...row]), mover };
 }
 

@@ -19,7 +19,7 @@ export const style = `
 
 export function parse(text) {
   const rows = rowsOf(text, "xo.");
-  if (rows.length !== rows[0].length) throw new Error("no square board");
+  if (rows.length !== rows[0].length) throw new Error("expected a square board");
   return rows;
 }
 

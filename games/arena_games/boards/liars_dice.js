@@ -25,7 +25,7 @@ export function parse(text, game) {
   const [thrown, words = ""] = text.trim().split(":");
   const dice = thrown.split(" ").filter(Boolean).map((roll) => [...roll]);
   const said = words.split(" ").filter(Boolean);
-  if (dice.length > 2 || said.some((word) => word !== "liar" && !/^\d+x\d$/.test(word))) throw new Error("no dice and bids");
+  if (dice.length > 2 || said.some((word) => word !== "liar" && !/^\d+x\d$/.test(word))) throw new Error("expected dice and bids");
   return { dice, said, most: 2 * (game.parameters.dice ?? 1), sides: game.parameters.sides ?? 6 };
 }
 

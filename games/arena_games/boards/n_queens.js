@@ -19,7 +19,7 @@ export function parse(text, game) {
   const words = text.trim() === "-" ? [] : text.trim().split(/\s+/);
   const queens = words.map(Number);
   const n = game.parameters.n ?? Math.max(queens.length, 1);
-  if (queens.some((row) => !(row >= 1 && row <= n)) || queens.length > n) throw new Error("a queen off the board");
+  if (queens.some((row) => !(row >= 1 && row <= n)) || queens.length > n) throw new Error("a queen is off the board");
   return { queens, n };
 }
 
@@ -83,6 +83,6 @@ export function targets(actions, { queens, n }) {
 
 export function describe({ queens, n }) {
   const pairs = attacked(queens).length;
-  const said = pairs === 0 ? "none attack each other" : pairs === 1 ? "one pair attacks each other" : `${pairs} pairs attack each other`;
+  const said = pairs === 0 ? "no two attack each other" : pairs === 1 ? "one pair attacks each other" : `${pairs} pairs attack each other`;
   return `${queens.length} queens on a board of ${n} by ${n}, ${said}`;
 }

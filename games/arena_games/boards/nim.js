@@ -9,7 +9,7 @@ export const style = `
 export function parse(text) {
   const words = text.trim().split(" "), mover = words.pop();
   const heaps = words.map(Number);
-  if (heaps.some(Number.isNaN) || !"ab".includes(mover)) throw new Error("no heaps");
+  if (heaps.some(Number.isNaN) || !"ab".includes(mover)) throw new Error("expected heaps");
   return { heaps, mover };
 }
 

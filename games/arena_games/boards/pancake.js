@@ -11,7 +11,7 @@ export const style = `
 
 export function parse(text) {
   const sizes = text.trim().split(/\s+/).map(Number);
-  if (sizes.some(Number.isNaN)) throw new Error("no sizes");
+  if (sizes.some(Number.isNaN)) throw new Error("expected sizes");
   return sizes;
 }
 

@@ -15,7 +15,7 @@ export const style = `
 
 export function parse(text) {
   const faces = text.trim().split(/\s+/);
-  if (faces.length !== 6 || faces.some((face) => face.length !== 4)) throw new Error("no six faces");
+  if (faces.length !== 6 || faces.some((face) => face.length !== 4)) throw new Error("expected six faces");
   return Object.fromEntries([..."URFDLB"].map((name, number) => [name, faces[number]]));
 }
 

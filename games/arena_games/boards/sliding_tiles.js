@@ -18,7 +18,7 @@ export const style = `
 export function parse(text, game) {
   const tiles = text.replaceAll("/", " ").trim().split(/\s+/).map((word) => (word === "." ? 0 : Number(word)));
   const columns = game.parameters.columns ?? 3;
-  if (tiles.some(Number.isNaN) || tiles.length % columns) throw new Error("no whole rows of tiles");
+  if (tiles.some(Number.isNaN) || tiles.length % columns) throw new Error("expected complete rows of tiles");
   return { tiles, columns };
 }
 

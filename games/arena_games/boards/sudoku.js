@@ -17,7 +17,7 @@ export function parse(text, game) {
   const cells = [...text.trim()];
   const side = Math.round(Math.sqrt(cells.length));
   const box = game.parameters.box ?? Math.round(Math.sqrt(side));
-  if (side * side !== cells.length || box * box !== side) throw new Error("no grid of boxes");
+  if (side * side !== cells.length || box * box !== side) throw new Error("expected a grid of boxes");
   return { cells, side, box };
 }
 

@@ -10,7 +10,7 @@ export const style = `
 
 export function parse(text) {
   const tokens = text.trim().split(/\s+/).map(Number);
-  if (tokens.some(Number.isNaN)) throw new Error("no tokens");
+  if (tokens.some(Number.isNaN)) throw new Error("expected tokens");
   return tokens;
 }
 

@@ -22,7 +22,7 @@ export const style = `
 export function parse(text) {
   const [board, score, coming] = text.trim().split(" ");
   const rows = board.split("/").map((row) => row.split(",").map(Number));
-  if (rows.some((row) => row.length !== rows[0].length || row.some(Number.isNaN))) throw new Error("no rows of tiles");
+  if (rows.some((row) => row.length !== rows[0].length || row.some(Number.isNaN))) throw new Error("expected rows of tiles");
   return { rows, score: Number(score), coming: Number(coming ?? 0) };
 }
 

@@ -46,7 +46,7 @@ NEWCOMERS = Rate("registrations", 30, 0.02)
 
 def _check_author(name: str) -> str:
     if not is_author(name):
-        raise Refusal(422, f"{name[:60]!r} is not a valid name of an author", f"choose {AUTHOR}")
+        raise Refusal(422, f"{name[:60]!r} is not a valid author name", f"choose {AUTHOR}")
     return name
 
 
@@ -124,7 +124,7 @@ class TakenAnswer(BaseModel):
 
 
 class LostMatch(BaseModel):
-    """A match that an agent has lost because of its own fault."""
+    """A match that an agent has lost through its own fault."""
 
     match: str
     labels: list[str]
@@ -326,7 +326,7 @@ class LadderApi:
         return self._describe(self._own(request, key))
 
     async def log(self, request: Request, key: Key) -> LogAnswer:
-        """Return the last output of your submission, and the matches that it lost because of its own faults."""
+        """Return the last output of your submission, and the matches that it lost through its own faults."""
         one = self._own(request, key)
         hidden = self._host.hides
         lost = []
@@ -371,7 +371,7 @@ class LadderApi:
             raise Refusal(
                 409,
                 f"{one.name or one.file} is {one.status}",
-                "only agents that play, or that wait for their check, can be withdrawn",
+                "only agents that are playing or waiting for their check can be withdrawn",
             )
         self._host.runner.wake()
         return self._describe(self._ledger.submission(one.id))
@@ -484,7 +484,7 @@ async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
     plain = said.replace("\\", "/").rpartition("/")[2][-MAX_FILE_NAME:]
     shown = "".join(letter for letter in plain if letter.isprintable()) or "agent.py"
     if name is not None and (not isinstance(name, str) or not is_name(name)):
-        raise Refusal(422, f"{str(name)[:60]!r} is not a valid name of an agent", f"choose {NAME}")
+        raise Refusal(422, f"{str(name)[:60]!r} is not a valid agent name", f"choose {NAME}")
     return name or None, shown, content
 
 
@@ -515,7 +515,7 @@ MAX_LOST_MATCHES = 10
 
 
 def find_lost_matches(path: FilePath, label: str) -> list[dict[str, Any]]:
-    """Return the latest matches that an entry lost by its own faults, the newest match first; empty if it has not played."""
+    """Return the latest matches that an entry lost through its own faults, the newest match first; empty if it has not played."""
     with Store.open(path) as store, store.snapshot():
         runs = store.runs()
         boards = runs[-1].boards if runs else ()

@@ -79,7 +79,7 @@ class CodeFolder:
                 self._lay_out(one, self._files(one), folder)
             except OSError as error:
                 if error.errno in FULL_DISK_ERRORS:
-                    raise StoreFull(f"{self.path}: the disk is full; make room for the code of submissions") from error
+                    raise StoreFull(f"{self.path}: the disk is full; free some space for the code of submissions") from error
                 reason = error.strerror or type(error).__name__
                 raise BadSubmission(
                     f"its files cannot be unpacked: {reason}; give them shorter names, and each file a different name"

@@ -359,14 +359,14 @@ class ContestRunner:
             if faults >= FAULTS_IN_ROW:
                 self._suspend(
                     label,
-                    f"it lost {figures.amount(faults, 'match')} in a row by its own fault; the last time: {told}",
+                    f"it lost {figures.amount(faults, 'match')} in a row through its own fault; the last time: {told}",
                 )
                 continue
             recent = self._recent.setdefault(label, deque(maxlen=RECENT_MATCHES))
             recent.append(at_fault)
             if sum(recent) > MAX_RECENT_FAULTS:
                 often = f"{sum(recent)} of its last {len(recent)} matches"
-                self._suspend(label, f"it lost {often} by its own fault; the last time: {told}")
+                self._suspend(label, f"it lost {often} through its own fault; the last time: {told}")
 
     def _count_start(self, label: str, record: Record, seat: int) -> int:
         """Note how a submission answered at its start of a match. Return the number of starts that it has not answered since its

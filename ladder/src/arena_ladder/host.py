@@ -77,7 +77,7 @@ class LadderApp:
         """Return the application, not yet wrapped in its guard."""
         app = FastAPI(
             servers=[{"url": self._root or "/"}],
-            title="A ladder of arena",
+            title="An arena ladder",
             version=__version__,
             docs_url=None,  # documentation pages would load scripts from other sites
             redoc_url=None,
@@ -112,7 +112,7 @@ def refusal_of(error: Exception) -> Refusal:
     if isinstance(error, Busy):
         return Refusal(429, str(error), "try again in a moment")
     if isinstance(error, (ProcessFailed, ProcessEnded)):
-        return Refusal(503, str(error), "load the page again")
+        return Refusal(503, str(error), "reload the page")
     if isinstance(error, StoreError) and isinstance(error.__cause__, sqlite3.Error):
         message = "the store of the ladder cannot be used right now; nothing was stored"
         return Refusal(503, message, "try again in a minute, or contact the host of the ladder")
@@ -121,7 +121,7 @@ def refusal_of(error: Exception) -> Refusal:
     found = error_answers.refusal_of(error)
     if found.status == 500:
         say(f"error: {describe(error)}")
-        return Refusal(500, "an internal error of arena", "contact the host of the ladder; its output has the details")
+        return Refusal(500, "an internal arena error", "contact the host of the ladder; its output shows the details")
     if found.status == 405:
         return Refusal(405, "this address does not exist", "see /openapi.json")
     if isinstance(error, HTTPException) and found.status == 400:  # FastAPI raises this for a body that it cannot read

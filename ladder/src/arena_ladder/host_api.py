@@ -50,7 +50,7 @@ class NewMessage(BaseModel):
 
 
 class HostApi:
-    """The endpoints below /api/host. Every request needs the token of the host."""
+    """The endpoints below /api/host. Every request needs the host's token."""
 
     def __init__(self, host: "LadderHost", limits: RateLimits) -> None:
         self._host, self._ledger, self._limits = host, host.ledger, limits
@@ -71,7 +71,7 @@ class HostApi:
             app.add_api_route(path, endpoint, methods=[method], response_model=None, include_in_schema=False)
 
     def _admit(self, request: Request) -> None:
-        """Raise Refusal 401 if a request does not carry the token of the host."""
+        """Raise Refusal 401 if a request does not carry the host's token."""
         token = bearer_of(request, HOST)
         if not self._ledger.is_host(token):
             if self._ledger.find_author(token) is None:  # the token of an author does not count as a guess
@@ -123,7 +123,9 @@ class HostApi:
         self._admit(request)
         one = self._ledger.submission(key)
         if not self._ledger.withdraw(one.id, WHO, "withdrawn by the host of the ladder"):
-            raise Refusal(409, f"{key} is {one.status}", "only agents that play, or that wait for their check, can be withdrawn")
+            raise Refusal(
+                409, f"{key} is {one.status}", "only agents that are playing or waiting for their check can be withdrawn"
+            )
         self._host.runner.wake()
         return AsciiJson({"id": key, "status": "withdrawn"})
 

@@ -251,7 +251,7 @@ def judge(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding],
         raise NotPassed(f"{broken['game']}, {broken['check']}: {cut(found, 500)}", passed.findings)
     passed.name = brief.name or passed.agent or brief.plain.partition(".")[0].lower()
     if not is_name(passed.name):
-        raise NotPassed(f"{cut(repr(passed.name))} is not a valid name of an agent here; expected {NAME}; give one with --name")
+        raise NotPassed(f"{cut(repr(passed.name))} is not a valid agent name here; expected {NAME}; give one with --name")
     return passed
 
 

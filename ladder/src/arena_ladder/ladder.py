@@ -32,7 +32,7 @@ UNCLEAR_TIMES = (
     "start the ladder with ARENA_PLAIN=1, or write effort: nodes"
 )
 store_option = click.option(
-    "--store", type=click.Path(path_type=Path), metavar="S", help="The file of the store; default: results/SPEC.db."
+    "--store", type=click.Path(path_type=Path), metavar="S", help="The store file; default: results/SPEC.db."
 )
 
 
@@ -104,7 +104,7 @@ def _split_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
 @store_option
 @click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Number of worker processes; default: one per core.")
 @click.option(
-    "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
+    "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file or local:N."
 )
 @plugin_option
 def ladder(
@@ -189,7 +189,7 @@ def _players(workers: int | None, cluster: str | None) -> Iterator["int | Cluste
     "--seconds",
     type=click.FloatRange(0, min_open=True),
     metavar="S",
-    help="Seconds that a game takes; measured by default.",
+    help="Seconds per game; measured by default.",
 )
 @plugin_option
 def plan(
@@ -309,7 +309,7 @@ def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
             click.echo(f"{name} (banned)" if banned else name)
     for author in authors:
         if read.authors is None and not is_author(author):
-            raise ArenaError(f"{author!r} is not a valid name of an author; expected {AUTHOR}")
+            raise ArenaError(f"{author!r} is not a valid author name; expected {AUTHOR}")
         if read.authors is not None and author not in read.authors:
             raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line for this author, and restart the ladder")
     for author in authors:

@@ -974,7 +974,7 @@ def bind_store(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
         ledger.requeue()
     elif before is not None:
         found = f"expected one of {games}, found one of {before}"
-        raise StoreError(f"{store.path} is the store of another ladder: {found}; choose another store with --store")
+        raise StoreError(f"{store.path} is another ladder's store: {found}; choose another store with --store")
     elif store.runs():
         raise StoreError(f"{store.path} contains a tournament, not a ladder; choose another store with --store")
     else:

@@ -66,7 +66,7 @@ class MarkRow:
     games: int
     """The number of games against all baselines."""
     faults: int
-    """The number of games against baselines that the version lost by its own faults."""
+    """The number of games against baselines that the version lost through its own faults."""
     is_late: bool
     """True if the version that counts was handed in after the deadline."""
     points: float

@@ -77,7 +77,7 @@ def gradescope_results(row: MarkRow) -> dict[str, Any]:
     return {"score": row.points, "output": output, "visibility": "visible", "tests": tests}
 
 
-RESULTS = OutputKind("results.json", "a file of results for Gradescope", b'{\n  "score": ')
+RESULTS = OutputKind("results.json", "a results file for Gradescope", b'{\n  "score": ')
 """The file for an author."""
 
 

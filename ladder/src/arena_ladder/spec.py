@@ -32,7 +32,7 @@ SECRET = "secret"  # noqa: S105 - a word in specs, not a password
 """The value of `seed` for which a seed is drawn and kept secret."""
 SPEC_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 """The pattern for the name of a spec that is hosted together with others."""
-FOR_TWO = "a ladder is for games of two seats or for puzzles; all its games must be of the same kind"
+FOR_TWO = "a ladder is for two-player games or for puzzles; all its games must be of the same kind"
 NO_RATINGS = "a ladder for a puzzle has no ratings; remove this key"
 Effort = Literal["seconds", "nodes"]
 """The amount that decides between two solutions with the same cost."""
@@ -118,7 +118,8 @@ class MarkKeys(BaseModel):
     )
     counts: Literal["best", "last"] = Field("best", description="The active version of an author that counts.")
     size: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        None, description="The number of authors between whom the error is divided; default: the number of authors in the file."
+        None,
+        description="The number of authors among whom the error probability is divided; default: the number in the file.",
     )
 
 
@@ -154,7 +155,7 @@ class RequestKeys(BaseModel):
 
     per_second: Annotated[FiniteFloat, Field(gt=0, le=100_000)] = Field(
         100.0,
-        description="Maximum requests per second of each address and each author. Static files of the pages do not count.",
+        description="Maximum requests per second for each address and each author. Static files of the pages do not count.",
     )
     burst: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         3000,
@@ -379,7 +380,7 @@ def _check_solvers(spec: Spec, document: Document) -> bool:
     if not isinstance(values.get("positions", {}), dict):
         expected = "{start: 20, more: 20, every: day, most: 200}"
         own = "to use your own positions, add `file: FILE` there"
-        faults.add(("positions",), f"the positions of a puzzle stay hidden; expected numbers such as {expected}; {own}")
+        faults.add(("positions",), f"the positions of a puzzle stay hidden; expected settings such as {expected}; {own}")
     if "seed" in values and values["seed"] != SECRET:
         faults.add(("seed",), "the hidden positions are derived from the seed, so it must stay unknown; remove this key")
     if "anchor" in values:
@@ -405,7 +406,7 @@ def _read_marks(document: Document, faults: Faults) -> MarkKeys | None:
     names = [name for name in given if name not in MarkKeys.model_fields]
     for name in names:
         if not isinstance(name, str) or not is_name(name):
-            faults.add((MARKS, str(name)), f"not a valid name of a mark; expected {NAME}", key=True)
+            faults.add((MARKS, str(name)), f"not a valid mark name; expected {NAME}", key=True)
     if not names:
         faults.add((MARKS,), "expected at least one baseline, such as {pass: greedy}")
     options = {name: value for name, value in given.items() if name in MarkKeys.model_fields}
@@ -498,7 +499,7 @@ def _read_authors(document: Document, submissions: SubmissionKeys, faults: Fault
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     for name in names:
         if not is_author(name):
-            faults.add(("submissions", "authors"), f"{path}: {name!r} is not a valid name of an author; expected {AUTHOR}")
+            faults.add(("submissions", "authors"), f"{path}: {name!r} is not a valid author name; expected {AUTHOR}")
     if not names:
         faults.add(("submissions", "authors"), f"{path} contains no names; write one name per line, or use open")
     return tuple([Person(name) for name in dict.fromkeys(names)])

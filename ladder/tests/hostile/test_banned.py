@@ -47,7 +47,7 @@ def test_a_file_that_arrives_after_the_admin_has_acted_is_not_stored(ledger: Led
 
 
 def test_a_submission_of_a_banned_author_neither_begins_its_check_nor_passes_nor_plays(ledger: Ledger) -> None:
-    """As if it had come between the ban and the end of the list of what is withdrawn."""
+    """The request arrives between the ban and the end of the list of withdrawn agents."""
     (_, eve), (_, bob) = ledger.people()
     keys = {author: submit(ledger, author).id for author in (eve, bob)}
 

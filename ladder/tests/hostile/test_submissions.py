@@ -71,7 +71,7 @@ def check(tmp_path: Path, bubblewrap: str) -> Examine:
 
 
 def zipped(names: Iterable[str], mark: Path, main: bytes = GOOD) -> dict[str, bytes]:
-    """The files of a zip; those of the names leave a mark outside of any sandbox if they are loaded there."""
+    """The files of a zip; those of the names leave a mark outside any sandbox if they are loaded there."""
     evil = f"open({str(mark)!r}, 'w').write('x')\nraise RuntimeError('loaded')\n".encode()
     return {"agent.py": main, **LOADERS, **dict.fromkeys(names, evil)}
 

@@ -206,7 +206,7 @@ def test_an_invalid_chat_completion_voids_the_match(monkeypatch: pytest.MonkeyPa
     with serving(lambda _: Reply(body=json.dumps({"choices": []}))) as stub:
         records = play_model(stub)
     assert {(record.termination, record.seat) for record in records} == {("void", None)}
-    assert all("does not have the form of a chat completion" in (record.message or "") for record in records)
+    assert all("is not a chat completion" in (record.message or "") for record in records)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_costs_of_a_void_match_count_after_a_replay_and_a_merge(tmp_path: Path) 
         ({"own": {"max_cost": 3}}, "write it at the top level of the spec"),
         ({"agents": ["random", "greedy"]}, "max_cost: no agent of the spec has a cost"),
         ({"own": {"headers": {"X-Api-Key": "sk-1"}}}, "X-Api-Key may contain a secret"),
-        ({"own": {"headers": {"Host": "x"}}}, "expected the name of a different header"),
+        ({"own": {"headers": {"Host": "x"}}}, "expected the name of a header"),
         ({"own": {"headers": {"X-A": "a\nb"}}}, "printable ASCII"),
         ({"own": {"extra_body": {"messages": []}}}, "messages is set by arena"),
         ({"own": {"extra_body": {"generationConfig": {"candidateCount": 4}}}}, "candidateCount is set by arena"),

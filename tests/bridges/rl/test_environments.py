@@ -279,7 +279,7 @@ class Plain(TicTacToe):
         ({"name": "tic-tac-toe", "rows": "x"}, {}, "tic-tac-toe: rows: expected an integer, got 'x'"),
         ({"rows": 4}, {}, "expected a game, its name, or a mapping with its name and parameters, got {'rows': 4}"),
         (3, {}, "expected a game, its name, or a mapping with its name and parameters, got 3"),
-        ("othello", {"moves": -1}, "moves: expected a whole number from 1, got -1"),
+        ("othello", {"moves": -1}, "moves: expected a whole number of at least 1, got -1"),
     ],
 )
 def test_invalid_games_and_limits_are_refused(game: Any, options: Any, message: str, environments: Any) -> None:

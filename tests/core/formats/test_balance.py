@@ -105,8 +105,8 @@ def count_games(path: Path) -> tuple[int, dict[str, int]]:
 
 
 def test_a_store_in_the_old_order_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has the 14 matches of the first agent and no other. Interrupted again, each match counts once; in the end, all are those
-    of a run that was never interrupted, with the same ids and in the same order.
+    """The first part has only the 14 matches of the first agent. After another interruption, each match counts once. In the
+    end, all are those of a run that was never interrupted, with the same ids and in the same order.
     """
     path, whole = tmp_path / "old.db", tmp_path / "new.db"
     with monkeypatch.context() as before:

@@ -240,7 +240,7 @@ def test_adjudicated_matches_are_counted_and_replayed(cup: Cup, tmp_path: Path, 
         ({"game": "sliding-tiles", "agents": ["a-star"]}, "adjudicate: sliding-tiles is a puzzle, so its matches cannot be"),
         (
             {"game": "trio", "agents": ["random", "teller", {"agent": "random", "label": "c"}]},
-            "trio is not a zero-sum game of two",
+            "trio is not a two-player zero-sum game",
         ),
         ({"game": None, "games": ["sliding-tiles", "n-queens"], "agents": ["random"]}, "none of the games can be adjudicated"),
         ({"adjudicate": {}}, "adjudicate: expected draw or resign, as in"),

@@ -32,7 +32,7 @@ def raises(error: type[BaseException], *arguments: Any) -> Any:
 
 
 class Liar:
-    """Says that it equals everything."""
+    """Claims to equal everything."""
 
     def __eq__(self, other: object) -> bool:
         return True

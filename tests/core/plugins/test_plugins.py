@@ -445,8 +445,8 @@ def test_unreadable_type_hints_are_a_fault_when_an_option_is_set(plugin: Plugin)
     [
         ("def __init__(self, *, depth: int): ...", {}, r"agents\[0\]: depth is missing"),
         ("def __init__(self, *, depth: int = 1): raise ValueError('depth is odd')", {}, r"agents\[0\]: depth is odd"),
-        ("def __init__(self, *, depth: int = 1): 1 / 0", {}, r"agents\[0\]: cannot be made: ZeroDivisionError.*mine\.py:\d+"),
-        ("def __init__(self, *, depth: int = 1): raise SystemExit", {}, r"agents\[0\]: cannot be made: SystemExit"),
+        ("def __init__(self, *, depth: int = 1): 1 / 0", {}, r"agents\[0\]: cannot be created: ZeroDivisionError.*mine\.py:\d+"),
+        ("def __init__(self, *, depth: int = 1): raise SystemExit", {}, r"agents\[0\]: cannot be created: SystemExit"),
         ("def __init__(self, *, mode: str = 'a'): ...", {"mode": 3}, r"agents\[0\]\.mode: expected text, got 3"),
         ("def __init__(self, *, on: bool = True): ...", {"on": "yes"}, r"agents\[0\]\.on: expected true or false, got 'yes'"),
         ("def __init__(self, *, on: bool = True): ...", {"on": 1}, r"agents\[0\]\.on: expected true or false, got 1"),

@@ -136,7 +136,8 @@ def test_without_a_valid_claim_no_optimum_is_known(plugin: Path, tmp_path: Path)
 
 
 REFUTED = (
-    "sure claims that its solutions are optimal. This is false: in round 2, its solution costs 3, and that of best-first 1. "
+    "sure claims that its solutions are optimal. This is false: "
+    "in round 2, its solution costs 3, but best-first found one for 1. "
     "No optimum is taken from sure."
 )
 

@@ -193,7 +193,7 @@ def test_wrong_columns_are_refused(tmp_path: Path, column: str, words: str) -> N
 
 
 def test_the_matches_of_a_run_can_be_read_again() -> None:
-    """Void matches and matches outside of the schedule are left out."""
+    """Void matches and matches outside the schedule are left out."""
     played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 2})
     matches: list[tuple[Record, Scheduled | None]] = [(one.record, Scheduled(*one[:3])) for one in played.played]
     record, place = matches[0]

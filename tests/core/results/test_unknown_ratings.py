@@ -33,7 +33,7 @@ def shown(board: Leaderboard) -> dict[str, tuple[str, str]]:
 
 
 def wide(row: dict[str, Any]) -> bool:
-    """Whether an interval reaches more than 300 to either side, or to no end."""
+    """Return whether an interval extends more than 300 to either side, or has no bound."""
     low, high = row["rating_low"], row["rating_high"]
     return low is None or high is None or high - low > 600
 

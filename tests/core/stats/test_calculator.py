@@ -71,7 +71,7 @@ def test_intervals_of_means_have_the_nominal_coverage() -> None:
 def test_wrong_counts_are_refused(counts: tuple[int, ...]) -> None:
     with pytest.raises(ArenaError, match="expected"):
         EloEstimate.of_pairs(counts)
-    with pytest.raises(ArenaError, match="none negative"):
+    with pytest.raises(ArenaError, match="non-negative"):
         EloEstimate.of_games(-1, 0, 5)
 
 

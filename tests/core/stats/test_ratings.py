@@ -23,7 +23,7 @@ POINTS = (0, 0.5, 1, 1.5, 2)
 
 
 def play(rounds: Iterable[Mapping[tuple[Any, Any], float]]) -> GameResults[Any]:
-    """Return the results of rounds, each with the points of the first of every two in two games."""
+    """Return the results of rounds. Each round has the points of the first agent of each pair in its two games."""
     games: GameResults[Any] = GameResults()
     for number, results in enumerate(rounds):
         for (one, two), points in results.items():

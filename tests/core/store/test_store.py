@@ -238,7 +238,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     torn.write_bytes(content)
     cases = [
         (text, "not a database"),
-        (other, "database of another program"),
+        (other, "another program's database"),
         (newer, "store version 99, here 3"),
         (
             older,
@@ -290,7 +290,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
 def test_a_disk_that_is_full_before_the_run_is_reported(small: Path) -> None:
     with suppress(OSError):
         (small / "rest").write_bytes(bytes(10**6))
-    with pytest.raises(StoreFull, match=r"a\.db cannot be locked: No space left on device .*make room"):
+    with pytest.raises(StoreFull, match=r"a\.db cannot be locked: No space left on device .*free some space"):
         arena.run(SPEC, store=small / "a.db")
     assert [file.name for file in small.iterdir()] == ["rest"]
     (small / "rest").unlink()
@@ -462,7 +462,7 @@ def test_a_store_names_the_software_of_its_runs(tmp_path: Path, monkeypatch: pyt
 
 
 def _make_repository(folder: Path) -> str:
-    """Make a repository with a commit; return the hash of that."""
+    """Make a repository with a commit; return the hash of the commit."""
     words = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     folder.mkdir()
     subprocess.run([*words, "init", "-q"], check=True)
@@ -520,7 +520,7 @@ def test_match_ids_may_be_abbreviated(tmp_path: Path) -> None:
         assert store.record(ids[0].id)[0] == store.record(ids[0].id[:12])[0]
         with pytest.raises(StoreError, match="several matches"):
             store.record(_shared([record.id for record in ids]))
-        with pytest.raises(StoreError, match="expected the id of a match"):
+        with pytest.raises(StoreError, match="expected a match id"):
             store.record("xyz")
         with pytest.raises(StoreError, match="holds no match"):
             store.record("f" * 32)

@@ -104,7 +104,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def played(first: Path, tmp_path: Path) -> Path:
-    """A copy of that folder."""
+    """A copy of the folder."""
     return copytree(first, tmp_path, dirs_exist_ok=True)
 
 

@@ -66,7 +66,7 @@ def write(folder: Path, name: str, index: int) -> None:
 
 
 def rows(store: Path) -> dict[str, tuple[tuple[str, ...], str, str]]:
-    """Of every record its labels, its actions and all of the clock, by its id."""
+    """Return the labels, the actions and all times of each record, by its id."""
     whole = (
         "SELECT hex(r.id), d.labels, d.actions, d.decisions || ' ' || r.number FROM record r JOIN detail d ON d.record = r.number"
     )

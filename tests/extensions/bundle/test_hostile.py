@@ -230,7 +230,7 @@ def test_a_dropped_match_is_caught_even_if_the_boards_fit(
 
     code, verdict = verdict_on(attacked(change), capsys)
     assert code == 1
-    assert "has 29 of the 30 matches of its schedule, although the run has ended" in verdict["contradictions"][0]
+    assert "has 29 of the 30 matches in its schedule, although the run has ended" in verdict["contradictions"][0]
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
     assert "the manifest is signed by own@signers" in shown[1]["shown"]
     code, verdict = verdict_on(out, capsys, "--signers", tmp_path / "other.signers")
     assert code == 1
-    assert "the signature is not by one of the signers" in verdict["contradictions"][0]
+    assert "the signature was not made by any of the signers" in verdict["contradictions"][0]
     files = read(out)
     unsigned = {name: data for name, data in files.items() if name != SIGNATURE}
     code, verdict = verdict_on(write(tmp_path / "unsigned.arena", unsigned), capsys, "--signers", tmp_path / "own.signers")
@@ -313,7 +313,7 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
     rehash(files)
     code, verdict = verdict_on(write(tmp_path / "x.arena", files), capsys, "--signers", tmp_path / "own.signers")
     assert code == 1
-    assert "the signature is not by one of the signers" in verdict["contradictions"][0]
+    assert "the signature was not made by any of the signers" in verdict["contradictions"][0]
 
 
 @pytest.mark.process
@@ -433,7 +433,7 @@ def test_a_repeated_key_in_json_is_refused(attacked: Callable[..., Path], capsys
 
     code, found = verdict_on(attacked(change), capsys)
     assert code == 2
-    assert "'rounds' occurs twice in an object" in found["message"]
+    assert "'rounds' occurs twice in the same object" in found["message"]
 
 
 def test_bytes_without_a_hash_are_refused(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -446,7 +446,7 @@ def test_bytes_without_a_hash_are_refused(packed: Path, tmp_path: Path, capsys: 
         place.write_bytes(content)
         code, found = verdict_on(place, capsys)
         assert code == 2, found
-        assert "do not belong to any of its files" in found["message"]
+        assert "has stray bytes before" in found["message"]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def patch_host(files: dict[str, bytes], code: str) -> None:
 
 
 def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """The verifier computes the hash from the text, outside of the process that runs the plugin."""
+    """The verifier computes the hash from the text, outside the process that runs the plugin."""
 
     def change(files: dict[str, bytes]) -> None:
         before = files["run.json"]
@@ -75,7 +75,7 @@ def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], caps
 
     code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
     assert code == 3
-    assert verdict["not_shown"] == ["tournament/last.py does not have the hash of the code that played the matches, 0/last.py"]
+    assert verdict["not_shown"] == ["tournament/last.py is not the code that played the matches, 0/last.py: its hash differs"]
 
 
 def test_a_plugin_cannot_fake_replays_and_rules(

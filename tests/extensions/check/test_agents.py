@@ -333,7 +333,7 @@ class Swallowing(Win):
 
 
 class Stumbling(Win):
-    """Goes on without the states that it did not get."""
+    """Continues without the states that it did not get."""
 
     def choose(self, game: Game, state: Any, search: Search) -> Any:
         seat, legal = game.to_move(state), game.actions(state)
@@ -407,7 +407,7 @@ class SwallowingSolver(Breadth):
 
 
 class Babbling(First):
-    """Hands in a final state that is none."""
+    """Returns text that is no state as the final state."""
 
     def solve(self, game: Game, state: Any, search: Search) -> Any:
         return Answer("twelve")

@@ -117,7 +117,7 @@ def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str
     compiled = ["  ok      compiled rules", "  ok      64 bits", "  -       compiled code", "  -       compiled searches"]
     expected = [f"  ok      {check.replace('_', ' ')}" for check in checks.split() if check != "*"]
     notes = [line for line in lines if line.startswith("  note")]
-    defaults = "  note    tic-tac-toe was made with rows=3,columns=3,in_a_row=3; --set KEY=VALUE sets other parameters"
+    defaults = "  note    tic-tac-toe was created with rows=3,columns=3,in_a_row=3; --set KEY=VALUE sets other parameters"
     assert notes == [defaults] * (name == "tic-tac-toe")
     assert [line.partition(":")[0] for line in lines if line not in notes] == expected + compiled * ("*" in checks)
 
@@ -126,7 +126,7 @@ def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str
 def test_a_game_is_checked_with_the_parameters_that_are_set(inside: Inside) -> None:
     done = inside("check", "nim", "--set", "heaps=[1, 2]", "--matches", "2")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^  note    nim was made with heaps=\[1, 2\][^;]*$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^  note    nim was created with heaps=\[1, 2\][^;]*$", done.stdout, re.MULTILINE), done.stdout
     wrong = inside("check", "tic-tac-toe", "--set", "row=4")
     assert (wrong.returncode, wrong.stderr) == (2, "tic-tac-toe: row: unknown key; did you mean 'rows'?\n")
 

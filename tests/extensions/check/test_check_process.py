@@ -103,7 +103,7 @@ def test_a_plugin_that_ends_the_process_while_it_is_loaded_is_reported(tmp_path:
     (tmp_path / "gone.py").write_text("import os\nos._exit(5)\n")
     done = arena_in(tmp_path)("check", "gone.py")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "its process ended with code 5 outside of any check" in done.stderr
+    assert "its process ended with code 5 outside any check" in done.stderr
 
 
 HASHED = """
@@ -230,7 +230,7 @@ def arena_agents():
 
 @pytest.mark.process
 def test_the_last_line_counts_failures_over_all_processes(tmp_path: Path) -> None:
-    """The agent `two` ends the first process, and a second one checks the others. JSON has a line for each agent and no other."""
+    """The agent `two` ends the first process, and a second one checks the others. The JSON has one line for each agent."""
     (tmp_path / "mine.py").write_text(SEVERAL)
     words = ["check", "mine.py", "--matches", "2", "--game", "tic-tac-toe"]
     done = arena_in(tmp_path)(*words)
@@ -250,7 +250,7 @@ class Wide(TicTacToe):
 
 
 class Generated(Wide):
-    """The same, one after the other."""
+    """The same actions, generated one by one."""
 
     def actions(self, state: Any) -> Any:
         return (number for number in range(10**9))

@@ -29,7 +29,7 @@ def arena_agents():
 
 
 def until(log: Path, words: str, times: int = 1) -> str:
-    """Wait until some words have been printed this many times, and return all output."""
+    """Wait until the words have been printed this many times, and return all output."""
     return eventually(lambda: (text := log.read_text()).count(words) >= times and text, log.read_text) or ""
 
 

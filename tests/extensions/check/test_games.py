@@ -117,7 +117,7 @@ class Heap:
 
 
 class WordlessPile(PlainPile):
-    """The same with states that have no notation."""
+    """The same game, with states that have no notation."""
 
     name = "wordless-pile"
 
@@ -882,7 +882,7 @@ class CrossesOnItsOwn(OpenCorridor):
 
 
 class CrossesDifferentBadly(OpenCorridor):
-    """Goes wrong only where the parents differ."""
+    """Fails only if the parents differ."""
 
     def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
         return a if a == b else [a, b]
@@ -1071,7 +1071,7 @@ PUZZLES: list[tuple[type[Game], str]] = [
     (Drifting, "a new view of the same state must have the same cost"),
     (Hasty, "delta must not change the view"),
     (Moving, "delta must not change the view"),
-    (Displaced, "a new view from local must be in the state from which it was made"),
+    (Displaced, "a new view from local must start in the state that local was given"),
     (Costless, "cost of a local view must be a number"),
     (Poor, "a local view must have cost, propose, delta, apply, state"),
     (Vague, "delta must be a number"),
@@ -1245,7 +1245,7 @@ def test_a_check_restores_the_global_random_generator(game: type[Game]) -> None:
 
 
 class Dry(Nim):
-    """Says that play goes on where nothing can be done."""
+    """Says that play continues although no action is possible."""
 
     def initial(self, rng: random.Random) -> Any:
         return (12, 0)

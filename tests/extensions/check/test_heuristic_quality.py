@@ -266,7 +266,10 @@ def test_a_large_puzzle_is_measured_near_its_goal() -> None:
     arguments = ("manhattan", "--on", "sliding-tiles", "--set", "shuffle=20", "--states")
     text = called(*arguments, "500").output
     assert text.startswith("sliding-tiles: the 500 states nearest to the goal, at distances up to 10\n")
-    assert "\nThe distances assume that actions can be undone and that there is no other goal, as at all these states. " in text
+    assert (
+        "\nThe distances assume that actions can be undone and that there is no other goal, which holds at all these states. "
+        in text
+    )
     assert "manhattan is admissible and consistent at these 500 states." in text
     assert "The nodes of IDA* with manhattan are not predicted: the formula needs all states" in text
     document = json.loads(called(*arguments, "500", "--format", "json").output)

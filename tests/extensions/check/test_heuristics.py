@@ -271,7 +271,7 @@ class CannotBeMade:
 
 @heuristic("counting", game="corridor")
 class Counting:
-    """Says more each time."""
+    """Returns a larger value each time."""
 
     def __init__(self, game: Game) -> None:
         self.game = game

@@ -107,7 +107,7 @@ def test_a_correct_program_passes_all_checks(words: Words) -> None:
         ("newer", "hello", "hello: protocol: expected 2, got 3; `arena docs protocol` describes it"),
         ("older", "hello", "hello: protocol: expected 2, got 1; `arena docs protocol` describes it"),
         ("idle", "hello", "hello: can: expected choose, solve or both"),
-        ("lingers", "quits", "it goes on"),
+        ("lingers", "quits", "it continues"),
     ],
 )
 def test_faults_of_a_program_at_its_start_and_end(fault: str, name: str, got: str, words: Words) -> None:

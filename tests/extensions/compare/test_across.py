@@ -230,7 +230,7 @@ def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:
 
 
 def test_tables_for_latex_are_valid(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
-    """They use booktabs, and special characters outside of tables are escaped."""
+    """They use booktabs, and special characters outside tables are escaped."""
     file = tmp_path / "across.tex"
     assert called(played[0], "--across", "-o", str(file)).return_value == 0
     text = file.read_text()

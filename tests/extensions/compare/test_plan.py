@@ -141,7 +141,7 @@ SPEC: dict[str, Any] = {
 
 
 def test_the_command_counts_close_games(tmp_path: Path) -> None:
-    """Of a store, only games between the two equal entries count. Greedy wins nearly all of its games."""
+    """In a store, only games between the two equal entries count. Greedy wins nearly all of its games."""
     (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
     arena.run(SPEC, store=tmp_path / "cup.db")
     compared = CliRunner().invoke(cli, ["compare", str(tmp_path / "cup.db"), "random", "twin", "--format", "json"]).output

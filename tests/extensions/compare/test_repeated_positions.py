@@ -40,7 +40,7 @@ def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
     assert (pair["low"], pair["high"], pair["test"], pair["p_value"]) == (None, None, "", 1.0)
     text = call("compare", store)
     assert text.startswith("n-queens: dfs and idd on one position (30 rounds, which repeat each other)\n")
-    why = "dfs and idd cannot be told apart, because their 30 rounds only repeat one attempt of each at one position"
+    why = "dfs and idd cannot be told apart, because their 30 rounds only repeat a single attempt by each at one position"
     assert f"{why}: only dfs solved it.\n" in text
     for measure in ("solved", "many"):
         (means,) = json.loads(call("compare", store, "--by", measure, "--format", "json"))[0]["pairs"]
@@ -55,7 +55,11 @@ def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
     ("rounds", "limit", "text"),
     [
         (1, 1000, "because each has one attempt at one position: both solved it (nodes 113 and 124)."),
-        (3, 1000, "because their 3 rounds only repeat one attempt of each at one position: both solved it (nodes 113 and 124)."),
+        (
+            3,
+            1000,
+            "because their 3 rounds only repeat a single attempt by each at one position: both solved it (nodes 113 and 124).",
+        ),
         (1, 120, "because each has one attempt at one position: only dfs solved it."),
         (1, 50, "because each has one attempt at one position: neither solved it."),
     ],

@@ -261,7 +261,7 @@ if "arena_isolation.compile_host" in sys.orig_argv:
         ("process", "while True: pass", "compiling took over 2 s"),
         ("sandbox", "while True: pass", "compiling took over 2 s"),
         ("sandbox", "import os; os.kill(os.getpid(), 9)", "compiling failed: its process was killed by SIGKILL"),
-        ("sandbox", "bytearray(1 << 40)", "compiling failed: cannot be made: "),
+        ("sandbox", "bytearray(1 << 40)", "compiling failed: cannot be created: "),
         ("sandbox", "import os; os.write(3, b'nothing\\n'), os.write(4, b'nothing\\n')", "compiling failed: "),
     ],
     ids=["process hangs", "hangs", "is killed", "takes memory", "lies"],

@@ -125,7 +125,7 @@ def test_masks_of_candidates_agree_with_the_grid(box: int) -> None:
 @pytest.mark.parametrize("agent", [DepthFirst(), BreadthFirst(), IterativeDeepening()], ids=named)
 @pytest.mark.parametrize("game", [Sudoku(), NQueens(), SlidingTiles(rows=2)], ids=lambda game: game.name)
 def test_the_whole_record_is_the_same(same: Callable[..., arena.Record], game: Puzzle, agent: Any) -> None:
-    """The record of the referee is compared, also if the budget ends the search."""
+    """The record of the referee is compared, even if the budget ends the search."""
     for nodes in (40, 20_000):
         same(game, agent, limits={"nodes": nodes, "moves": 5_000})
 

@@ -184,7 +184,7 @@ def test_the_sentence_names_ties(played: PastContest, sentence: str, verdict: st
     [("kuhn-poker", True), ("prisoners-dilemma", True), ("tic-tac-toe", False), ("pig", False), ("leduc-poker", True)],
 )
 def test_a_duel_says_whether_returns_differ_in_size(game: str, sized: bool, tmp_path: Path) -> None:
-    """Of zero-sum games, only in poker a win may be larger than another. A contest says the same as a duel."""
+    """Among the zero-sum games, only poker has wins of different sizes. A contest says the same as a duel."""
     agents = ["random", {"agent": "random", "label": "other"}]
     spec = arena.run({"game": game, "rounds": 10, "agents": agents}, store=tmp_path / "cup.db").spec
     told = describe_sizes(spec.boards[0].game, tmp_path / "cup.db")

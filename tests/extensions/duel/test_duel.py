@@ -463,7 +463,7 @@ def test_an_exception_of_the_game_does_not_stop_the_choice_of_plies() -> None:
 
 
 def test_the_next_opponent_is_the_last_version_that_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This holds among four versions, and also if --against has named another version since."""
+    """This holds among four versions, even if --against has named another version since."""
     versions = [KeptVersion(number, f"code {number}", tmp_path, "edge.py", "") for number in range(1, 6)]
 
     def play(*pairs: tuple[int, int]) -> list[SimpleNamespace]:

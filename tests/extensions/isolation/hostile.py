@@ -54,7 +54,7 @@ class Sleeps(Hostile):
 
 
 class Swallows(Hostile):
-    """Goes on searching whatever is raised."""
+    """Continues to search whatever is raised."""
 
     name = "swallows"
 

@@ -61,7 +61,7 @@ def test_a_zip_bomb_with_another_compression_is_not_unpacked(compression: int) -
     bomb = packed({"agent.py": bytes(16 << 20)}, compression)
     tracemalloc.start()
     try:
-        with pytest.raises(BadArchive, match="is not packed by deflate; pack it again"):
+        with pytest.raises(BadArchive, match="is not compressed with deflate; pack it again"):
             unpack(bomb, MOST)
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
     finally:

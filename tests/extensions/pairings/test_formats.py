@@ -60,7 +60,7 @@ def test_a_swiss_tournament_does_not_depend_on_the_order_of_agents() -> None:
     ids=["swiss", "knockout", "head-to-head"],
 )
 def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any, share: float, workers: int) -> None:
-    """A tournament that is stopped and continued plays the same matches as one without a break, also if two workers continue
+    """A tournament that is stopped and continued plays the same matches as one without a break, even if two workers continue
     it.
     """
     agents = ["random", "greedy"] if isinstance(format_, dict) else FIELD
@@ -253,7 +253,7 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
     ("more", "words"),
     [
         ({"format": "swiss", "rounds": 9}, "expected at most 5 rounds for 5 agents that meet only once, got 9"),
-        ({"format": "head-to-head"}, "expected two agents at a game for two, got 5"),
+        ({"format": "head-to-head"}, "expected two agents in a two-player game, got 5"),
         ({"format": "swiss", "challengers": 2}, "challengers: the format swiss has no challengers"),
         ({"agents": FIELD[:2], "format": "head-to-head", "test": {"sprt": {"elo0": 5, "elo1": 5}}}, "expected elo0 below elo1"),
         (

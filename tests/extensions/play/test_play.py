@@ -143,8 +143,8 @@ def test_undo_goes_back_to_the_last_decision_of_the_person(terminal: Open, agent
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.process)])
 def test_an_agent_created_again_continues_from_the_position(here: Run, agents: str, isolation: str) -> None:
-    """After an undo a new counter continues. Its next move is its first, so it chooses the first free cell. The agent may run
-    in this process or in another one.
+    """After an undo, a new `counter` agent plays on. Its next move is its first, so it chooses the first free cell. The agent may
+    run in this process or in another one.
     """
     word = f"counter:isolation={isolation}"
     done = here("play", "tic-tac-toe", "human", word, "--plugin", agents, typed="5\n9\nundo\n2\n3\n")

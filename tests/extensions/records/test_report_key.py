@@ -123,7 +123,9 @@ def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
         assert agrees([row["length"], row["length_low"], row["length_high"]], length)
         assert row["wins"] == (frame.winner == row["agent"]).sum()
     left_out = len(whole) - len(frame)
-    remark = f"report.where (moves >= 6) leaves out {left_out} of {len(whole)} games. Whether a game counts depends on its course"
+    remark = (
+        f"report.where (moves >= 6) leaves out {left_out} of {len(whole)} games. Whether a game counts depends on how it went"
+    )
     assert any(line.startswith(remark) for line in board.remarks)
 
 

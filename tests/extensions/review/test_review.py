@@ -178,7 +178,7 @@ def test_the_positions_of_a_planted_error_become_a_test(cup: Path, review: Revie
 @pytest.mark.process
 @pytest.mark.parametrize("words", [["check", "random"], ["try", "planted.py"]])
 def test_an_unreadable_file_of_positions_is_reported_once(cup: Path, words: list[str]) -> None:
-    """It is read before the process starts that checks the plugin."""
+    """The file is read before the process that checks the plugin starts."""
     (cup / "broken.yaml").write_text("game: [")
     (cup / "bytes.yaml").write_bytes(b"\xff")
     for name, reason in {"missing": "cannot be read: No such file", "broken": "not YAML", "bytes": "it is not UTF-8"}.items():

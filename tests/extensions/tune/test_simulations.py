@@ -170,7 +170,7 @@ def test_the_best_of_a_few_options_is_found() -> None:
 
 
 def test_equal_results_lead_to_the_same_trials() -> None:
-    """A search repeats exactly the same trials, so a store can answer them after a break."""
+    """A search repeats exactly the same trials, so after an interruption their results come from the store."""
     asked: list[list[tuple[str, int]]] = [[], []]
     for log in asked:
         drawn = Drawn(lambda options: 100.0 * options["a"], np.random.default_rng(5))

@@ -123,7 +123,7 @@ class Served:
 
 
 class Pages:
-    """The pages of a store or a folder in this process, without a server. Nothing runs that needs another process."""
+    """The pages of a store or a folder in this process, without a server. Code that needs another process does not run."""
 
     port = 8000
 

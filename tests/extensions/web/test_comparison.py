@@ -66,7 +66,7 @@ def test_an_invalid_comparison_is_refused(server: Any) -> None:
 
 
 def test_the_leaderboard_links_to_comparisons(browser: Any, server: Any, visiting: Any) -> None:
-    """There is a link beside the one to the matches, and a form for two agents. The second list leaves out the first agent."""
+    """The page links to the comparison and has a form for two agents. The second list leaves out the first agent."""
     made = visiting(browser, server.address, 390)
     page = made.go("/t/cup")
     page.wait_for_selector(".leaderboard")

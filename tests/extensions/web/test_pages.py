@@ -155,7 +155,7 @@ def test_two_agents_solve_side_by_side(visit: Any) -> None:
     for panel in page.locator(".panel").all():
         panel.locator(".move").last.click()
         label = panel.locator("svg.board").get_attribute("aria-label")
-        assert label == "n queens: 8 queens on a board of 8 by 8, none attack each other"
+        assert label == "n queens: 8 queens on a board of 8 by 8, no two attack each other"
     visit.check(WIDE)
 
 

@@ -66,7 +66,7 @@ def test_boards_are_visible_without_scrolling(phone: Any) -> None:
 
 
 def test_the_cross_table_leads_to_games_and_their_neighbours(phone: Any) -> None:
-    """A cell leads to the games of two agents. The links to older games, to swapped seats and back keep this selection."""
+    """A cell links to the games of two agents. The links to older games, to swapped seats and back keep this selection."""
     page = phone.go("/t/cup")
     page.wait_for_selector(".cross")
     row = page.locator(".cross").first.locator("tbody tr").filter(has=page.get_by_role("rowheader", name="lookahead"))
@@ -106,7 +106,7 @@ def test_the_cross_table_leads_to_games_and_their_neighbours(phone: Any) -> None
     assert page.get_by_label("Result").input_value() == "win"
 
 
-def test_the_page_of_an_agent_leads_to_its_games(phone: Any) -> None:
+def test_the_page_of_an_agent_links_to_its_games(phone: Any) -> None:
     """The leaderboard links to the page, which shows facts about the agent."""
     page = phone.go("/t/cup")
     page.wait_for_selector(".leaderboard")

@@ -23,7 +23,7 @@ const wanted = h("section", { class: "card gap", "aria-label": "submissions", hi
   summary, table, h("div", { class: "gap-small" }, downloads), pairs);
 let rows = [], told = "", waiting = null;
 
-main.append(head("Host", "All submissions with their authors, code and logs. This page needs the token of the host."), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look, hostToken)), wanted, detail);
+main.append(head("Host", "All submissions with their authors, code and logs. This page needs the host's token."), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look, hostToken)), wanted, detail);
 look();
 
 async function look() {
@@ -129,7 +129,7 @@ function card(row, said) {
     h("ul", { class: "plain-list gap-small" }, row.people.map((one) => h("li", {}, [one.name, one.id, one["e-mail"], one.team].filter(Boolean).join(", ")))),
     row.reason ? h("p", { class: "fault gap-small" }, row.reason) : null,
     row.identical.length ? h("p", { class: "fault gap-small" }, `The file is identical to a file of ${row.identical.join(", ")}.`) : null,
-    row.faults ? h("p", { class: "bad gap-small" }, `Consecutive matches lost by its own faults: ${row.faults}.`) : null,
+    row.faults ? h("p", { class: "bad gap-small" }, `Consecutive matches lost through its own faults: ${row.faults}.`) : null,
     box.box,
     h("p", { role: "status", class: "gap-small" }, said),
     h("div", { class: "row gap-small" }, waits ? null : button("Check again", act("check", "The submission is waiting for its check.")), waits || row.status === "playing" ? button("Withdraw", act("withdraw", "The submission was withdrawn.")) : null, button("Load again", () => open(row.id))),
@@ -156,7 +156,7 @@ function findings(all) {
 
 function lost(row) {
   const link = (one) => h("a", { href: at(`/t/${document.body.dataset.key}/match/${one.match}?${new URLSearchParams({ agent: row.agent })}`) }, one.labels.join(" – "));
-  return section("The latest matches that the agent lost by its own fault", h("ul", { class: "failures" }, row.lost.map((one) => h("li", {}, link(one), `: ${one.termination}${one.message ? `, ${one.message}` : ""}`))));
+  return section("Latest matches that the agent lost through its own fault", h("ul", { class: "failures" }, row.lost.map((one) => h("li", {}, link(one), `: ${one.termination}${one.message ? `, ${one.message}` : ""}`))));
 }
 
 function messages(row) {

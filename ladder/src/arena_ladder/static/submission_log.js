@@ -1,4 +1,4 @@
-// Shows the log of a submission: its output, and the matches that it lost by its own faults. The log is requested when the author
+// Shows the log of a submission: its output, and the matches that it lost through its own faults. The log is requested when the author
 // opens its box, and again while the submission plays.
 import { at } from "./api.js";
 import { h } from "./dom.js";
@@ -47,10 +47,10 @@ async function refresh(id) {
 function content(told, row) {
   const ways = Map.groupBy(told.lost, (one) => JSON.stringify([one.termination, one.message, one.traceback]));
   return [
-    row.version === null || told.hidden ? "" : told.lost.length ? h("h3", { class: "gap-small" }, "The latest matches that the agent lost by its own fault") : h("p", { class: "dim gap-small" }, "The agent has not lost any match by its own fault."),
+    row.version === null || told.hidden ? "" : told.lost.length ? h("h3", { class: "gap-small" }, "Latest matches that the agent lost through its own fault") : h("p", { class: "dim gap-small" }, "The agent has not lost any match through its own fault."),
     told.lost.length ? h("ul", { class: "failures" }, [...ways.values()].map((matches) => way(matches, row))) : "",
     told.hidden ? h("p", { class: "note gap-small" }, "Lost matches and the output of matches are hidden until the ladder is final, because they could show hidden positions.") : "",
-    told.log ? h("h3", { class: "gap-small gap-small-below" }, told.hidden ? "Output of the agent in its check" : row.version === null ? "Output of the agent in its check" : "Latest output of the agent, in its check and in matches") : h("p", { class: "dim gap-small" }, "The agent has printed nothing."),
+    told.log ? h("h3", { class: "gap-small gap-small-below" }, told.hidden ? "Output of the agent during its check" : row.version === null ? "Output of the agent during its check" : "Latest output of the agent, from its check and from matches") : h("p", { class: "dim gap-small" }, "The agent has printed nothing."),
     told.log ? h("pre", { class: "code log", tabindex: "0", "aria-label": "output of the agent" }, told.log) : "",
   ];
 }

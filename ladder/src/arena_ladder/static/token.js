@@ -2,8 +2,8 @@
 import { at } from "./api.js";
 import { h, prose } from "./dom.js";
 
-export const authorToken = kept("arena-ladder-token", "Your token", "The host of the ladder has given it to you. It stays in this tab.");
-export const hostToken = kept("arena-ladder-host", "The token of the host", "`arena ladder admin SPEC host-token` prints it. It stays in this tab.");
+export const authorToken = kept("arena-ladder-token", "Your token", "The host of the ladder gave it to you. It stays in this tab.");
+export const hostToken = kept("arena-ladder-host", "The host's token", "`arena ladder admin SPEC host-token` prints it. It stays in this tab.");
 
 function kept(key, label, hint) {
   return {
@@ -29,7 +29,7 @@ export async function ask(path, options = {}, whose = authorToken) {
   } catch {
     throw new Error("the ladder does not answer");
   }
-  const answer = await response.json().catch(() => ({ error: `the ladder answered with status ${response.status}`, hint: "load the page again" }));
+  const answer = await response.json().catch(() => ({ error: `the ladder answered with status ${response.status}`, hint: "reload the page" }));
   if (!response.ok) throw Object.assign(new Error(`${answer.error}; ${answer.hint}`), { status: response.status });
   return answer;
 }

@@ -32,7 +32,7 @@ async function look() {
     faults.show(null);
     const shown = author === id ? "" : ` Tables and pages call ${team ? "your team" : "you"} ${author}.`;
     name.textContent = `You are ${own ? `${own} (${id})` : id}${team ? ` of the team ${team}` : ""}.${shown}`;
-    letters.replaceChildren(messages.length ? h("section", { class: "card", "aria-label": "messages of the host" }, h("h2", {}, "Messages of the host"), h("ul", { class: "failures" }, messages.map((one) => h("li", {}, h("span", { class: "dim" }, `${moment(one.time)} `), one.text)))) : "");
+    letters.replaceChildren(messages.length ? h("section", { class: "card", "aria-label": "messages from the host" }, h("h2", {}, "Messages from the host"), h("ul", { class: "failures" }, messages.map((one) => h("li", {}, h("span", { class: "dim" }, `${moment(one.time)} `), one.text)))) : "");
     const text = JSON.stringify(rows);
     if (text !== told) {
       const open = new Set([...list.querySelectorAll("details[open]")].map((one) => one.dataset.id));
@@ -58,7 +58,7 @@ function card(row, open, unwell) {
     h("div", { class: "row" }, h("h2", {}, row.agent && row.status !== "refused" ? h("a", { href: entryAddress(key, row.agent) }, title) : title), h("span", { class: TAGS[row.status] ?? "tag" }, row.status)),
     h("p", { class: "dim small gap-small" }, `${row.file}, handed in ${moment(row.received)}, ${row.id}`),
     row.reason ? h("p", { class: row.status === "withdrawn" ? "note gap-small" : "fault gap-small" }, row.reason) : null,
-    row.faults && row.status === "playing" ? h("p", { class: "bad gap-small" }, `It has lost its last ${row.faults === 1 ? "match" : `${row.faults} matches`} by its own fault.`) : null,
+    row.faults && row.status === "playing" ? h("p", { class: "bad gap-small" }, `It has lost its last ${row.faults === 1 ? "match" : `${row.faults} matches`} through its own fault.`) : null,
     row.findings.length ? findings(row, open) : null,
     feedbackBox(row),
     logBox(row, unwell),

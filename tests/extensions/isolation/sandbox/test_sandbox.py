@@ -121,7 +121,7 @@ def test_a_program_that_only_starts_the_command_does_not_count_as_a_sandbox(
     with pytest.raises(SandboxError) as caught:
         prove()
     expected = ["network", "files of the user can be read", "files can be written", "processes outside", "isolation: process"]
-    for words in (*expected, *(["root privileges", "settings of the kernel"] if os.geteuid() == 0 else [])):
+    for words in (*expected, *(["root privileges", "kernel settings"] if os.geteuid() == 0 else [])):
         assert words in str(caught.value)
     assert list(home.iterdir()) == list(work.iterdir()) == []
 
@@ -132,7 +132,7 @@ HOLES = {
     '--ro-bind "$PWD" "$PWD"': "files of the user can be read",
     '--bind "$PWD" "$PWD"': "files can be written",
     "--ro-bind /proc /proc": "processes outside can be seen",
-    "--bind /proc/sys /proc/sys": "settings of the kernel can be changed",
+    "--bind /proc/sys /proc/sys": "kernel settings can be changed",
 }
 
 

@@ -149,8 +149,8 @@ def test_plots_for_a_paper_have_the_requested_agents_size_and_font(tmp_path: Pat
     for words, told in (
         (["--format", "png", "--agents", "nobody"], "unknown entry of"),
         (["--format", "png", "--size", "7x"], "expected inches from 1 to 40, as in 3.5 or 7x4, got '7x'"),
-        (["--format", "png", "--font", "No Such Font"], "no font 'No Such Font' is installed"),
-        (["--columns", "2"], "apply only to plots as files: add --format pdf"),
+        (["--format", "png", "--font", "No Such Font"], "the font 'No Such Font' is not installed"),
+        (["--columns", "2"], "apply only to plot files; add --format pdf"),
     ):
         refusal = call(*words)
         assert refusal.exit_code != 0

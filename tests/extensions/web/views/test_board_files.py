@@ -62,7 +62,7 @@ def test_a_module_outside_of_the_folder_is_not_read(tmp_path: Path, place: str) 
     }[place]
     source, note = load_board_module(game(inner, board))
     assert source is None
-    assert note == f"board {board}: outside of {inner}, the folder of its package; states are shown as text"
+    assert note == f"board {board}: outside {inner}, the folder of its package; states are shown as text"
 
 
 @pytest.mark.parametrize(
