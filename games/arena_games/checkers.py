@@ -44,7 +44,7 @@ class Checkers(Game):
         "32. Black's men move down the board, white's men move up. A man steps diagonally forward to the next square if it "
         "is empty. Or it jumps diagonally forward over a piece of the other side to the empty square behind it, and that "
         "piece is removed. A side that can jump must jump, but may choose between its jumps. Each jump is a move of its own: "
-        "while the same piece can jump again, its side must go on with it. A man that reaches the last row becomes a king, "
+        "while the same piece can jump again, its side must continue with it. A man that reaches the last row becomes a king, "
         "which also steps and jumps backward; this ends its turn. A side that cannot move loses. After `quiet` moves in a "
         "row without a capture and without a move of a man, the game is a draw. The move `11-15` is a step, and `15x24` is a "
         "jump. A position is written as the side to move, the pieces of black, the pieces of white, with K before the square "

@@ -31,8 +31,8 @@ class TopSpin(Puzzle):
     rules_text = (
         "A ring has `n` tokens numbered 1 to `n`. A move reverses the order of `k` tokens that lie next to each "
         "other. The goal is that the tokens are in order, with token 1 at place 1, and with as few moves as possible. A "
-        "move is the place of the first token that is reversed, counted along the ring from 1; after the last place, the "
-        "ring goes on with place 1. A position is written as the tokens along the ring: `1 3 2 4 5`."
+        "move is the place of the first token that is reversed, counted along the ring from 1; place 1 follows the last "
+        "place. A position is written as the tokens along the ring: `1 3 2 4 5`."
     )
     default_heuristic: ClassVar[str | None] = "pattern-db"
     board = "boards/top_spin.js"

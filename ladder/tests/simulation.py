@@ -35,7 +35,7 @@ def strengths(agents: int, seed: int, deviation: float = 200.0) -> Any:
 
 
 def play(rng: random.Random, lead: float) -> float:
-    """Play a game, and return the points of the first agent, which leads by so many Elo."""
+    """Play a game, and return the points of the first agent, which leads by this many Elo."""
     expected = expected_score(lead)
     draw = DRAWS * 4 * expected * (1 - expected)
     drawn = rng.random()

@@ -40,7 +40,7 @@ def test_the_option_store_may_stand_anywhere_in_an_admin_command(
     assert capsys.readouterr().out.endswith(" admin token ada\n")
 
 
-def test_tokens_are_made_before_the_first_start_and_help_needs_no_store(
+def test_tokens_are_created_before_the_first_start_and_help_needs_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`tokens` creates the store, which the ladder then uses."""

@@ -177,7 +177,7 @@ def test_a_seat_may_move_several_times_in_a_row(decide: Decide) -> None:
 
 
 class Offer(Game):
-    """The first seat may take a safe 0.2. Otherwise, the second seat may end the game as in `ends`, or go on for 40 plies.
+    """The first seat may take a safe 0.2. Otherwise, the second seat may end the game as in `ends`, or continue for 40 plies.
 
     The continuation has many branches, and the first seat wins each of them.
     """

@@ -169,7 +169,7 @@ class Lanes(Game):
 
 
 @pytest.mark.parametrize("agent", [AlphaBeta(), AlphaBeta(table=True), Minimax()], ids=["plain", "table", "minimax"])
-def test_deepening_goes_on_while_states_are_beyond_the_horizon(agent: Any, decide: Decide) -> None:
+def test_deepening_continues_while_states_are_beyond_the_horizon(agent: Any, decide: Decide) -> None:
     """Two iterations with equal values and node counts do not end the search. Only an exact value does."""
     decided = decide(agent, Lanes(), (0, 0), limits={"nodes": 10_000})
     assert decided.action == 2

@@ -1,4 +1,4 @@
-"""Ids, records, boards and exports are what they were; `make_golden.py` says when and how the files here are made anew."""
+"""Ids, records, boards and exports are what they were; `make_golden.py` says when and how to regenerate the files here."""
 
 import json
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Texts that control a terminal or reverse text, and files without an end."""
+"""Texts that control a terminal or reverse text, and endless files."""
 
 import os
 from pathlib import Path

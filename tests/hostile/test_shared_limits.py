@@ -277,7 +277,7 @@ def test_the_agent_that_uses_up_a_limit_loses(
         assert found.ending.message == "no more signals; at that time, programs outside this match had used up signals"
 
 
-def test_an_agent_that_fails_loses_if_nobody_in_its_match_has_used_up_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_that_fails_loses_if_no_agent_in_its_match_has_used_up_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The match is not void, because its own author may have arranged this. The message names the limit."""
     monkeypatch.setattr(agent_pool, "find_used_up", lambda: "signals")
     monkeypatch.setattr(agent_pool, "RELEASE_SECONDS", 0.0)

@@ -1,4 +1,4 @@
-"""Programs that never answer, or that report without end, lose their matches and do not hold up a run."""
+"""Programs that never answer, or that report endlessly, lose their matches and do not hold up a run."""
 
 import sys
 from pathlib import Path
@@ -53,7 +53,7 @@ for message in map(json.loads, sys.stdin):
 
 @pytest.mark.promise(hole="hello", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("pause", [0, 0.05])
-def test_reports_without_end_do_not_extend_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float) -> None:
+def test_endless_reports_do_not_extend_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float) -> None:
     """The pause for an answer that may be on its way is granted once in a decision. If each report granted it again, the run
     would never end.
     """

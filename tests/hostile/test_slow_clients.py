@@ -32,7 +32,7 @@ HONEST_SECONDS = 5.0
 
 
 class Target(NamedTuple):
-    """A server, and the requests by which it is attacked."""
+    """A server, and the requests that attack it."""
 
     port: int
     host: str

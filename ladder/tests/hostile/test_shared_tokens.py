@@ -54,13 +54,13 @@ def test_a_stranger_does_not_become_an_author_of_another_ladder_by_taking_the_na
     assert find_valid(ladders, victim) == {"second": "ada"}
 
 
-def test_a_token_is_valid_where_the_roster_is_the_same(ladders: dict[str, Ledger]) -> None:
+def test_a_token_is_valid_if_the_roster_is_the_same(ladders: dict[str, Ledger]) -> None:
     """The other roster has the same id for another person."""
     assert find_valid(ladders, ladders["one"].register("ada", "admin")) == {"one": "ada", "two": "ada"}
     assert find_valid(ladders, ladders["other"].register("ada", "admin")) == {"other": "ada"}
 
 
-def test_the_token_of_the_host_is_valid_where_the_roster_is_the_same(ladders: dict[str, Ledger]) -> None:
+def test_the_hosts_token_is_valid_if_the_roster_is_the_same(ladders: dict[str, Ledger]) -> None:
     """An assistant who runs the open ladder does not see the hand-ins of the course."""
     made = {name: ladders[name].make_host_token() for name in ("two", "open")}
     assert [name for name, ledger in ladders.items() if ledger.is_host(made["two"])] == ["one", "two"]

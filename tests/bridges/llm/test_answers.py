@@ -103,7 +103,7 @@ def test_illegal_and_unreadable_answers_are_counted_and_asked_again_with_a_reaso
     [(move("99"), "illegal: '99'"), (Reply("hm"), "unreadable: 'hm'"), (Reply('{"mo', finish="length"), "cut off after 64")],
 )
 def test_a_model_without_a_legal_move_loses_or_plays_at_random(bad: Reply, message: str) -> None:
-    """After `retries`, the message describes the last answer. With `fallback: random`, the match goes on with a random move."""
+    """After `retries`, the message describes the last answer. With `fallback: random`, the match continues with a random move."""
     with serving(lambda _: bad) as stub:
         lost = play_model(stub, retries=1, tokens=64)
         drawn = play_model(stub, retries=1, tokens=64, fallback="random")

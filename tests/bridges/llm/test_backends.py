@@ -113,7 +113,7 @@ def test_a_failing_backend_is_retried_only_during_the_wait() -> None:
 
 
 def test_a_refused_request_voids_only_its_match() -> None:
-    """Some questions are too long for the model. Other questions are answered, and the run goes on without a long wait."""
+    """Some questions are too long for the model. Other questions are answered, and the run continues without a long wait."""
     refusing = lambda request: Reply("too long", status=400) if "Moves so far" in str(request) else first(request)  # noqa: E731
     with serving(refusing) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoints, "WAIT_SECONDS", 60.0)

@@ -89,7 +89,7 @@ def test_states_are_equal_if_their_histories_are_equal() -> None:
     assert (copy.text, copy.history) == ("tic_tac_toe", (4, 0, 8))
 
 
-def test_a_state_does_not_change_when_play_goes_on() -> None:
+def test_a_state_does_not_change_when_play_continues() -> None:
     game = OpenSpiel(game="hex(board_size=3)")
     state = game.initial(random.Random(0))
     before = game.render(state)

@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_all_imports_outside_of_installed_packages_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_imports_outside_installed_packages_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This includes indirect and circular imports, and imports in functions. No code is run."""
     monkeypatch.syspath_prepend(folder)
     assert PythonFile(folder / "plugin.py").find_imported() == {folder / name for name in WANTED}

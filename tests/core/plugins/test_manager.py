@@ -1,4 +1,4 @@
-"""The plugin manager, and the events of a run of which it tells plugins."""
+"""The plugin manager, and the events of a run that it reports to plugins."""
 
 import re
 import signal

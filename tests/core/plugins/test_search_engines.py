@@ -1,4 +1,4 @@
-"""A search engine of a plugin file: its loop runs, and if it cannot go on, the agent decides once more."""
+"""A search engine of a plugin file: its loop runs, and if it cannot continue, the agent decides once more."""
 
 import subprocess
 import sys

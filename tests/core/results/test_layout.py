@@ -186,7 +186,7 @@ def test_latex_prints_each_label_unchanged(style: str) -> None:
     assert read_latex(text) == [["Agent", "a|b"], *[[label, "7"] for label in labels]]
 
 
-def test_in_latex_all_lines_outside_of_tables_are_comments() -> None:
+def test_in_latex_all_lines_outside_tables_are_comments() -> None:
     agents = ["random", {"agent": "greedy", "label": "a|b_c"}]
     played = arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 2})
     text = render(played, Leaderboard.of_results(played), "latex")

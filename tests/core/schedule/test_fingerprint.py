@@ -117,7 +117,7 @@ def test_a_class_has_its_own_hash(package: Callable[[str], Path]) -> None:
     assert hashes(alone).items() < hashes(both).items()
 
 
-def test_imported_files_outside_of_a_package_change_its_hash(package: Callable[[str], Path], tmp_path: Path) -> None:
+def test_imported_files_outside_a_package_change_its_hash(package: Callable[[str], Path], tmp_path: Path) -> None:
     folder = package("import helper, kit.one")
     (tmp_path / "helper.py").write_text(f"from {folder.name}.part import X\n")
     (tmp_path / "kit").mkdir()

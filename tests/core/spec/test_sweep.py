@@ -148,7 +148,7 @@ def test_an_invalid_sweep_does_not_hide_other_errors_of_its_entry(faults: Faults
 
 
 @pytest.mark.parametrize("key", ["limits: {nodes: 0}", "limits: {nods: 5}", "label: 3", "label: ' x'", "heuristic: 3", "dept: 3"])
-def test_an_error_outside_of_a_sweep_is_reported_once(faults: Faults, key: str) -> None:
+def test_an_error_outside_a_sweep_is_reported_once(faults: Faults, key: str) -> None:
     assert len(faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [1, 2, 3]}}, {key}}}]\n")) == 1
 
 

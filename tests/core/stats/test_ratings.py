@@ -37,7 +37,7 @@ def lead(pairs: Iterable[float]) -> Difference:
 
 
 def clean_sweep(pairs: float) -> float:
-    """The lead at which so many pairs are all won with a probability of 1 in 20 (Clopper and Pearson)."""
+    """Return the lead at which this many pairs are all won with a probability of 1 in 20 (Clopper and Pearson)."""
     chance = 0.05 ** (1 / pairs)
     return 400 * log10(chance / (1 - chance))
 

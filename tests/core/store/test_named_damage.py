@@ -19,7 +19,7 @@ ROUNDS = 60
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of which a page in the middle has another type. `PRAGMA integrity_check` and queries fail at it."""
+    """A store in which a page in the middle has another type. `PRAGMA integrity_check` and queries fail at it."""
     path = tmp_path_factory.mktemp("damaged") / "cup.db"
     arena.run({"game": "tic-tac-toe", "rounds": ROUNDS, "seed": 3, "agents": ["random", "greedy"]}, store=path)
     data = bytearray(path.read_bytes())

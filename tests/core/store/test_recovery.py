@@ -41,7 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with inner pages, rows that go on in further pages, four seats and free pages."""
+    """A store with inner pages, rows that continue on further pages, four seats and free pages."""
     path = tmp_path_factory.mktemp("large") / "cup.db"
     arena.run({**NOUGHTS, "rounds": 60}, store=path)
     arena.run(HEARTS, store=path)

@@ -48,7 +48,7 @@ def spec(tmp_path: Path) -> dict[str, Any]:
 
 
 def away(tmp_path: Path, times: int) -> None:
-    """The backend does not answer so many times from now on."""
+    """Let the backend leave this many requests unanswered from now on."""
     (tmp_path / "failures").write_text("." * times)
 
 

@@ -15,7 +15,7 @@ from arena.workers.pool import Task, WorkerPool, Workload
 
 
 class Counted:
-    """A schedule of so many matches."""
+    """A schedule of this many matches."""
 
     def __init__(self, matches: int) -> None:
         self.upcoming = [Scheduled(number, 0, Pairing(number, (0,))) for number in range(matches)]

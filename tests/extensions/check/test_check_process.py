@@ -257,7 +257,7 @@ class Generated(Wide):
 
 
 class Threatened(TicTacToe):
-    """Threats without an end: they may be any iterable."""
+    """Endless threats: they may be any iterable."""
 
     def threats(self, state: Any, seat: int) -> Any:
         return count()

@@ -531,7 +531,7 @@ def test_a_value_that_is_always_nan_repeats() -> None:
 
 
 class Climb(Puzzle):
-    """Steps of one or two that cannot be undone, on stairs without an end, to the eighth."""
+    """Steps of one or two that cannot be undone, on endless stairs, to the eighth."""
 
     name = "climb"
 

@@ -44,7 +44,7 @@ class HidesNothing(KuhnPoker):
 
 
 class DealsFirst(Game):
-    """A card each is dealt with the position, out of so many that no two matches begin alike; a seat calls or folds."""
+    """Each seat gets one of so many cards that no two matches begin in the same way. A seat calls or folds."""
 
     name = "deals-first"
 

@@ -233,7 +233,7 @@ def test_nodes_that_leave_normally_are_not_blamed(spec: Spec, whole: dict[int, A
 
 
 def test_lost_answers_are_sent_again(spec: Spec, whole: dict[int, Any]) -> None:
-    """The answers are lost as if the connection broke and was made again."""
+    """The answers are lost as if the connection broke and was restored."""
     engine = Standin(spec, ["a", "b"])
     lost = iter([None] * 5)
     engine.answers["a"] = lambda order: next(lost, wire.refusal("enough"))

@@ -709,7 +709,7 @@ def test_a_level_match_has_no_negative_zero() -> None:
     assert "-0.0," not in document
 
 
-def test_equal_p_values_are_rounded_alike() -> None:
+def test_equal_p_values_are_rounded_in_the_same_way() -> None:
     """The sign test and Wilcoxon's test of five equal leads both give 2 / 2^5, except for rounding errors."""
     both = 2 / 2**5
     texts = {p_value_text(value) for value in (both, both + 1e-15, both - 1e-15)}

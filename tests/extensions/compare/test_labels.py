@@ -96,7 +96,7 @@ def test_a_difference_that_is_not_tested_has_a_95_percent_interval(stores: dict[
 
 
 def test_the_name_is_repeated_after_another_kind_of_interval(tmp_path: Path) -> None:
-    """Weights change few nodes, so nothing is told apart: solved shares are not tested, and the other figures are corrected."""
+    """Weights change few nodes, so nothing can be told apart. Solved shares are not tested; the other figures are corrected."""
     agents = [{"agent": "a-star", "heuristic": "misplaced", "weight": weight, "label": f"w{weight}"} for weight in (1, 2)]
     arena.run({**PUZZLE, "limits": {"nodes": 100_000}, "agents": agents}, store=tmp_path / "near.db")
     text = tell(str(tmp_path / "near.db"))

@@ -160,7 +160,7 @@ def test_the_command_counts_close_games(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entries", [2, 3])
-def test_a_short_pilot_goes_on_until_it_has_five_pairs(tmp_path: Path, entries: int) -> None:
+def test_a_short_pilot_continues_until_it_has_five_pairs(tmp_path: Path, entries: int) -> None:
     """One round of three equal entries has three pairs, so two rounds are played; one of two entries has one pair."""
     agents = [{"agent": "random", "label": f"r{number}"} for number in range(entries)]
     (tmp_path / "cup.yaml").write_text(json.dumps({**SPEC, "agents": agents}))

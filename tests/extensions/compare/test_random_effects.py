@@ -131,7 +131,7 @@ def test_equal_effects_still_have_an_interval() -> None:
         combine([1.0], [0.1])
 
 
-def test_domains_count_the_same_whatever_their_difference() -> None:
+def test_domains_count_equally_whatever_their_difference() -> None:
     """Ten domains of 20 positions; one solver misses 10 of 200 positions, all in five domains. Weights by errors gave 2.8 points;
     the difference is 5. With no miss at all, the interval is the one of 200 rounds and three that differ; it is no wider than
     with a miss.

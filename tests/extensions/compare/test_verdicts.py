@@ -216,7 +216,7 @@ def test_openings_are_not_advised_if_they_are_set(tmp_path: Path) -> None:
         assert advised in called("compare", str(tmp_path / name), "one", "two")
 
 
-def test_compare_and_board_treat_shared_dice_alike(tmp_path: Path) -> None:
+def test_compare_and_board_treat_shared_dice_in_the_same_way(tmp_path: Path) -> None:
     """In Pig, rounds are the sample, and both outputs have the same likelihood of superiority."""
     agents = [{"agent": "hold-at", "at": at} for at in (5, 15, 25)]
     results = arena.run({"game": {"name": "pig", "target": 40}, "agents": agents, "rounds": 15}, store=tmp_path / "pig.db")

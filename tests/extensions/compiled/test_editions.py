@@ -269,7 +269,7 @@ def test_a_cache_without_the_code_is_read_once(monkeypatch: pytest.MonkeyPatch, 
 
 
 class Lying(Rules):
-    """Rules by which no seat ever loses."""
+    """Rules under which no seat ever loses."""
 
     words, width = 2, 9
 

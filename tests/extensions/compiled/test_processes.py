@@ -291,7 +291,7 @@ def test_a_failing_compiler_does_not_affect_the_agent(
 
 
 def test_a_run_does_not_wait_for_the_compiler_of_an_entry(impatient: Callable[..., Path]) -> None:
-    """Another process holds the lock during the whole run, so the matches go on without the code."""
+    """Another process holds the lock during the whole run, so the matches continue without the code."""
     with closing(Stage(impatient("process"))) as stage:
         code = next(seat.version for seat in stage.runner.spec.boards[0].seats if seat.version is not None)
         assert isinstance(code, PluginVersion)

@@ -115,7 +115,7 @@ class Garbage(Hostile):
 
 
 class Flood(Hostile):
-    """Writes a line without an end."""
+    """Writes an endless line."""
 
     name = "flood"
 

@@ -219,7 +219,7 @@ def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., 
 
 
 @pytest.mark.process
-def test_a_revision_outside_of_a_repository_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_revision_outside_a_repository_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """git does not search parent folders beyond the given one."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "edge.py").write_text(source(0))

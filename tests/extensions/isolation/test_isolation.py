@@ -222,7 +222,7 @@ def read_until(capfd: pytest.CaptureFixture[str], is_whole: Callable[[str], bool
 
 
 def test_output_of_an_agent_is_passed_on_up_to_a_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Of twenty megabytes in a match, 64 KiB are passed on, and a line says so. The match goes on normally."""
+    """Of twenty megabytes in a match, only 64 KiB are passed on, and a line says so. The match continues normally."""
     plugin = tmp_path / "flood.py"
     plugin.write_text(
         "import os\nfrom arena import Agent, hookimpl\n"

@@ -1,4 +1,4 @@
-"""The folder with the machine code of entries that bring their own code does not grow without end, and keeps no locks."""
+"""The folder with the machine code of entries that bring their own code does not grow without limit, and keeps no locks."""
 
 import fcntl
 import os
@@ -9,7 +9,7 @@ import pytest
 from arena_isolation import own_compiler
 
 
-def test_the_oldest_code_is_deleted_except_where_a_process_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_code_is_deleted_unless_a_process_is_compiling_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of five entries has 100 bytes. The oldest one is locked by a process that compiles, and the new one stays."""
     monkeypatch.setattr(own_compiler, "MAX_KEPT_BYTES", 300)
     for age, name in enumerate(["new", "fourth", "third", "second", "oldest"]):

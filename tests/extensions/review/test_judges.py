@@ -160,7 +160,7 @@ def test_verdicts_in_nim_agree_with_boutons_theorem(tmp_path: Path) -> None:
 
 
 def after_random_plies(game: Game, plies: int, seed: int) -> Any:
-    """A state after so many random actions that is not over."""
+    """Return a state after this many random actions in which play is not over."""
     rng = random.Random(seed)
     while True:
         state = game.initial(rng)
@@ -513,7 +513,7 @@ def arena_games():
 
 
 @pytest.mark.parametrize("moves", [None, 8, 30])
-def test_a_move_that_loses_is_never_best_where_all_random_play_ends_alike(tmp_path: Path, moves: int | None) -> None:
+def test_a_losing_move_is_never_best_even_if_all_random_play_ends_in_the_same_way(tmp_path: Path, moves: int | None) -> None:
     """On a ring, a hunter never catches a prey that walks as fast, so the prey draws unless it lets the hunter step onto it.
 
     Backward induction over 30 moves finds the same. All random play ends with the capture, unless a move limit ends it first.

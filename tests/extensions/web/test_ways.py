@@ -65,7 +65,7 @@ def test_boards_are_visible_without_scrolling(phone: Any) -> None:
     assert page.evaluate("document.querySelector('.buttons').getBoundingClientRect().bottom <= innerHeight")
 
 
-def test_the_cross_table_leads_to_games_and_their_neighbours(phone: Any) -> None:
+def test_the_cross_table_links_to_games_and_their_neighbours(phone: Any) -> None:
     """A cell links to the games of two agents. The links to older games, to swapped seats and back keep this selection."""
     page = phone.go("/t/cup")
     page.wait_for_selector(".cross")

@@ -48,7 +48,7 @@ def test_a_module_is_beside_its_game_or_in_a_subfolder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["absolute", "above", "by a link", "by a folder that is a link"])
-def test_a_module_outside_of_the_folder_is_not_read(tmp_path: Path, place: str) -> None:
+def test_a_module_outside_the_folder_is_not_read(tmp_path: Path, place: str) -> None:
     (tmp_path / "dots.js").write_text(MODULE)
     inner = tmp_path / "plugin"
     inner.mkdir()
