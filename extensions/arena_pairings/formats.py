@@ -127,7 +127,7 @@ class Knockout(Format):
     kind = "versus"
     follows_results = True
     ranking_criteria = "the number of rounds survived, in which a bye counts as a round"
-    columns = (Column("rounds_won", "Rounds won", "count", "the rounds of the bracket won so far, without byes", left_out=13),)
+    columns = (Column("rounds_won", "Rounds won", "count", "the bracket rounds won so far, not counting byes", left_out=13),)
 
     def __init__(self, *, replays: Annotated[int, Bounds(ge=0, le=100)] = 2) -> None:
         self.replays = replays

@@ -380,7 +380,7 @@ class Corridor(Puzzle):
 
 
 def test_mcts_solves_puzzles() -> None:
-    """It avoids the dead end of the corridor, and places 8 queens one by one."""
+    """The search avoids the dead end of the corridor, and places 8 queens one by one."""
     assert play(Corridor(), ["mcts"]).solved
     assert play(NQueens(), ["mcts"]).solved
 

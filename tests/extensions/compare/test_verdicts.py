@@ -261,7 +261,7 @@ def test_both_bounds_of_an_interval_in_elo_are_shown() -> None:
     assert figures.elo_interval(None, 1500.0, "corrected interval") == " (corrected interval below +1500)"
 
 
-def test_rounds_from_one_position_are_called_rounds(tmp_path: Path) -> None:
+def test_observations_from_one_position_are_called_rounds(tmp_path: Path) -> None:
     """All rounds of n-queens start from the empty board, so that rounds are compared. Both entries solve one or two of them."""
     agents = [{"agent": "hill-climb", "label": "plain"}, {"agent": "hill-climb", "sideways": 50, "label": "side"}]
     arena.run({"game": {"name": "n-queens", "n": 8}, "rounds": 20, "agents": agents}, store=tmp_path / "n.db")

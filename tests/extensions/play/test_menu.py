@@ -105,7 +105,7 @@ def test_a_position_is_typed_and_played_by_hand(terminal: Open) -> None:
     assert menu.end() == 0
 
 
-def test_statistics_come_from_a_tournament_with_a_printed_spec(terminal: Open, here: Run, tmp_path: Path) -> None:
+def test_statistics_come_from_a_tournament_whose_spec_is_printed(terminal: Open, here: Run, tmp_path: Path) -> None:
     """The menu's spec, saved and run, gives the same table. A-star solves every 8-puzzle."""
     menu = terminal(columns=120)
     menu.until("choice> ")
