@@ -56,15 +56,22 @@ def refused(asked: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("game", "parameter"),
-    [("sokoban", "file"), ("grid-path", "map"), ("grid-path", "scenario"), ("openspiel", "file")],
-    ids="-".join,
+    ("game", "parameter", "others"),
+    [
+        ("sokoban", "file", {}),
+        ("grid-path", "map", {}),
+        ("grid-path", "scenario", {}),
+        ("openspiel", "file", {"game": "efg_game"}),
+    ],
+    ids=["sokoban-file", "grid-path-map", "grid-path-scenario", "openspiel-file"],
 )
-def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, secret: str) -> None:
+def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, others: dict[str, str], secret: str) -> None:
+    """A spec can load the file: its error names it. A page cannot."""
+    parameters = {**others, parameter: secret}
     with pytest.raises(Exception, match="passwd"):
-        load_spec({"game": {"name": game, parameter: secret}, "agents": ["a-star"]})
+        load_spec({"game": {"name": game, **parameters}, "agents": ["a-star"]})
     for do in ("position", "apply", "move", "solve"):
-        asked = {"do": do, "game": {"name": game, "parameters": {parameter: secret}}, "state": "", "action": ""}
+        asked = {"do": do, "game": {"name": game, "parameters": parameters}, "state": "", "action": ""}
         error = refused({**asked, "agent": {"agent": "a-star"}})
         assert f"{parameter}: pages cannot load files" in error
         assert "secret" not in error
