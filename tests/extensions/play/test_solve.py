@@ -297,6 +297,8 @@ def test_a_board_too_wide_for_the_terminal_is_not_wrapped(terminal: Open) -> Non
     assert max(map(len, lines)) < 80
     narrow = terminal(*words, "--animate", "--delay", "0", columns=50)
     assert narrow.end() == 0
-    answer = narrow.seen[narrow.seen.index("answer\n") :].partition("(the board is 119 columns wide, but the terminal only 50")[0]
+    answer, note, rest = narrow.seen[narrow.seen.index("answer\n") :].partition("(the board is 119 columns wide,")
     assert sorted(map(int, answer.split()[1:])) == list(range(1, 61))
+    assert note
+    assert " ".join(rest.split()).startswith("but the terminal only 50, so the position is shown in its notation)")
     assert max(map(len, narrow.seen.splitlines())) < 50
