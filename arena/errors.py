@@ -255,11 +255,11 @@ def expect_count(name: str, given: Any, least: int = 0) -> int:
 
     >>> expect_count("workers", 0, 1)
     Traceback (most recent call last):
-    ValueError: workers: expected a whole number from 1, got 0
+    ValueError: workers: expected a whole number of at least 1, got 0
     """
-    expect(name, given, Integral, f"a whole number from {least}")
+    expect(name, given, Integral, f"a whole number of at least {least}")
     if given < least:
-        raise ValueError(f"{name}: expected a whole number from {least}, got {given!r}")
+        raise ValueError(f"{name}: expected a whole number of at least {least}, got {given!r}")
     return int(given)
 
 

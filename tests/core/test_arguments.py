@@ -27,9 +27,13 @@ def declare(**given: Any) -> object:
 
 CALLS: dict[str, tuple[str, Call, list[Any]]] = {
     "run, spec": ("spec: expected a path, a mapping", arena.run, [3, None, ["a"], len, b"x"]),
-    "run, workers": ("workers: expected a whole number from 1", lambda one: arena.run(SPEC, workers=one), ["2", None, 1.5, True]),
+    "run, workers": (
+        "workers: expected a whole number of at least 1",
+        lambda one: arena.run(SPEC, workers=one),
+        ["2", None, 1.5, True],
+    ),
     "run, concurrency": (
-        "concurrency: expected a whole number from 1",
+        "concurrency: expected a whole number of at least 1",
         lambda one: arena.run(SPEC, concurrency=one),
         ["2", None, [3]],
     ),
@@ -62,7 +66,7 @@ CALLS: dict[str, tuple[str, Call, list[Any]]] = {
     "registry, game": ("game: expected a name", lambda one: arena.load_plugins().game(one), [3, None, [], b"pig"]),
     "registry, agent": ("agent: expected a name", lambda one: arena.load_plugins().agent(one), [3, None, {}]),
     "registry, heuristic": ("heuristic: expected a name", lambda one: arena.load_plugins().heuristic("pig", one), [3, None]),
-    "results, of": ("board: expected a whole number from 0", lambda one: results().of(one), ["tic-tac-toe", None, 0.0]),
+    "results, of": ("board: expected a whole number of at least 0", lambda one: results().of(one), ["tic-tac-toe", None, 0.0]),
     "results, agents": (
         "agents: expected a list of labels or None",
         lambda one: results().plot(agents=one),
@@ -77,8 +81,16 @@ CALLS: dict[str, tuple[str, Call, list[Any]]] = {
     "encoding, high": ("high: expected a number", lambda one: declare(high=one), ["1", None]),
     "uniform": ("outcomes: expected a collection", arena.uniform, [3, None]),
     "check_game, game": ("game: expected a game, its class or its name", check_game, [3, None]),
-    "check_game, seed": ("seed: expected a whole number from 0", lambda one: check_game("pig", seed=one), ["1", None, 0.5]),
-    "check_game, matches": ("matches: expected a whole number from 1", lambda one: check_game("pig", matches=one), ["1", 2.0]),
+    "check_game, seed": (
+        "seed: expected a whole number of at least 0",
+        lambda one: check_game("pig", seed=one),
+        ["1", None, 0.5],
+    ),
+    "check_game, matches": (
+        "matches: expected a whole number of at least 1",
+        lambda one: check_game("pig", matches=one),
+        ["1", 2.0],
+    ),
     "check_game, patience": ("patience: expected a number of seconds", lambda one: check_game("pig", patience=one), ["1", None]),
     "check_agent, agent": ("agent: expected an agent, its class or its name", check_agent, [3, None]),
     "check_agent, game": ("game: expected a game, its class or its name", lambda one: check_agent("random", one), [3, []]),
@@ -106,7 +118,7 @@ def test_an_argument_of_the_wrong_type_is_named(message: str, call: Call, wrong:
 @pytest.mark.parametrize("number", [0, -1])
 def test_a_number_that_is_too_small_is_a_value_error(name: str, number: int) -> None:
     keys: dict[str, Any] = {name: number}
-    with pytest.raises(ValueError, match=rf"^{name}: expected a whole number from 1, got {number}$"):
+    with pytest.raises(ValueError, match=rf"^{name}: expected a whole number of at least 1, got {number}$"):
         arena.run(SPEC, **keys)
 
 

@@ -1230,7 +1230,7 @@ def test_a_game_object_is_checked_with_its_own_parameters() -> None:
 
 def test_a_check_with_zero_matches_is_refused() -> None:
     """With zero matches, every game would pass."""
-    with pytest.raises(ValueError, match="whole number from 1, got 0"):
+    with pytest.raises(ValueError, match="whole number of at least 1, got 0"):
         check_game(Nim, matches=0)
 
 

@@ -12,7 +12,7 @@ RandomAgent = arena.load_plugins().agent("random")
 
 @pytest.mark.parametrize("seed", [None, 1.5, -1, "a", True])
 def test_the_seed_is_a_whole_number_from_0(seed: Any) -> None:
-    with pytest.raises(ValueError if seed == -1 else TypeError, match=r"^seed: expected a whole number from 0, got "):
+    with pytest.raises(ValueError if seed == -1 else TypeError, match=r"^seed: expected a whole number of at least 0, got "):
         arena.play("tic-tac-toe", ["random", "random"], seed=seed)
 
 
