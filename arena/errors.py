@@ -251,7 +251,7 @@ def expect(name: str, given: object, kinds: Any, expected: str) -> None:
 
 
 def expect_count(name: str, given: Any, least: int = 0) -> int:
-    """Return the argument `name` as an int. Raise TypeError if it is no whole number, and ValueError if it is less than `least`.
+    """Return the argument `name` as an int. Raise TypeError for other types, and ValueError for a number below `least`.
 
     >>> expect_count("workers", 0, 1)
     Traceback (most recent call last):

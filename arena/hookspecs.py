@@ -78,7 +78,7 @@ def arena_exports() -> Iterable[Part]:  # type: ignore[empty-body]
 def arena_board_columns(spec: Any, records: Iterable[tuple[Any, Any]]) -> Iterable[Part]:  # type: ignore[empty-body]
     """Return columns for boards (`arena.api.results.BoardColumn`), with their cells.
 
-    It is called when a run ends, also for plugins that only the spec names. If the run has no store, it is called when somebody
+    It is called when a run ends, also for plugins that only the spec names. If the run has no store, it is called when a caller
     first asks for a board. `spec` is the `arena.Spec` of the run.
 
     `records` yields each match of the run that was not void, as its record and its place in the schedule. It can be iterated

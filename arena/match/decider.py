@@ -40,7 +40,7 @@ class EngineUse(NamedTuple):
     unsettled: int = 0
     """The decisions of which not the spec and the options decided how they ran, but the code that was available at that time."""
     reason: str | None = None
-    """Why there was no loop, if the agent requested one."""
+    """Why the agent got no loop, if it requested one."""
 
     def add(self, seconds: float, *, compiled: bool, settled: bool = True, reason: str | None = None) -> "EngineUse":
         """Return these counts with one more decision."""

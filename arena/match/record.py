@@ -59,7 +59,7 @@ TIMINGS = (
 
 
 EXPANDED = "expanded"
-"""The amount in `Decision.spent` for the number of states that a solver expanded: those whose actions it asked for."""
+"""The amount in `Decision.spent` for the number of states that a solver expanded, which means that it asked for their actions."""
 
 
 class Decision(NamedTuple):

@@ -231,7 +231,7 @@ class Registry:
         raise UnknownName(f"{kind} of {game}", name, [other for owner, other in known if owner == game], loadable=True)
 
     def _explain_name(self, name: str, kind: str | None = None) -> str | None:
-        """Return a hint for an unknown name that is known elsewhere, or that a docstring mentions; None if there is no hint."""
+        """Return a hint for an unknown name that is known elsewhere, or that a docstring mentions; None without a hint."""
         elsewhere = ELSEWHERE.get(name.lower())
         if elsewhere is not None and kind in (None, elsewhere[0]):
             return elsewhere[1]

@@ -12,7 +12,7 @@ from arena.results.tally import Failure
 from arena.schedule.board_info import BoardInfo
 
 MAX_NAMES_OF_ZERO = 4
-"""The maximum number of agents that are named as those whose mean rating is 0."""
+"""The maximum number of agents that a remark names if their mean rating is 0."""
 
 
 @dataclass(frozen=True, slots=True)

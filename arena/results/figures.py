@@ -10,8 +10,8 @@ from arena import errors
 
 
 class Figure(str):
-    """A cell with a number, or with words that arena writes about numbers. A label or another text of a user is no Figure, so
-    that tables do not let it become a formula in a spreadsheet.
+    """A cell with a number, or with words that arena writes about numbers. Labels and other texts of users are plain strings, so
+    that tables do not let them become formulas in a spreadsheet.
 
     >>> elo(-35), isinstance(elo(-35), Figure)
     ('-35', True)

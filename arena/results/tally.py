@@ -408,7 +408,7 @@ class Tally:
         """The number of matches that differ in seats, position, actions or result."""
         self.matches = PairedGames()
         self.lone = LoneMatches()
-        """The matches with one seat, to find those that are repeats."""
+        """The matches with one seat, to find repeats."""
         self.returns = MeanReturns(len(sheet.labels), sheet.range, self.lone)
         self.attempts = [Attempts() for _ in sheet.labels]
         """The attempts of every entry of a puzzle board."""
@@ -537,7 +537,7 @@ class Tally:
         return describe_ways({label: count.way for label, count in counts if count.decisions})
 
     def is_timed(self, entry: int) -> bool:
-        """Return whether the times of an entry can be compared with those of the other entries that are timed."""
+        """Return whether the times of an entry can be compared with the times of the other entries."""
         return self.counts[entry].way == timed_way(count.way for count in self.counts if count.decisions)
 
     def add_timing(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:

@@ -37,7 +37,7 @@ class Deals:
         return bool(self._boards)
 
     def order(self, matches: Iterable[Scheduled]) -> list[Scheduled]:
-        """Return the matches in an order in which those with the same seats follow each other."""
+        """Return the matches in an order in which matches with the same seats follow each other."""
         first: dict[tuple[int, tuple[int, ...]], int] = {}
 
         def place(one: Scheduled) -> int:

@@ -22,7 +22,7 @@ CONTENT = "content"
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The version of a plugin, or None if unknown, and the hashes of those parts of the plugin that a spec uses."""
+    """The version of a plugin, or None if unknown, and the hashes of the parts that a spec uses."""
 
     version: str | None
     hashes: Mapping[str, str]

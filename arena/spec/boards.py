@@ -280,7 +280,7 @@ def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, 
 
 
 def _find_format(reading: SpecReader, rules: Rules) -> tuple[type[Format] | None, Mapping[str, Any]]:
-    """Return the class of the format of a board, and the values of `format`. The class is None if there is no such format.
+    """Return the class of the format of a board, and the values of `format`. The class is None if the format is unknown.
 
     If the spec lists several games, boards that `format` does not fit have the default format.
     """

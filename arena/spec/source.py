@@ -245,7 +245,7 @@ def take_entry(given: GivenEntry) -> EntryAgent:
 def list_organisers(
     registry: Registry, games: Collection[str], *, but: str | None = None, agent: str | None = None
 ) -> tuple[str, ...]:
-    """Return those plugins of the organiser that define one of the `games`, a heuristic for one of them, or the `agent`.
+    """Return the plugins of the organiser that define one of the `games`, a heuristic for one of them, or the `agent`.
 
     The organiser requests plugins by `plugins`, `--plugin` and ARENA_PLUGINS. Paths are absolute. The file `but` is left out.
     """

@@ -1,7 +1,7 @@
 """Ratings with 95 % intervals: Elo that means expected points, from the games of a whole field at once.
 
 A competitor that leads another one by d Elo is expected to get the share 1 / (1 + 10^(-d / 400)) of the points; a draw is half a
-point. The ratings are those for which everybody's expected points are the points they got (R. A. Bradley and M. E. Terry, Rank
+point. With these ratings, the expected points of each competitor are its actual points (R. A. Bradley and M. E. Terry, Rank
 Analysis of Incomplete Block Designs, 1952). In games with three or more seats, the winner is chosen from all with probabilities
 proportional to exp(rating), the second from the rest, and so on (R. L. Plackett, The Analysis of Permutations, 1975).
 

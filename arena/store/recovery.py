@@ -326,7 +326,7 @@ def describe_header(header: bytes, size: int | None) -> list[str]:
 
 
 class _Salvage:
-    """Collects the rows of some pages, and copies those that are as they were written to a temporary store."""
+    """Collects the rows of some pages, and copies the unchanged rows to a temporary store."""
 
     def __init__(self, pages: Pages, until: float) -> None:
         self.connection = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=Connection)

@@ -379,7 +379,7 @@ _Moment = Annotated[str, AfterValidator(_check_moment)]
 
 
 class _Cells(TypedDict):
-    """The cells of a run. Those with JSON are texts here."""
+    """The cells of a run. Cells with JSON are texts here."""
 
     started: _Moment
     ended: _Moment | None

@@ -493,7 +493,7 @@ class TemporaryStore(Store):
         self._unfilled = spec
 
     def fill_columns(self) -> None:
-        """Compute the columns of plugins if the last run has ended and nobody has asked for them before."""
+        """Compute the columns of plugins if the last run has ended and they have not been computed before."""
         if self._unfilled is not None:
             last = self.last()
             filled = replace(last, boards=self._compute_columns(self._unfilled, last.boards))

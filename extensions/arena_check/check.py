@@ -273,7 +273,7 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
 
 
 def _name_plugins(run: Run, plugins: Sequence[str]) -> list[str]:
-    """Return the options that name the plugins of a run, those in `plugins` first."""
+    """Return the options that name the plugins of a run. Options in `plugins` come first."""
     missing: list[str] = []
     try:
         run.load([PluginPlace(plugin).real for plugin in plugins])

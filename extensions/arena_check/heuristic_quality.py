@@ -102,7 +102,7 @@ class Quality:
     predictions: tuple[Prediction, ...]
     """Predicted and counted nodes of IDA*."""
     unpredicted: str | None
-    """The reason why there are no predictions."""
+    """Why predictions are missing."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as plain values. In JSON, which has no infinity, null takes the place of an infinite estimate."""

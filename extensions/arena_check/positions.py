@@ -73,7 +73,7 @@ class Asked(NamedTuple):
     action: str | None
     """None if the agent has not chosen an action."""
     reason: str
-    """The reason why there is no action."""
+    """Why the action is missing."""
 
     @property
     def solved(self) -> bool:

@@ -56,7 +56,7 @@ class CheckLog:
     answers: int = 0
     """How often an agent has decided, or a heuristic has returned a value, without raising an exception."""
     ended: int = 0
-    """The number of matches of a game that ended by themselves, and of those that the move limit stops."""
+    """The number of matches of a game that ended by themselves, and of matches that the move limit stops."""
     stopped: int = 0
     notes: dict[str, str] = field(default_factory=dict)
     """Facts that the author should know, although they break no promise, by the names of the checks."""

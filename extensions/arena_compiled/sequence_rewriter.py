@@ -43,7 +43,7 @@ class _Entry(ast.NodeTransformer):
 
 
 class SequenceRewriter(TableRewriter, ast.NodeTransformer):
-    """Rewrites those expressions in one function that iterate over sequences."""
+    """Rewrites the expressions in one function that iterate over sequences."""
 
     _own: str | None
     _path: tuple[str, ...]

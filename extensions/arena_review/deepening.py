@@ -62,7 +62,7 @@ class Climber:
     """
 
     def __init__(self, game: Game, make: Callable[[], Agent], evaluation: Evaluation | None, depth: int | None = None) -> None:
-        """`depth` is the limit on the depth of each decision in plies; None means that there is no limit."""
+        """`depth` is the limit on the depth of each decision in plies; None means no limit."""
         self._game = game
         self._make = make
         self._evaluation = evaluation

@@ -13,7 +13,7 @@ POSITIONS_SHOWN = 10
 
 
 def read_decisions(store: Store, where: str, values: list[Any]) -> list[Judged]:
-    """Return the reviewed decisions that fulfil an SQL condition; an empty list if there is no review."""
+    """Return the reviewed decisions that fulfil an SQL condition; an empty list without a review."""
     place = place_of(store.path)
     if not place.is_file():
         return []

@@ -58,7 +58,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
     _duration: DurationForecast = field(init=False)
     _words: str = ""
     _texts: tuple[list[str], list[str]] = ([], [])
-    """The positions in the spec, divided into those for the search and those for the confirmation."""
+    """The positions in the spec, divided into positions for the search and positions for the confirmation."""
 
     def __enter__(self) -> Self:
         """Open the store; raises StoreError if it is not the store of this tuning."""
@@ -183,7 +183,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         }
 
     def _run(self, spec: Spec) -> None:
-        """Play those matches of a spec that are missing in the store."""
+        """Play the matches of a spec that are missing in the store."""
         remedy = "remove that file to search again from the start, or choose another file with --store"
         settings = RunSettings(workers=workers_for(self.workers, spec.size), alone=SECONDS_BEFORE_WORKERS, remedy=remedy)
         play_tournament(spec, self.store, settings, _ShownTrials(self._show))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def arena_formats() -> Sequence[type[Format]]:
-    """Return the formats for confirmations, which play the positions after those of a search."""
+    """Return the formats for confirmations, which play positions that no search has used."""
     return [HeldOut, HeldOutBenchmark, HeldOutGauntlet]
 
 

@@ -20,7 +20,7 @@ MEMORY_MB = 1024
 MAX_REQUESTS = 4
 """The maximum number of concurrent requests."""
 IDLE_PROCESSES = 2
-"""The maximum number of idle processes with keys, and of those without."""
+"""The maximum number of idle processes with keys, and of idle processes without keys."""
 START_SECONDS = 30.0
 """The timeout for loading plugins, in seconds."""
 MEMORY_CHECK_SECONDS = 0.05

@@ -1,4 +1,4 @@
-"""The tournaments of a server: those that the command line names."""
+"""The tournaments of a server, which the command line names."""
 
 import asyncio
 import os

@@ -49,7 +49,7 @@ def find_strategy(name: str) -> Any:
 
 
 def table() -> str:
-    """Return the strategies that can play and those that cannot, with the reason, as a table for the manual."""
+    """Return the strategies that can play, and the others with the reason, as a table for the manual."""
     known = all_strategies()
     reasons = {name: reason for name, kind in known.items() if (reason := refusal(kind)) is not None}
     by_reason = {reason: sorted(name for name, why in reasons.items() if why == reason) for reason in REFUSALS.values()}

@@ -40,7 +40,7 @@ def frontier_plots(board: Leaderboard) -> list[Plot]:
 
 
 def find_front(priced: Sequence[Priced]) -> list[Priced]:
-    """Return the agents sorted by cost, the cheapest first, with `in_front` set for those on the Pareto front."""
+    """Return the agents sorted by cost, the cheapest first, with `in_front` set if they are on the Pareto front."""
     found, best = [], float("-inf")
     for one in sorted(priced, key=lambda one: (one.cost, -one.rating)):
         found.append(one._replace(in_front=one.rating > best))

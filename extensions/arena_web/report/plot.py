@@ -44,7 +44,7 @@ class Plot:
     """A word for file names and anchors, such as `ratings`."""
     title: str
     text: str
-    """The text below the plot, which explains it. It is also the description for readers who cannot see the plot."""
+    """The text below the plot, which explains it. It is also the description for readers of the page without the plot."""
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     area_height: float
