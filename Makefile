@@ -103,8 +103,9 @@ build/chess/bin/python: pyproject.toml chess/pyproject.toml
 bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
 	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -o timeout=1800 -o faulthandler_timeout=0 -q --benchmark-disable-gc
 
-results: $(VENV)/.dev ## Play the specs in tournaments/seeds and write docs/explanation/results.md
+results: $(VENV)/.dev ## Play the specs in tournaments/seeds and the heuristics; write results.md and heuristics.md in docs/explanation
 	$(BIN)/python docs/make_results.py
+	$(BIN)/python docs/make_heuristics.py
 
 docs: $(VENV)/.dev ## Build the manual into build/docs; warnings are errors
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

@@ -1,14 +1,7 @@
 """Draws the figures of the manual as SVG, from matches that this script plays: `make figures`."""
 
-import json
-import subprocess
-import sys
 from html import escape
-from math import log10
 from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import yaml
 
 import arena
 from arena import load_plugins
@@ -188,71 +181,6 @@ def budget() -> None:
     drawing.save("budget.svg")
 
 
-TOURNAMENTS = Path(__file__).parent.parent / "tournaments"
-
-
-def heuristics() -> None:
-    """Draw how a stronger heuristic changes the nodes of A*, by puzzle, and what it solves, from `tournaments/heuristics.yaml`.
-
-    Only the two entries with A* are played, which takes about two minutes. They get the same positions as in the whole spec.
-    """
-    spec = yaml.safe_load((TOURNAMENTS / "heuristics.yaml").read_text("utf-8"))
-    spec["agents"] = [entry for entry in spec["agents"] if entry["agent"] == "a-star"]
-    names = [entry["label"] for entry in spec["agents"]]
-    with TemporaryDirectory() as folder:
-        store = Path(folder) / "heuristics.db"
-        records = arena.run(spec, store=store, workers=2).records
-        command = [sys.executable, "-m", "arena", "compare", str(store), *names, "--across", "--by", "nodes", "--format", "json"]
-        (pair,) = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["pairs"]  # noqa: S603
-    sizes = {"sliding-tiles": " {rows}x{columns}", "grid-path": ", {map}"}
-    titles = [one["name"] + sizes.get(one["name"], "").format(**{"rows": 3, "columns": 3, **one}) for one in spec["games"]]
-    rows = zip(titles, pair["domains"], strict=True)
-    draw_ratios([(title, row["value"], row["low"], row["high"]) for title, row in rows], pair["overall"])
-    width, height = 640, 320
-    drawing = Drawing(width, height, "Positions that A* solves with a stronger and with a weaker heuristic, by nodes")
-    axes(drawing, width, height, "nodes", "solved, over all puzzles")
-    for name, color, dash in zip(names, (ONE, TWO), ("", "6 4"), strict=True):
-        mine = [record for record in records if record.labels == (name,)]
-        points, share = [(60.0, float(height - 50))], 0.0
-        for nodes in sorted(max(1, record.decisions[0].nodes) for record in mine if record.solved and record.decisions):
-            x = 60 + 135 * log10(nodes)
-            share += 1 / len(mine)
-            points += [(x, points[-1][1]), (x, height - 50 - 240 * share)]
-        drawing.line([*points, (600, points[-1][1])], color, 2.5, dash)
-        drawing.text(
-            60 + 135 * 2, height - 50 - 240 * (0.75 if color == ONE else 0.12), name, color, "end" if color == ONE else "start"
-        )
-    for percent in (0, 25, 50, 75, 100):
-        drawing.text(52, height - 45 - 2.4 * percent, f"{percent} %", SOFT, "end")
-    for power in range(5):
-        drawing.text(60 + 135 * power, height - 32, f"{10**power:,}", SOFT, "middle")
-    drawing.save("heuristics-solved.svg")
-
-
-def draw_ratios(rows: list[tuple[str, float, float, float]], overall: dict[str, float]) -> None:
-    """Draw the ratio of the nodes in each domain and over all of them, each with its interval, on a logarithmic axis."""
-    left, unit, step = 160, 220, 28
-    height = 110 + step * len(rows)
-    drawing = Drawing(720, height, "Nodes of A* with the stronger heuristic, divided by those with the weaker one")
-    rows = [*rows, ("all domains", overall["value"], overall["low"], overall["high"])]
-
-    def across(ratio: float) -> float:
-        return left + unit * (2 + log10(ratio))
-
-    drawing.line([(across(1), 20), (across(1), height - 50)], SOFT, 1, "4 4")
-    drawing.line([(across(0.01), height - 50), (across(3), height - 50)], SOFT, 1)
-    for number, (name, value, low, high) in enumerate(rows):
-        y = 34 + step * number
-        color = TWO if name == "all domains" else ONE
-        drawing.text(left - 10, y + 5, name, INK, "end")
-        drawing.line([(across(max(low, 0.01)), y), (across(high), y)], color, 3)
-        drawing.dot(across(value), y, color, 5)
-    for ratio in (0.01, 0.1, 1):
-        drawing.text(across(ratio), height - 32, f"{ratio:g}", SOFT, "middle")
-    drawing.text(across(0.1), height - 12, "nodes, stronger / weaker", INK, "middle")
-    drawing.save("heuristics-nodes.svg")
-
-
 if __name__ == "__main__":
-    for draw in (greedy, seeds, quiet, budget, heuristics):
+    for draw in (greedy, seeds, quiet, budget):
         draw()

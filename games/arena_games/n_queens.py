@@ -36,8 +36,11 @@ class NQueens(Puzzle):
     Also called the 8 queens problem or eight queens. The board has `n` rows and `n` columns. An action is the row of the queen in
     the next column, from 1. No earlier queen may attack its square unless the option `actions: all` is set. Local and genetic
     search move the queens of a complete state. They begin with random rows. With `start: greedy`, which is meant for large
-    boards, the rows are drawn one after another so that few queens attack each other. Text notation: the rows by column `3 1 4
-    2`, `-` for the empty board. With 2 or 3 columns, there is no solution, and a search has to find this out.
+    boards, the rows are drawn one after another so that few queens attack each other. With `placed`, the first columns have this
+    many queens at the start, and a solution must keep them. On boards of up to 255 columns, a third of the queens may be placed.
+    Their rows are drawn one after another from those that are not attacked, so some positions have no solution. Text notation:
+    the rows by column `3 1 4 2`, `-` for the empty board. With 2 or 3 columns, there is no solution, and a search has to find
+    this out.
     """
 
     name = "n-queens"
@@ -52,10 +55,18 @@ class NQueens(Puzzle):
     board = "boards/n_queens.js"
 
     def __init__(
-        self, *, n: Side = 8, actions: Literal["safe", "all"] = "safe", start: Literal["random", "greedy"] = "random"
+        self,
+        *,
+        n: Side = 8,
+        actions: Literal["safe", "all"] = "safe",
+        start: Literal["random", "greedy"] = "random",
+        placed: Annotated[int, Field(ge=0)] = 0,
     ) -> None:
         if n < 1:
             raise ValueError(f"n: expected 1 or more, got {n}")
+        most = (n + 2) // 3 if n <= MAX_BYTE else 0  # a queen attacks at most three rows of a column, so a row is left
+        if not 0 <= placed <= most:
+            raise ValueError(f"placed: expected 0 to {most} for {n} columns, got {placed}")
         if n in (2, 3):
             warnings.warn(f"{n} queens have no solution; the search will still run", stacklevel=2)
         self.n = n
@@ -63,21 +74,26 @@ class NQueens(Puzzle):
             raise ValueError(f"start: expected random or greedy, got {start}")
         self.safe = actions == "safe"
         self.greedy = start == "greedy"
+        self.placed = placed
         self._pack: Callable[[Iterable[int]], Any] = bytes if n <= MAX_BYTE else tuple
         self._rows = range(1, n + 1)
 
     def initial(self, rng: random.Random) -> State:
-        """Return the empty board."""
+        """Return the board with the queens that are placed at the start; without them, the empty board."""
         state: State = self._pack(())
+        for _ in range(self.placed):
+            state = self.result(state, rng.choice(self._find_safe(state)))
         return state
 
     def actions(self, state: State) -> Sequence[int]:
         """Return the rows for the queen in the next column; none on a full board."""
-        placed = len(state)
-        if placed == self.n:
+        if len(state) == self.n:
             return ()
-        if not self.safe:
-            return self._rows
+        return self._find_safe(state) if self.safe else self._rows
+
+    def _find_safe(self, state: State) -> list[int]:
+        """Return the rows of the next column that no queen attacks."""
+        placed = len(state)
         away = range(placed, 0, -1)
         attacked = {*state, *map(add, state, away), *map(sub, state, away)}
         return [row for row in self._rows if row not in attacked]

@@ -10,6 +10,7 @@ import pytest
 
 import arena
 from arena.spec import load_spec
+from arena.testing import check_game
 from arena_agents.local_search import MinConflicts
 from arena_games import n_queens
 from arena_games.n_queens import NQueens
@@ -61,6 +62,37 @@ def test_the_default_start_keeps_ids_and_positions() -> None:
     record = arena.play(NQueens(n=8, start="random"), MinConflicts(), seed=2)
     assert record.id == arena.play("n-queens", MinConflicts(), seed=2).id
     assert NQueens(n=8).random_state(random.Random(0)) == bytes(random.Random(0).choices(range(1, 9), k=8))
+
+
+def test_placed_queens_do_not_attack_each_other_and_stay() -> None:
+    """Half of the first rows of three queens on 12 columns differ, and each solution of depth-first search keeps its three."""
+    game, starts = NQueens(n=12, placed=3), set()
+    for seed in range(40):
+        start = game.initial(random.Random(seed))
+        assert len(start) == 3
+        pairs = [(start[i], start[j], j - i) for i in range(3) for j in range(i + 1, 3)]
+        assert all(one != other and abs(one - other) != apart for one, other, apart in pairs)
+        starts.add(start)
+    assert len(starts) > 30
+    spec = {"game": {"name": "n-queens", "n": 12, "placed": 3}, "agents": ["dfs"], "rounds": 8}
+    for record in arena.run(spec).records:
+        kept, rows = record.position.split(), [int(row) for row in record.actions]
+        assert record.solved
+        assert len(kept) + len(rows) == 12
+        assert game.is_goal(bytes([*map(int, kept), *rows]))
+
+
+@pytest.mark.parametrize(("n", "placed", "most"), [(8, 4, 3), (8, -1, 3), (9, 4, 3), (10, 5, 4), (256, 1, 0)])
+def test_at_most_a_third_of_the_queens_is_placed(n: int, placed: int, most: int) -> None:
+    """With a third placed, each next queen has a row: `k` queens attack at most `3 k` rows."""
+    with pytest.raises(ValueError, match=f"placed: expected 0 to {most} for {n} columns, got {placed}"):
+        NQueens(n=n, placed=placed)
+    for seed in range(200 if most else 0):
+        assert len(NQueens(n=n, placed=most).initial(random.Random(seed))) == most
+
+
+def test_a_board_with_placed_queens_passes_the_conformance_checks() -> None:
+    check_game(NQueens(n=6, placed=2), matches=20)
 
 
 @pytest.fixture
