@@ -82,7 +82,10 @@ def document(run: Titled, boards: Sequence[ShownBoard], environments: Environmen
     """Return the boards of a tournament as plain values, with the `environments` of the matches, if given."""
     committed = {} if run.commitment is None else {"commitment": run.commitment}
     played = {"environments": list(map(dict, environments))} if environments else {}
-    return {"name": run.name, "seed": run.seed, **committed, **played, "boards": [board.as_dict() for board in boards]}
+    domains = name_domains([board.title for board in boards])
+    shown = [{"domain": domain, **board.as_dict()} for domain, board in zip(domains, boards, strict=True)]
+    merits = {"overall": read_overall(boards)} if len(boards) > 1 else {}
+    return {"name": run.name, "seed": run.seed, **committed, **played, "boards": shown, **merits}
 
 
 def _text(name: str, board: ShownBoard, style: str, width: int | None) -> str:
@@ -123,23 +126,46 @@ _MERITS: dict[str, tuple[str, str, Callable[[float | None], str]]] = {
 """For each key that may rank a board: the key of its interval, its name, and the function that writes its values."""
 
 
+def name_domains(titles: Sequence[str]) -> list[str]:
+    """Return a different name for each board: its title, with a number if several boards share one.
+
+    >>> name_domains(["nim", "hex", "nim"])
+    ['nim 1', 'hex', 'nim 2']
+    """
+    return [
+        title if titles.count(title) == 1 else f"{title} {titles[: number + 1].count(title)}"
+        for number, title in enumerate(titles)
+    ]
+
+
+def read_overall(boards: Sequence[ShownBoard]) -> list[dict[str, Any]]:
+    """Return for each agent, in the order of the spec, the figure that ranks each board that it plays, with its interval."""
+    found: dict[str, list[dict[str, Any]]] = {label: [] for board in boards for label in board.sheet.labels}
+    for domain, board in zip(name_domains([board.title for board in boards]), boards, strict=True):
+        key = _MERITS[board.ranked_by][0]
+        for row in board.rows:
+            bounds = {bound: row.get(f"{key}_{bound}") for bound in ("low", "high")}
+            found[row["agent"]].append({"domain": domain, "by": board.ranked_by, "value": row[board.ranked_by], **bounds})
+    return [{"agent": agent, "domains": domains} for agent, domains in found.items()]
+
+
 def overall(boards: Sequence[ShownBoard]) -> TextTable | None:
-    """Return what each agent achieved on each board, in the order of the spec; None for a single board."""
+    """Return the values of `read_overall` as a table with a column for each board; None for a single board."""
     if len(boards) < 2:
         return None
-    titles = [board.title for board in boards]
-    names = [f"{one} {titles[: n + 1].count(one)}" if titles.count(one) > 1 else one for n, one in enumerate(titles)]
-    shown: dict[tuple[int, str], str] = {}
+    names = name_domains([board.title for board in boards])
     shown_as: dict[str, list[str]] = {}
-    for number, board in enumerate(boards):
-        key, words, text = _MERITS[board.ranked_by]
-        shown_as.setdefault(words, []).append(names[number])
-        for row in board.rows:
-            value, bounds = text(row[board.ranked_by]), [row.get(f"{key}_low"), row.get(f"{key}_high")]
+    for name, board in zip(names, boards, strict=True):
+        shown_as.setdefault(_MERITS[board.ranked_by][1], []).append(name)
+    cells = []
+    for entry in read_overall(boards):
+        shown: dict[str, str] = {}
+        for one in entry["domains"]:
+            text = _MERITS[one["by"]][2]
+            value, bounds = text(one["value"]), [one["low"], one["high"]]
             interval = figures.between(*[None if bound is None else text(bound) for bound in bounds])
-            shown[number, row["agent"]] = value if interval == figures.NONE else figures.Figure(f"{value} ({interval})")
-    agents = dict.fromkeys([label for board in boards for label in board.sheet.labels])
-    cells = [(agent, *[shown.get((number, agent), figures.NONE) for number in range(len(boards))]) for agent in agents]
+            shown[one["domain"]] = value if interval == figures.NONE else figures.Figure(f"{value} ({interval})")
+        cells.append((entry["agent"], *[shown.get(name, figures.NONE) for name in names]))
     filters = [told for board in boards for one in board.sheet.plugin_columns if one.column.key == "kept" for told in one.remarks]
     kept = f" Filtered: {filters[0].partition(' leaves out ')[0].partition(' keeps all ')[0]}." if filters else ""
     told = [words if len(shown_as) == 1 else f"{words} ({', '.join(on)})" for words, on in shown_as.items()]

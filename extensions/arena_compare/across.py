@@ -60,6 +60,7 @@ def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], sol
                 "tests": pair.tests,
                 "domains_differ": pair.domains_differ,
                 "domains_disagree": pair.domains_disagree,
+                "cochran": {"p_value": pair.spread_p_value, "p_value_holm": pair.spread_holm},
                 "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": pair.wilcoxon_holm},
                 "sign": {"p_value": pair.sign_p_value, "p_value_holm": pair.sign_holm},
             }
@@ -76,7 +77,7 @@ def across_csv(document: Mapping[str, Any]) -> str:
     pairs = []
     for pair in document["pairs"]:
         facts = {key: pair[key] for key in ("one", "other", "by", "ratio", "tests")}
-        tests = flatten({key: pair[key] for key in ("domains_differ", "domains_disagree", "wilcoxon", "sign")})
+        tests = flatten({key: pair[key] for key in ("domains_differ", "domains_disagree", "cochran", "wilcoxon", "sign")})
         pairs += [{**facts, **domain} for domain in pair["domains"]]
         pairs.append({**facts, "domain": ALL_DOMAINS, **(pair["overall"] or {}), **tests})
     return "\n\n".join([rows_as_csv(rows) for rows in (pairs, document["solvers"], document["entries"]) if rows])

@@ -25,12 +25,12 @@ from arena.api.cli import (
     write_output,
 )
 from arena.api.errors import StoreError
-from arena.api.results import Comparison as Measure, Export, Leaderboard, Tally, TextTable, figures, tallies_of
+from arena.api.results import Comparison as Measure, Export, Leaderboard, Tally, TextTable, figures, name_domains, tallies_of
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, choose, compare_entries, distinct_of
-from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
+from arena_compare.domains import Solver, compare_across, describe_solvers
 from arena_compare.measures import (
     COSTS_OF_SOLUTIONS,
     compare_means,
@@ -178,7 +178,7 @@ def _compare_across(
     out: IO[str],
 ) -> int:
     """Print or write the comparison over all boards of a store."""
-    titles = name_domains([tally.sheet for tally in tallies])
+    titles = name_domains([tally.sheet.title for tally in tallies])
     pairs = compare_across(store, tallies, names, measure)
     if not pairs:
         shared = sum(len({*names} & {*tally.sheet.labels}) > 1 for tally in tallies)

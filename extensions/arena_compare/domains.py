@@ -10,14 +10,13 @@ from statistics import fmean, geometric_mean, median, pstdev, stdev
 from types import MappingProxyType
 
 from arena.api.cli import say
-from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, RoundValues, Tally, figures
+from arena.api.results import MIN_SECONDS, Comparison, RoundValues, Tally, figures, name_domains
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, keep_solved, read_points, read_returns, read_solved
 from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, find_spread_p_value, sign_test, signed_ranks
 from arena_records.budgets import par2, reports_nodes
-from arena_records.tidy import name_domains as name_titles
 
 MIN_DOMAINS = 5
 """The smallest number of shared domains for an overall result."""
@@ -181,7 +180,7 @@ def compare_across(
     """
     sheets = [tally.sheet for tally in tallies]
     every = list(dict.fromkeys([*names, *[label for sheet in sheets for label in sheet.labels]]))
-    titles = name_domains(sheets)
+    titles = name_domains([sheet.title for sheet in sheets])
     values = _read_values(store, tallies, measure)
     ratio = measure is not None and measure.name in AMOUNTS
     found = []
@@ -373,18 +372,6 @@ def find_error_within(effects: Sequence[DomainEffect], *, bounded: bool = True) 
     if freedom < 1 or variance <= MIN_DEVIATION**2:
         return None
     return sqrt(variance * sum([1 / effect.size for effect in effects])) / len(effects), freedom
-
-
-def name_domains(sheets: Sequence[BoardInfo]) -> list[str]:
-    """Return a different name for each board: its title, with a number if several boards share one.
-
-    >>> from dataclasses import replace
-    >>> from arena.api.spec import load_spec
-    >>> sheet = BoardInfo.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
-    >>> name_domains([sheet, sheet, replace(sheet, title="nim")])
-    ['tic-tac-toe 1', 'tic-tac-toe 2', 'nim']
-    """
-    return name_titles([sheet.title for sheet in sheets])
 
 
 def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dict[str, int]:

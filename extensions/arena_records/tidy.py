@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, NamedTuple
 
 from arena import Record
-from arena.api.results import BoardInfo, Claims, claims_of
+from arena.api.results import BoardInfo, Claims, claims_of, name_domains
 from arena.api.run import Scheduled
 from arena.api.store import Store
 from arena.stats import subtract
@@ -88,18 +88,6 @@ def tidy_columns(kinds: Collection[str], seats: int, *, numbers: bool | None = N
             by_seat = boards == "versus" and (not name or name.endswith("_"))
             found += [f"{name}{seat}" for seat in seat_names(seats)] if by_seat else [name]
     return found
-
-
-def name_domains(titles: Sequence[str]) -> list[str]:
-    """Return a different name for each board: its title, with a number if several boards share one.
-
-    >>> name_domains(["nim", "hex", "nim"])
-    ['nim 1', 'hex', 'nim 2']
-    """
-    return [
-        title if titles.count(title) == 1 else f"{title} {titles[: number + 1].count(title)}"
-        for number, title in enumerate(titles)
-    ]
 
 
 def read_claims(boards: Sequence[BoardInfo], matches: Matches) -> list[Claims]:

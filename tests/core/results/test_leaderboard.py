@@ -138,6 +138,26 @@ def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: R
     assert "`arena compare STORE --across`" in text
 
 
+def test_json_has_the_figures_of_the_overall_table(results: Results) -> None:
+    """The figures are those of the boards, whose rows have them with more digits. An agent has no figure if it does not play."""
+    document = json.loads(render(results, Leaderboard.of_results(results), "json"))
+    rows = {(board["domain"], row["agent"]): row for board in document["boards"] for row in board["rows"]}
+    found = {(one["domain"], agent["agent"]): one for agent in document["overall"] for one in agent["domains"]}
+    assert found.keys() == rows.keys()
+    assert len(found) < 2 * len(document["overall"]), "one agent plays only one of the games"
+    for place, one in found.items():
+        expected = [rows[place][key] for key in (one["by"], f"{one['by']}_low", f"{one['by']}_high") if key in rows[place]]
+        assert [one["value"], one["low"], one["high"]][: len(expected)] == expected
+    sweep = {"game": {"name": "tic-tac-toe", "columns": {"sweep": [3, 4]}}, "agents": ["random", "greedy"], "rounds": 1}
+    swept = run(sweep)
+    document = json.loads(render(swept, Leaderboard.of_results(swept), "json"))
+    domains = [board["domain"] for board in document["boards"]]
+    assert domains == ["tic-tac-toe (columns=3)", "tic-tac-toe (columns=4)"]
+    assert [[one["domain"] for one in agent["domains"]] for agent in document["overall"]] == [domains] * 2
+    alone = run({**sweep, "game": "tic-tac-toe"})
+    assert "overall" not in json.loads(render(alone, Leaderboard.of_results(alone), "json"))
+
+
 @pytest.mark.parametrize(
     ("keys", "key", "words"),
     [
@@ -280,11 +300,11 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
         raise AssertionError(constant)
 
     document = json.loads(text, parse_constant=refuse)
-    assert list(document) == ["name", "seed", "boards"]
+    assert list(document) == ["name", "seed", "boards", "overall"]
     assert (document["name"], document["seed"]) == ("Both kinds", 3)
     versus, puzzle = document["boards"]
-    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows", "zero", "unrated"]
-    assert list(puzzle) == ["game", "kind", "distinct_games", "cross", "rows"]
+    assert list(versus) == ["domain", "game", "kind", "distinct_games", "cross", "rows", "zero", "unrated"]
+    assert list(puzzle) == ["domain", "game", "kind", "distinct_games", "cross", "rows"]
     assert versus["game"] == {"name": "tic-tac-toe", "rows": 3, "columns": 3, "in_a_row": 3}
     assert puzzle["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": 12, "goal": "blank-last"}
     assert (versus["kind"], puzzle["kind"]) == ("versus", "puzzle")

@@ -119,6 +119,10 @@ def test_each_figure_agrees_with_a_recomputation(played: tuple[str, pd.DataFrame
         moved = [effect for effect in effects if effect]
         sign = stats.binomtest(sum(effect > 0 for effect in moved), len(moved)).pvalue if moved else 1
         assert pair["sign"]["p_value"] == pytest.approx(sign)
+        weights = 1 / pd.Series(errors) ** 2
+        squared = (weights * (pd.Series(effects) - (weights * pd.Series(effects)).sum() / weights.sum()) ** 2).sum()
+        assert pair["cochran"]["p_value"] == pytest.approx(stats.chi2.sf(squared, 4), rel=DIGITS)
+        assert pair["cochran"]["p_value_holm"] >= pair["cochran"]["p_value"] == overall["spread_p_value"]
     assert pairs["a-star", "random"]["overall"]["value"] > 0.2
 
 
@@ -199,6 +203,58 @@ def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[s
     simple = pd.read_csv(StringIO(called(played[0], "--format", "csv").output))
     assert simple["difference"].tolist() == pytest.approx([pair["difference"] for board in boards for pair in board["pairs"]])
     assert simple["nodes.estimate.value"].notna().any()
+
+
+def test_boards_that_an_entry_does_not_share_do_not_change_its_comparisons(
+    played: tuple[str, pd.DataFrame], found: dict[str, Any], tmp_path: Path
+) -> None:
+    """On top of the puzzles, greedy and random play two games. Only their own comparison gets more domains. Without correction,
+    all others keep their values. A board that only one entry can play changes nothing at all.
+    """
+    games: dict[str, list[Any]] = {"puzzles": [], "games": ["tic-tac-toe", "nim"], "alone": ["2048"]}
+    agents = [*SPEC["agents"][:3], "ida-star"]  # type: ignore[index]
+    documents = {}
+    for name, more in games.items():
+        spec = {**SPEC, "games": [*SPEC["games"][:5], *more], "openings": None}  # type: ignore[index]
+        if name != "games":
+            spec |= {"agents": agents, "limits": {"nodes": 60, "moves": 20}}
+        arena.run(spec, store=tmp_path / f"{name}.db")
+        documents[name] = json.loads(called(str(tmp_path / f"{name}.db"), "--across", "--format", "json").output)
+    for pair, same in zip(found["pairs"], documents["games"]["pairs"], strict=True):
+        assert (pair["one"], pair["other"]) == (same["one"], same["other"])
+        if (pair["one"], pair["other"]) == ("greedy", "random"):
+            assert len(same["domains"]) == len(pair["domains"]) + 2
+            continue
+        assert same["domains"] == pair["domains"]
+        for key in ("value", "p_value", "deviation", "within", "spread"):
+            assert same["overall"][key] == pair["overall"][key]
+    with Store.open(tmp_path / "alone.db") as store:
+        assert store.last().boards[-1].labels == ("greedy",)
+    for key in ("entries", "groups", "pairs"):
+        assert documents["alone"][key] == documents["puzzles"][key]
+
+
+def find_paths(value: Any, path: str = "") -> set[str]:
+    """The dotted paths to all values of a document. Lists of objects count as their objects."""
+    if isinstance(value, dict):
+        return set().union(*[find_paths(inner, f"{path}.{key}") for key, inner in value.items()])
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return set().union(*[find_paths(inner, path) for inner in value])
+    return {path.removeprefix(".")}
+
+
+def test_the_manual_describes_all_keys_in_json(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "runs.md").read_text("utf-8")
+    section = page.partition("## Leaderboards and comparisons as JSON\n")[2].partition("\n## ")[0]
+    boards, comparison = [
+        {key for line in part.splitlines() if line.startswith("| `") for key in re.findall(r"`([^`]+)`", line.split("|")[1])}
+        for part in section.split("arena compare STORE --across")
+    ]
+    assert comparison == find_paths(found) | {"pairs.overall"}
+    document = json.loads(CliRunner().invoke(cli, ["leaderboard", played[0], "--format", "json"]).output)
+    shown = {path.partition(".rows")[0] + ".rows" if ".rows" in path else path for path in find_paths(document)}
+    shown = {re.sub(r"^(environments|boards\.game)\..*", r"\1", path) for path in shown}
+    assert boards == shown | {"commitment"}
 
 
 def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:

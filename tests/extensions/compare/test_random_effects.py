@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from math import exp, log, sqrt
 from statistics import pvariance
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats  # type: ignore[import-untyped]
 
 from arena.stats import holm
@@ -235,6 +237,40 @@ def test_boards_that_an_entry_does_not_play_do_not_affect_its_rank() -> None:
     more = [*alone, combine_domains("b", "c", make_pair("b", "c", [-0.3] * 6, first=6))]
     ranks = rank_entries(["a", "b", "c"], correct(more))
     assert ranks == {"a": 2, "b": 2, "c": 1}
+
+
+NAMES = "abcde"
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_further_boards_lower_a_rank_only_by_entries_that_are_met_there(data: st.DataObject) -> None:
+    """Some pairs of five entries share six boards. Then others meet on six further boards. No earlier effect, p-value or
+    uncorrected decision changes, and the correction only becomes stronger. So an entry is behind nobody whom it has not met, and
+    an entry that plays no further board keeps its rank or gets a better one.
+    """
+    every = list(combinations(NAMES, 2))
+    met = data.draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
+    later = data.draw(st.lists(st.sampled_from([pair for pair in every if pair not in met] or [("", "")]), unique=True))
+    later = [pair for pair in later if pair[0]]
+
+    def compare(pairs: Sequence[tuple[str, str]], first: int) -> list[Any]:
+        found = []
+        for one, other in pairs:
+            mean = data.draw(st.floats(-0.4, 0.4))
+            values = [mean + data.draw(st.floats(-0.2, 0.2)) for _ in range(6)]
+            found.append(combine_domains(one, other, make_pair(one, other, values, first)))
+        return found
+
+    old, new = compare(met, 0), compare(later, 6)
+    before, after = correct(old), correct([*old, *new])
+    for pair, same in zip(before, after[: len(old)], strict=True):
+        assert (pair.domains, pair.p_value, pair.wilcoxon_p_value) == (same.domains, same.p_value, same.wilcoxon_p_value)
+        assert same.p_value_holm >= pair.p_value_holm
+    ranks, ranks_after = rank_entries(NAMES, before), rank_entries(NAMES, after)
+    for name in NAMES:
+        newly_met = sum(name in pair for pair in later)
+        assert ranks_after[name] <= ranks[name] + newly_met
 
 
 def test_groups_contain_entries_that_no_test_distinguishes() -> None:
