@@ -22,16 +22,24 @@ from arena_agents.full_width import Minimax
 from arena_compiled import cache, memory, seam
 from arena_compiled.background import Compilation
 from arena_compiled.edition import owner_of, why_plain
+from arena_games.breakthrough import Breakthrough
+from arena_games.dots_and_boxes import DotsAndBoxes
+from arena_games.gomoku import Gomoku
 from arena_games.goofspiel import Goofspiel
 from arena_games.grid_path import GridPath
 from arena_games.grid_path_heuristics import Differential
 from arena_games.hanoi import Hanoi, HanoiPatterns
+from arena_games.hex import Hex
+from arena_games.kalah import Kalah
+from arena_games.n_queens import NQueens
+from arena_games.nim import Nim as BuiltinNim
 from arena_games.pancake import Gap, Pancake, Top
 from arena_games.pig import Pig
 from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.sokoban import Sokoban
 from arena_games.sokoban_heuristics import Matching
 from arena_games.tic_tac_toe import TicTacToe
+from arena_games.top_spin import TopSpin
 
 Twice = Callable[..., Any]
 
@@ -397,6 +405,29 @@ def test_the_manual_lists_each_heuristic_that_compiles(registry: Registry) -> No
             made = {one: bind(registry.heuristic(name, one), game) for one in registry.heuristics_of(name)}
             found |= {(name, one) for one, evaluation in made.items() if why_plain(game, evaluation) is None}
     assert listed == found
+
+
+@pytest.mark.parametrize(
+    ("fits", "larger"),
+    [
+        (Hex(size=7), Hex(size=8)),
+        (DotsAndBoxes(rows=5, columns=5), DotsAndBoxes(rows=5, columns=6)),
+        (DotsAndBoxes(rows=3, columns=8), DotsAndBoxes(rows=4, columns=7)),
+        (Gomoku(rows=7, columns=7), Gomoku(rows=8, columns=7)),
+        (NQueens(n=255, placed=2), NQueens(n=256)),
+        (Breakthrough(rows=15, columns=15), None),
+        (Kalah(pits=12, stones=12), None),
+        (BuiltinNim(heaps=(1000,) * 20), None),
+        (Pancake(n=100, burnt=True), None),
+        (TopSpin(n=30, k=28), None),
+        (Hanoi(discs=30, pegs=8), None),
+    ],
+    ids=lambda game: type(game).__name__,
+)
+@pytest.mark.usefixtures("compiler")
+def test_boards_compile_up_to_the_size_that_the_manual_gives(fits: Game, larger: Game | None) -> None:
+    assert why_plain(fits) is None
+    assert larger is None or why_plain(larger) is not None
 
 
 def test_all_evaluations_bound_to_a_heuristic_have_the_same_owner() -> None:
