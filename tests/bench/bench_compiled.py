@@ -30,6 +30,7 @@ from arena_games.checkers import Checkers
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import OpenLines
 from arena_games.dots_and_boxes import DotsAndBoxes
+from arena_games.gomoku import Gomoku
 from arena_games.hex import Hex
 from arena_games.kalah import Kalah
 from arena_games.nim import Nim
@@ -164,6 +165,7 @@ ROLLOUT_GAMES: dict[str, tuple[Game, str, int]] = {
     "connect-four": (ConnectFour(), "connect_four", 400),
     "othello": (Othello(), "othello", 100),
     "backgammon": (Backgammon(), "backgammon(scoring_type=winloss_scoring,max_player_turns=100000)", 10),
+    "gomoku": (Gomoku(rows=7, columns=7), "mnk(m=7,n=7,k=5)", 200),
     "hex": (Hex(), "hex(board_size=7)", 200),
     "breakthrough": (Breakthrough(), "breakthrough", 100),
     "dots-and-boxes": (DotsAndBoxes(), "dots_and_boxes(num_rows=3,num_cols=3)", 200),
