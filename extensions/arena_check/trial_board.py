@@ -44,6 +44,7 @@ sign-flip test is 2 / 2 ** n, which is at most 0.05 for 6 pairs, but not for 5.
 NO_ROUND = "not ranked, because there was not enough time for a round"
 TOO_FEW_PAIRS = "has played too few different games for a verdict against"
 """The text for results that come from too few different pairs."""
+BUDGET_ADVICE = "`limits` in a spec sets a budget for all agents."
 
 
 def move_limit_of(game: Game) -> int:
@@ -79,7 +80,8 @@ class TrialBoard:
     only: tuple[str, ...] = ()
     """The games in which agents are tried; if empty, all games that they can play."""
     told: set[str] = field(default_factory=set)
-    """The remarks that were printed below the boards so far. No remark is printed twice."""
+    """The advice that was printed so far. It is about the whole output, so it is printed only once; remarks on a board are printed
+    below every board to which they apply."""
 
     details: bool = True
     """False if leaderboards and their notes are left out for agents, so that the result fits on a screen."""
@@ -186,11 +188,10 @@ class TrialBoard:
             (tally,) = tallies_of(store, [sheet])
         board = Leaderboard.of(tally, finished=True)
         brief = watched is not None and not self.details
-        shown = replace(board, cross=None, remarks=tuple([one for one in board.remarks if one not in self.told]))
-        self.told.update(board.remarks)
         if not brief:
             self.say()
-            self.say(Leaderboard.render(replace(spec, name=self.file), [shown], width=Terminal(self.out).room))
+            shown = [replace(board, cross=None)]
+            self.say(Leaderboard.render(replace(spec, name=self.file), shown, width=Terminal(self.out).room))
         if crashes == MAX_CRASHES:
             self.say(f"{watched} crashed {MAX_CRASHES} times, so no more games were played.")
         elif len(whole) < ROUNDS * a_round:
@@ -199,14 +200,15 @@ class TrialBoard:
             slow = None if watched is None else _describe_slowness(watched, played)
             if slow is not None or not brief:
                 self.say(f"There was enough time for {matches}{slow or ''}; --seconds S gives more time.")
-        most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
-        budget = (
-            f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent decides "
-            "without a limit; `limits` in a spec sets a budget for all agents."
-        )
-        if budget not in self.told and not brief:
-            self.told.add(budget)
-            self.say(budget)
+        if not brief:
+            most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
+            self.say(
+                f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent decides "
+                "without a limit."
+            )
+            if BUDGET_ADVICE not in self.told:
+                self.told.add(BUDGET_ADVICE)
+                self.say(BUDGET_ADVICE)
         labels = tally.sheet.labels
         there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
         there |= {(two, one): [pair.swapped() for pair in pairs] for (one, two), pairs in there.items()}
