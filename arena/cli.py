@@ -22,7 +22,7 @@ from arena.commands import COMMANDS as OWN, GROUP, OTHER_COMMANDS, Command
 from arena.console.project import no_project_option
 from arena.errors import ArenaError, Interrupted, describe, escape_controls
 from arena.lazy import BLOCKED, EntryPoint, find_entry_points, list_blocked
-from arena.processes.interrupts import abandoned, user_interrupts
+from arena.processes.interrupts import abandoned, end_at_signals, user_interrupts
 from arena.version import hint_at_distribution
 
 TRACEBACK = "ARENA_TRACEBACK"
@@ -176,6 +176,7 @@ def _is_terminal(stream: Any) -> bool:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    end_at_signals()
     gc.set_threshold(100_000)  # otherwise, the garbage collector would often examine modules that are never freed
     code = _guarded()
     gc.freeze()  # the process ends now, so collections at exit would be wasted time

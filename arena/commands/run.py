@@ -190,17 +190,25 @@ def run(**asked: Any) -> int:
         return _run(options, asked, feeds)
     except (PlayersLost, Interrupted):
         if options.path is not None and options.path.exists():
-            say(f"\n{_count_stored(options.path)} in {options.path}; continue with\n  {options.again(begun=bool(feeds))}")
+            say(f"\n{_describe_rest(options, options.path, feeds)}")
         raise
 
 
-def _count_stored(path: Path) -> str:
-    """Return how many matches a store has, with a verb. The queue of a run counts only those that it has looked up."""
+def _describe_rest(options: RunOptions, path: Path, feeds: Sequence[MatchQueue]) -> str:
+    """Return how many matches a store has after an interrupt, and the command to use next: the one that resumes the run, or the
+    one that shows its leaderboards if it has nothing left to play.
+    """
+    again = options.again(begun=bool(feeds))
     try:
         with Store.open(path) as store:
-            return f"{figures.amount(len(store), 'match')} {'is' if len(store) == 1 else 'are'}"
+            count, run = len(store), store.last() if feeds else None
     except StoreError:  # the run was interrupted while it made or opened the file
-        return "all finished matches are"
+        return f"all finished matches are in {path}; continue with\n  {again}"
+    if run is not None and (run.ended is not None or (feeds[-1].is_over() and not run.hidden)):  # the end reveals a secret seed
+        shown = shlex.join(["arena", "leaderboard", str(path)])
+        return f"all matches are played and in {path}; to see the leaderboards, use\n  {shown}"
+    stored = f"{figures.amount(count, 'match')} {'is' if count == 1 else 'are'}"
+    return f"{stored} in {path}; continue with\n  {again}"
 
 
 def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue]) -> int:

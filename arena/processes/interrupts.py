@@ -1,19 +1,39 @@
 """Distinguishes the user's Ctrl-C from a KeyboardInterrupt that an agent raises."""
 
+import atexit
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from arena.errors import Interrupted
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""The signals with which users interrupt a run."""
 SHOW_CURSOR = b"\x1b[?25h\n"
 """Control characters that show the cursor, which an interrupted live display has hidden, and begin a new line."""
 
 abandoned: list[threading.Thread] = []
 """Threads for which the command line does not wait when it ends."""
+
+
+def end_interrupted(*_: object) -> NoReturn:
+    """End this process at once, with the exit code of an interrupted run. May be used as a handler of signals."""
+    if os.isatty(2):
+        os.write(2, SHOW_CURSOR)
+    os._exit(Interrupted.EXIT_CODE)
+
+
+def end_at_signals() -> None:
+    """Let SIGINT and SIGTERM end this process as `end_interrupted` does, whenever no `user_interrupts` handles them. While Python
+    shuts down, it would end by the signal instead, so they are then ignored.
+    """
+    for number in SIGNALS:
+        atexit.register(signal.signal, number, signal.SIG_IGN)
+        signal.signal(number, end_interrupted)
 
 
 class Interrupts:
@@ -28,9 +48,7 @@ class Interrupts:
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """Note the signal, and raise Interrupted at the current place in the program."""
         if self.pending and self.at_once:
-            if os.isatty(2):
-                os.write(2, SHOW_CURSOR)
-            os._exit(Interrupted.EXIT_CODE)
+            end_interrupted()
         self.pending = True
         if not self._held:
             raise Interrupted
@@ -62,7 +80,7 @@ def user_interrupts(*, at_once: bool = False) -> Iterator[Interrupts]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupts
         return
-    before = {number: signal.signal(number, interrupts.handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, interrupts.handle) for number in SIGNALS}
     try:
         yield interrupts
     finally:

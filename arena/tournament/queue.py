@@ -83,6 +83,10 @@ class MatchQueue:
         missing = max(self._missing, self.played)
         return missing - self.played + (total - self.held - self.others - missing) * min(1.0, missing / (self._after + 1))
 
+    def is_over(self) -> bool:
+        """Return whether all matches have been played. False if their number is not known before the last result."""
+        return self._spec.exact and self.held + self.others + self.played == self._spec.size
+
     def share(self, total: int) -> tuple[int, bool]:
         """Return how many of `total` matches are played here or are in the store already, and whether this number is exact.
 

@@ -176,7 +176,62 @@ def test_an_interrupted_run_prints_how_to_continue(
         command += " --store none.db" if "--store" in options else ""
         count = (2 if place == "Leaderboard" else 0) if "--store" in options else 2
         store = "none.db" if "--store" in options else "results/cup.db"
-        assert (f"\n{count} matches are in {store}; continue with\n  {command}\n" in done.stderr) == continues
+        if place == "Leaderboard":  # nothing is left to play
+            shown = f"\nall matches are played and in {store}; to see the leaderboards, use\n  arena leaderboard {store}\n"
+            assert shown in done.stderr
+            assert invoke("leaderboard", store).returncode == 0
+        else:
+            assert (f"\n{count} matches are in {store}; continue with\n  {command}\n" in done.stderr) == continues
+
+
+@pytest.mark.parametrize(("last", "said"), [(2, "all matches are played and in"), (1, "1 match is in")])
+def test_an_interrupt_after_the_last_match_does_not_ask_to_continue(
+    tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, last: int, said: str
+) -> None:
+    """A round of two agents has two matches. The run is interrupted when `last` of them are stored, before its end is noted."""
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    played = 0
+
+    def note(*_: object) -> None:
+        nonlocal played
+        played += 1
+        if played == last:
+            raise Interrupted
+
+    monkeypatch.setattr("arena.console.progress.Progress.note", note)
+    done = invoke("run", "cup.yaml", "--workers", "1")
+    assert done.returncode == 130
+    assert f"\n{said} results/cup.db; " in done.stderr
+    assert ("continue with" in done.stderr) == (last == 1)
+
+
+ENDS = """
+import atexit, os, signal, sys
+from arena import cli
+def interrupt(): os.kill(os.getpid(), signal.{signal})
+{place}
+cli.main()
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "cli._guarded = lambda: interrupt() or 0",
+        "cli.gc.freeze = interrupt",
+        "cli._guarded = lambda: atexit.register(interrupt) and 130",
+        "cli._guarded = lambda: 130; atexit.register(interrupt)",
+        "class Late:\n    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.{signal}): kill(me, number)\n"
+        "late, cli._guarded = Late(), lambda: 130",
+    ],
+)
+def test_a_signal_after_the_command_ends_with_the_code_of_an_interrupt(name: str, place: str) -> None:
+    """The second Ctrl-C may arrive while the message about the first is printed, or while Python shuts down."""
+    code = ENDS.replace("{place}", place).format(signal=name)
+    ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "")
 
 
 @pytest.mark.parametrize("place", ["load_spec", "check_code", "user_interrupts"])
