@@ -118,7 +118,10 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
     field = Field(len(seats), rules.game.players, rounds, keys, seed_of_round(reading.seed, 0), texts is None)
     refused = format_.refusal(field) if counted and len(playing) >= fewest else None
     if refused is not None:
-        reading.faults.add(("format",), f"{format_.name} on {rules.name}: {refused}")
+        usual = replace(field, rounds=format_.default_rounds(len(playing)))
+        rounds_given: Path = ("rounds",) if texts is None else ("positions",)
+        misfit = reading.values.get(rounds_given[0]) is not None and format_.refusal(usual) is None  # only the rounds are wrong
+        reading.faults.add(rounds_given if misfit else ("format",), f"{format_.name} on {rules.name}: {refused}")
         return None
     if (announcement := format_.announcement()) is not None:
         reading.note(announcement)

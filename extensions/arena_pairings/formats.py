@@ -15,7 +15,10 @@ from arena_pairings.swiss_pairing import Encounter, draw_lots, standings, swiss_
 
 
 class Swiss(Format):
-    """A Swiss tournament: agents with equal scores meet, but no two meet twice. A meeting is two games with the seats swapped."""
+    """A Swiss tournament: agents with equal scores meet, no two again if avoidable; at most n - 1 rounds of n agents (n if odd).
+
+    A meeting is two games with the seats swapped.
+    """
 
     name = "swiss"
     kind = "versus"
@@ -33,16 +36,16 @@ class Swiss(Format):
     )
 
     def default_rounds(self, entries: int) -> int:
-        """Return one round more than a knockout takes, but at most as many as are possible without repeated meetings."""
+        """Return one round more than a knockout takes, but at most as many as a round robin takes."""
         return max(1, min(ceil(log2(max(entries, 2))) + 1, _longest(entries)))
 
     def refusal(self, field: Field) -> str | None:
-        """Refuse games for more than two players, and more rounds than an agent has opponents."""
+        """Refuse games for more than two players, and more rounds than a round robin takes."""
         if field.players != 2:
             return f"expected a game for two players, got one for {field.players}"
         if field.rounds > _longest(field.entries):
             most = _longest(field.entries)
-            return f"expected at most {most} rounds for {field.entries} agents that meet only once, got {field.rounds}"
+            return f"expected at most {most} rounds for {field.entries} agents, got {field.rounds}; more would repeat meetings"
         return None
 
     def fewest(self, players: int) -> int:
@@ -84,6 +87,7 @@ class Swiss(Format):
 
 
 def _longest(entries: int) -> int:
+    """Return the number of rounds in which all entries can meet once. With an odd number, one of them has a bye in each round."""
     return entries - 1 if entries % 2 == 0 else entries
 
 

@@ -1,6 +1,6 @@
 """Swiss tournaments: pairings and standings.
 
-In every round, competitors with about the same score meet, no two meet twice, and seats are balanced.
+In every round, competitors with about the same score meet, no two meet again if that can be avoided, and seats are balanced.
 
 The rules follow the handbook of the world chess federation (C.04). Groups with equal scores are paired from the top: the upper
 half of a group meets the lower half. A competitor that cannot be paired floats to the next group. A pair is made only if all

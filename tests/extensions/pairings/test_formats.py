@@ -19,6 +19,7 @@ from arena_pairings.sprt import log_likelihood_ratio
 
 FIELD: list[Any] = ["random", "greedy", {"agent": "lookahead", "depth": 1}, {"agent": "lookahead", "depth": 2}, "type-a-plus"]
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"plies": 2}, "seed": 3}
+OPENED = [f"{row}/.../..." for row in ("x..", ".x.", "..x", "xo.", "x.o", ".xo")]
 
 
 def encounters(results: Results) -> list[tuple[int, frozenset[int]]]:
@@ -252,7 +253,15 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"format": "swiss", "rounds": 9}, "expected at most 5 rounds for 5 agents that meet only once, got 9"),
+        (
+            {"format": "swiss", "rounds": 9},
+            "rounds: swiss on tic-tac-toe: expected at most 5 rounds for 5 agents, got 9; more would",
+        ),
+        (
+            {"format": "swiss", "positions": OPENED, "openings": None},
+            "positions: swiss on tic-tac-toe: expected at most 5",
+        ),
+        ({"format": "head-to-head", "rounds": 2}, "format: head-to-head on tic-tac-toe: expected two agents"),
         ({"format": "head-to-head"}, "expected two agents in a two-player game, got 5"),
         ({"format": "swiss", "challengers": 2}, "challengers: the format swiss has no challengers"),
         ({"agents": FIELD[:2], "format": "head-to-head", "test": {"sprt": {"elo0": 5, "elo1": 5}}}, "expected elo0 below elo1"),
