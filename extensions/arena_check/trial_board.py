@@ -80,7 +80,7 @@ class TrialBoard:
     only: tuple[str, ...] = ()
     """The games in which agents are tried; if empty, all games that they can play."""
     told: set[str] = field(default_factory=set)
-    """The advice that was printed so far. It is about the whole output, so it is printed only once; remarks on a board are printed
+    """The advice that was printed so far. It is about the whole output, so it is printed only once. Remarks are printed
     below every board to which they apply."""
 
     details: bool = True
@@ -203,8 +203,8 @@ class TrialBoard:
         if not brief:
             most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
             self.say(
-                f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent decides "
-                "without a limit."
+                f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent "
+                "decides without a limit."
             )
             if BUDGET_ADVICE not in self.told:
                 self.told.add(BUDGET_ADVICE)

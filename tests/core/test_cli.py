@@ -212,6 +212,11 @@ def interrupt(): os.kill(os.getpid(), signal.{signal})
 {place}
 cli.main()
 """
+LATE = """
+class Late:
+    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.{signal}): kill(me, number)
+late, cli._guarded = Late(), lambda: 130
+"""
 
 
 @pytest.mark.process
@@ -223,8 +228,7 @@ cli.main()
         "cli.gc.freeze = interrupt",
         "cli._guarded = lambda: atexit.register(interrupt) and 130",
         "cli._guarded = lambda: 130; atexit.register(interrupt)",
-        "class Late:\n    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.{signal}): kill(me, number)\n"
-        "late, cli._guarded = Late(), lambda: 130",
+        LATE,
     ],
 )
 def test_a_signal_after_the_command_ends_with_the_code_of_an_interrupt(name: str, place: str) -> None:
