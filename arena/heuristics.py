@@ -11,6 +11,8 @@ from arena.errors import expect
 from arena.game import Game
 
 Target = TypeVar("Target", bound=Callable[..., Any])
+NO_HEURISTIC = "none"
+"""The name that stands for no heuristic in a spec. No heuristic may have it."""
 Evaluation = Callable[..., float]
 """A heuristic that has been prepared for a game object. It is called as `(state, player=0)` and returns a number."""
 

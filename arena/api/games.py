@@ -5,6 +5,7 @@ from arena.encodings import BoundEncoding
 from arena.format import own_columns, ranks
 from arena.game import gives
 from arena.heuristics import (
+    NO_HEURISTIC,
     Evaluation,
     HeuristicInfo,
     bind,
@@ -18,6 +19,7 @@ from arena.traits import Abilities, Traits
 from arena.whole_files import read_arrays, read_whole
 
 __all__ = [
+    "NO_HEURISTIC",
     "Abilities",
     "BoundEncoding",
     "Chance",

@@ -15,7 +15,7 @@ from arena.encodings import encoding_info_of
 from arena.errors import abbreviate, listing, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle, find_member, takes
-from arena.heuristics import HeuristicInfo, count_given
+from arena.heuristics import NO_HEURISTIC, HeuristicInfo, count_given
 from arena.hookspecs import Part
 from arena.traits import Abilities
 
@@ -48,6 +48,8 @@ def check_value(
             expected = "functions or classes decorated with @heuristic"
             raise Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
         _check_name("heuristic", info.name, value)
+        if info.name == NO_HEURISTIC:
+            raise Unfit(f"heuristic {info.name} ({locate(value)}): name: in a spec, {NO_HEURISTIC} stands for no heuristic")
         _check_parameters("heuristic", info.name, value, skip=count_given(value))
         _check_call("heuristic", info.name, value, ("state", "player=0"))
         return ("heuristic", info.game, info.name), value

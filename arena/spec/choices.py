@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arena.errors import listing, suggest
-from arena.heuristics import Evaluation, bind, count_given
+from arena.heuristics import NO_HEURISTIC, Evaluation, bind, count_given
 from arena.identity import canonical
 from arena.spec.document import Path
 from arena.spec.games import Rules
@@ -75,9 +75,13 @@ def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -
         wanted = [name for name in games if game in (None, name)]
         if not wanted:
             reading.faults.add(choice.path, f"no board of this spec plays {game}; expected {listing(games, 'or')}")
+        elif choice.name == NO_HEURISTIC:
+            if choice.parameters:
+                reading.faults.add(choice.path, f"{NO_HEURISTIC} stands for no heuristic, so it has no parameters")
         elif not any((name, choice.name) in reading.registry.heuristics for name in wanted):
             owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
             hint = suggest(choice.name, [name for one in wanted for name in reading.registry.heuristics_of(one)])
+            hint = f"{hint} ({NO_HEURISTIC} stands for no heuristic)"
             if owners:
                 message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board of this spec; {hint}"
                 reading.faults.add(choice.path, message)
@@ -91,6 +95,8 @@ def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Pat
     If the entry names only heuristics for other games, it gets the default heuristic of the board.
     """
     choice = choices.get(rules.name) or choices.get(None)
+    if choice is not None and choice.name == NO_HEURISTIC:
+        return None, None
     if choice is None or (rules.name, choice.name) not in reading.registry.heuristics:
         default = rules.game.default_heuristic
         if default is None:

@@ -67,7 +67,7 @@ class EntryKeys(BaseModel):
         description="The name of an agent, or {command: [program, argument, ...]}; engines also need protocol: uci or gtp."
     )
     label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="The entry's name in tables.")
-    heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
+    heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, {game: name}, or none.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits that apply only to this entry.")
     isolation: Any = Field(None, description="Where this agent runs; see `isolation` of the spec.")
     waits: bool | None = Field(

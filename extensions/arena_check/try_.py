@@ -1,6 +1,5 @@
 """The command `try`: checks the contents of a plugin file and lets them play, all within a few seconds."""
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,8 +13,8 @@ import click
 from arena import Agent, ArenaError, Game, Limits, PluginError, Record, play
 from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, describe
-from arena.api.games import Abilities, Traits, make_default
-from arena.api.match import Step, canonical
+from arena.api.games import NO_HEURISTIC, Abilities, Traits, make_default
+from arena.api.match import Step
 from arena.api.results import Leaderboard, figures
 from arena.api.spec import PluginPlace, source_line
 from arena_catalog.catalogue import default_games, describe_obstacle, engine_lines
@@ -40,8 +39,6 @@ MAX_MATCH_LINES = 60
 """The maximum number of lines of a match that is shown in full. If a match is longer, its first and last states are shown."""
 Entry = str | Mapping[str, Any]
 """An entry of a spec: the name of an agent, or a mapping with an agent, its options and a label."""
-NONE = "none"
-"""The word in the label of an agent that plays without a heuristic."""
 
 
 @click.command("try")
@@ -233,7 +230,7 @@ def _draw_states(game: Game, record: Record, width: int) -> list[str]:
 
 def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable[..., Any]) -> None:
     """Print a leaderboard for every reference agent that uses heuristics, and a sentence about it. On the leaderboard, the agent
-    plays with this heuristic, with the default heuristic, and without a heuristic.
+    plays with this heuristic, with the default heuristic, and without a heuristic (`none`, as in a spec).
     """
     game = attempt.registry.game(key[1])()
     for line in engine_lines(game, heuristic):
@@ -245,16 +242,9 @@ def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable
         attempt.say(f"\n{key[2]}: not played, because no built-in agent that uses heuristics can play {game.name}")
     for number, agent in enumerate(agents):
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
-        names = [key[2], *rivals, NONE]
-        entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names[:-1]]
-        entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
-        spec = attempt.spec(game, _fill_up(attempt, game, entries))
-        seats = list(spec.boards[0].seats)
-        bare = seats[len(names) - 1]  # the agent without a heuristic, which a spec file cannot express
-        identity = canonical(json.loads(bare.identity) | {"heuristic": None})
-        seats[len(names) - 1] = replace(bare, evaluation=None, heuristic=None, identity=identity)
-        spec = replace(spec, boards=(replace(spec.boards[0], seats=tuple(seats)),))
-        board = attempt.play(spec, seconds).board
+        names = [key[2], *rivals, NO_HEURISTIC]
+        entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names]
+        board = attempt.play(attempt.spec(game, _fill_up(attempt, game, entries)), seconds).board
         attempt.say(f"\n{_describe_effect(board, agent, names)}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from arena import Agent, Game, Search, State
 from arena.api.errors import CodeTooComplex, suggest
-from arena.api.games import Evaluation
+from arena.api.games import NO_HEURISTIC, Evaluation
 from arena.api.match import Program
 from arena.api.processes import PythonProcess
 from arena.api.spec import (
@@ -255,7 +255,7 @@ class CodeAgent(EntryAgent):
         games = self.reading.games
         for game, choice in choices.items():
             wanted = [name for name in games if game in (None, name)]
-            if not any((name, choice.name) in self._known for name in wanted):
+            if choice.name != NO_HEURISTIC and not any((name, choice.name) in self._known for name in wanted):
                 hint = suggest(choice.name, [name for owner, name in self._known if owner in wanted])
                 message = f"no heuristic {choice.name!r} of {' or '.join(games)} in that {self._key}; {hint}"
                 self.reading.faults.add(choice.path, message)
@@ -275,6 +275,8 @@ class CodeAgent(EntryAgent):
     def _choose(self, choices: Choices, rules: Rules) -> Fitted | None:
         known = self._known or frozenset()
         choice, default = choices.get(rules.name) or choices.get(None), rules.game.default_heuristic
+        if choice is not None and choice.name == NO_HEURISTIC:
+            return None
         if choice is not None and (rules.name, choice.name) in known:
             name, given, report = choice.name, choice.parameters, choice.report
         elif default is not None and (rules.name, default) in known:

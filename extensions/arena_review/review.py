@@ -186,7 +186,10 @@ def _write_worst(
         say(f"{agent} {lost} ({judged:,} of {len(decisions):,}), so there are no positions to write")
         return
     document = describe_positions(
-        run.boards[board], agent, [(one, list_good(judging, board, one, judging.find_here)) for one in worst]
+        run.boards[board],
+        agent,
+        [(one, list_good(judging, board, one, judging.find_here)) for one in worst],
+        judging.game_of(board),
     )
     judging.write()
     count = f"{len(worst)} {'position' if len(worst) == 1 else 'positions'}"

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from arena import Game, Puzzle
+from arena.api.games import NO_HEURISTIC
 from arena.api.match import legal_action
 from arena.api.results import BoardInfo
 from arena.api.store import write_whole
@@ -57,8 +58,10 @@ def list_good(judging: Judging, board: int, position: CostlyPosition, find: Call
     return good
 
 
-def describe_positions(sheet: BoardInfo, label: str, positions: Sequence[tuple[CostlyPosition, Sequence[str]]]) -> dict[str, Any]:
-    """Return the contents of a file with positions."""
+def describe_positions(
+    sheet: BoardInfo, label: str, positions: Sequence[tuple[CostlyPosition, Sequence[str]]], game: Game
+) -> dict[str, Any]:
+    """Return the contents of a file with positions of `game`."""
     number = sheet.labels.index(label)
     settings = (
         sheet.settings[number] if number < len(sheet.settings) else {"agent": label, "options": {}, "heuristic": None, "key": ""}
@@ -69,6 +72,8 @@ def describe_positions(sheet: BoardInfo, label: str, positions: Sequence[tuple[C
         entry["heuristic"] = (
             {"name": heuristic["name"], **heuristic["parameters"]} if heuristic["parameters"] else heuristic["name"]
         )
+    elif game.default_heuristic is not None:
+        entry["heuristic"] = NO_HEURISTIC
     listed = []
     for one, good in positions:
         told = {"position": one.position, "good": list(good), "played": one.action, "class": one.grade, "games": one.times}

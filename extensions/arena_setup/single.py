@@ -10,6 +10,7 @@ from typing import Any
 from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
 from arena.api.errors import expect, expect_count, expect_list
 from arena.api.games import (
+    NO_HEURISTIC,
     Abilities,
     Evaluation,
     HeuristicInfo,
@@ -42,9 +43,9 @@ def play(
     one agent for every seat. `position` is in the text notation of the game; by default, a position is drawn from `seed`.
     `limits` are Limits, or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is a name, or a
     function or class with the decorator `arena.heuristic`, which all seats get; a sequence has one for each seat. By default,
-    seats get the default heuristic of the game. `plugins` are further files and modules that define names. Raises TypeError or
-    ValueError if an argument does not fit, Refused if an agent cannot play the game, and GameError if the bounds of its returns
-    are impossible.
+    seats get the default heuristic of the game; the name `none` stands for no heuristic. `plugins` are further files and modules
+    that define names. Raises TypeError or ValueError if an argument does not fit, Refused if an agent cannot play the game, and
+    GameError if the bounds of its returns are impossible.
 
     >>> play("tic-tac-toe", ["minimax", "minimax"], position="xx./oo./...").actions
     ('3',)
@@ -165,6 +166,8 @@ class _Lookup:
         parameters: Mapping[str, Any] = {}
         if isinstance(given, (str, Mapping)):
             name, parameters = _split_name("heuristic", given, str, "name")
+            if name == NO_HEURISTIC:
+                return None, None
             given = _find_beside(game, name) or self.registry.heuristic(name_of(game), name)
         info = HeuristicInfo.of(given)
         if info is None or info.game != name_of(game):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from arena import Agent, ArenaError, Game, Puzzle, Refused, Registry, Spec, SpecError, UnknownName
 from arena.api.cli import load
 from arena.api.errors import describe
-from arena.api.games import Abilities, HeuristicInfo
+from arena.api.games import NO_HEURISTIC, Abilities, HeuristicInfo
 from arena.api.spec import Document, Parameters, PluginPlace, load_spec
 from arena_duel.duel_setup import choose_plies
 from arena_setup.words import values_of
@@ -278,7 +278,7 @@ def _find_heuristic(
         given = given.get(game)
     if given is None:
         given = rules.default_heuristic if agent.wants_heuristic else None
-    if given is None:
+    if given in (None, NO_HEURISTIC):
         return None, {}
     name = given if isinstance(given, str) else given["name"]
     return registry.heuristic(game, name), {} if isinstance(given, str) else {k: v for k, v in given.items() if k != "name"}

@@ -214,6 +214,8 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
     options = changed if _has_fields(kind, changed) else None
     named = settings.heuristic if asks_estimates(kind) else None
     heuristic = named
+    if named is None and asks_estimates(kind) and board.game.default_heuristic is not None:
+        return None  # the form cannot express an entry without a heuristic
     if heuristic is not None:
         values = _changed_values(registry.heuristic(board.name, heuristic["name"]), heuristic["parameters"])
         heuristic = None if values is None else {"name": heuristic["name"], "parameters": values}

@@ -461,6 +461,20 @@ def test_play_accepts_names_mappings_instances_positions_and_heuristics() -> Non
     assert tiles.game == "sliding-tiles"
 
 
+def test_play_without_a_heuristic() -> None:
+    """The position is one move from the goal, so Manhattan distance is 1. Without a heuristic, every estimate is 0."""
+    seen: list[float] = []
+
+    class Asks(First):
+        def choose(self, game: Game, state: Any, search: Search) -> Any:
+            seen.append(search.evaluate(state))
+            return super().choose(game, state, search)
+
+    for heuristic in (None, "none", {"name": "none"}):
+        play("sliding-tiles", Asks(), position="1 2 3 / 4 5 6 / 7 . 8", heuristics=[heuristic], limits={"moves": 1})
+    assert [bool(value) for value in seen] == [True, False, False]
+
+
 def test_play_loads_plugins(tmp_path: FilePath) -> None:
     """The record has the parameters of the game, and a short `repr`."""
     game = {"name": "othello", "size": 4}

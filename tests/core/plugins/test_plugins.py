@@ -521,6 +521,16 @@ def test_names_of_heuristics_are_unique_within_a_game(plugin: Plugin) -> None:
     assert "tic-tac-toe" in load_plugins([plugin(agent("tic-tac-toe"), "agent.py")]).agents
 
 
+def test_no_heuristic_may_have_the_name_that_stands_for_none(plugin: Plugin) -> None:
+    source = (
+        "@heuristic('none', game='tic-tac-toe')\n"
+        "def h(game, state, player=0): return 0\n"
+        "@hookimpl\n"
+        "def arena_heuristics(): return [h]\n"
+    )
+    assert "in a spec, none stands for no heuristic" in problem(plugin(source))
+
+
 def test_a_repaired_plugin_can_be_loaded(plugin: Plugin) -> None:
     file = plugin("1 / 0\n")
     problem(file)

@@ -310,12 +310,27 @@ def test_equal_labels_are_refused(faults: Faults, agents: str, place: str, label
         ("3", "2:37: agents[0].heuristic", "got 3"),
         ("[manhattan]", "2:37: agents[0].heuristic", "a list"),
         ("{name: 3}", "2:37: agents[0].heuristic", "name of a heuristic"),
+        ("nothing", "2:37: agents[0].heuristic", "(none stands for no heuristic)"),
+        ("{name: none, weight: 2}", "2:44: agents[0].heuristic", "none stands for no heuristic, so it has no parameters"),
     ],
 )
 def test_a_heuristic_of_another_game_is_refused(faults: Faults, heuristic: str, place: str, words: str) -> None:
     (found,) = faults(f"{TILES}agents: [{{agent: greedy, heuristic: {heuristic}}}]\n")
     assert found.startswith(f"cup.yaml:{place}")
     assert words in found
+
+
+@pytest.mark.parametrize("none", ["none", "{name: none}", "{sliding-tiles: none}"])
+def test_an_entry_may_play_without_the_default_heuristic(load: Load, none: str) -> None:
+    """`null` is the same as no key: the entry gets the default heuristic."""
+    entries = f"{{agent: greedy, heuristic: null}}, {{agent: greedy, heuristic: {none}}}"
+    apart = f"{{agent: greedy, heuristic: {none}, isolation: process, label: apart}}"
+    seats = load(f"{TILES}agents: [{entries}, {apart}]\n").boards[0].seats
+    assert [seat.heuristic for seat in seats] == ["manhattan", None, None]
+    assert [seat.evaluation is None for seat in seats[:2]] == [False, True]
+    assert [seat.label for seat in seats] == ["greedy(manhattan)", "greedy(none)", "apart"]
+    assert seats[2].program is not None
+    assert seats[2].program.heuristic is None
 
 
 def heuristics_of(spec: Spec) -> list[Any]:
