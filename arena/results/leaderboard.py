@@ -283,9 +283,11 @@ def _describe_ratings(
     sheet, facts = tally.sheet, dict[str, Any]()
     remarks, explained = [], []
     if any(low is not None or high is not None for _, low, high in rated.elo.values()):
+        paired = any(tally.matches.pairings())  # False for games of three or more seats
+        seats = "two agents swap seats" if paired else "each group of agents plays in several orders of seats"
         explained.append(
             "The 95 % intervals are computed from rounds: the games of a round share their position, dice and deals, "
-            "and two agents swap seats."
+            f"and {seats}."
         )
     if rated.pairing_spread:
         facts["pairing_spread"] = rated.pairing_spread

@@ -50,6 +50,20 @@ def test_a_cycle_is_named_with_its_scores() -> None:
     assert all(65 <= share <= 85 for share in scores)
 
 
+@pytest.mark.parametrize(("players", "said"), [(2, "and two agents swap seats."), (3, "plays in several orders of seats.")])
+def test_the_explanation_of_intervals_fits_the_number_of_seats(players: int, said: str) -> None:
+    tally = Tally(BoardInfo("trio", {}, "versus", ("one", "two", "three"), 240, exact=True))
+    rng = random.Random(1)
+    for number in range(40):
+        for seats in permutations(range(3), players):
+            returns = tuple(rng.sample([float(place) for place in range(players)], players))
+            tally.count(Facts(seats, returns, "normal", None, None))
+            tally.add_game(number, seats, returns, rng.randrange(10**9), True, None)
+    [board] = Leaderboard.of_tallies([tally], finished=True)
+    [text] = [one for one in board.explanations if "computed from rounds" in one]
+    assert text.endswith(said)
+
+
 def test_void_matches_mention_a_server_only_if_it_did_not_answer() -> None:
     tally = Tally(BoardInfo("broken", {}, "versus", ("one", "two"), 2, exact=True))
     for seats in ((0, 1), (1, 0)):
