@@ -228,7 +228,7 @@ def place(board: Leaderboard, label: str) -> str:
     """Return the place as text such as `place 2 of 6`; `shared` is added if another entry has the same place. A failed entry has
     no place, and entries that have not played do not count.
     """
-    row, played = row_of(board, label), [other for other in board.rows if other.get("games", other.get("attempts"))]
+    row, played = row_of(board, label), list(filter(has_played, board.rows))
     if row not in played:
         return "not ranked, because it has not played"
     if row.get("failures"):
@@ -289,6 +289,11 @@ def _withhold(tried: Tried, label: str, other: str, lead: float) -> str | None:
     if pairs is not None and not by_returns and PairedGames.estimate_score(pairs).p_value <= SIGNIFICANCE_LEVEL:
         return TOO_FEW_PAIRS  # these games differ, but not after the correction for all tests of the board
     return "cannot be distinguished from"
+
+
+def has_played(row: Mapping[str, Any]) -> bool:
+    """Return whether the entry of a row has played a match."""
+    return bool(row.get("games", row.get("attempts")))
 
 
 def row_of(board: Leaderboard, label: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from arena_check.positions import PositionsFile, agents_of, positions_option, re
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
-from arena_check.trial_board import NO_ROUND, TrialBoard, against_each, move_limit_of, percent, place, row_of
+from arena_check.trial_board import NO_ROUND, TrialBoard, against_each, has_played, move_limit_of, percent, place, row_of
 from arena_isolation.command import called, need_startable
 from arena_setup.options import seed_option
 from arena_setup.words import command_of
@@ -250,12 +250,15 @@ def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable
 
 def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
     labels = [f"{agent} with {name}" for name in names]
+    idle = [name for label, name in zip(labels, names, strict=True) if not has_played(row_of(board, label))]
     if board.kind == "versus" and board.cross is not None:
         order = [row["agent"] for row in board.rows]
-        scores = board.cross[order.index(labels[0])]
-        results = [
-            f"{percent(scores[order.index(other)])} against {name}" for other, name in zip(labels[1:], names[1:], strict=True)
-        ]
+        scores = dict(zip(order, board.cross[order.index(labels[0])], strict=True))
+        idle = [name for label, name in zip(labels[1:], names[1:], strict=True) if scores[label] is None]
+    if idle:
+        return f"There was not enough time to compare {agent} with {names[0]} to {agent} with {figures.listing(idle, 'or')}."
+    if board.kind == "versus" and board.cross is not None:
+        results = [f"{percent(scores[label])} against {name}" for label, name in zip(labels[1:], names[1:], strict=True)]
         return f"{labels[0]} scores {', '.join(results)}."
     if board.kind != "puzzle":
         means = [
@@ -330,7 +333,9 @@ def _play_boards(attempt: TrialBoard, label: str, entry: Entry, games: Sequence[
         failed = row_of(tried.board, label)["failures"]
         placed = f"{label} at {game.name}: {place(tried.board, label) if tried.rounds or failed else NO_ROUND}"
         row = row_of(tried.board, label)
-        if tried.board.kind == "versus":
+        if not has_played(row):
+            words = f"{placed}."
+        elif tried.board.kind == "versus":
             words = f"{placed}; it {against_each(tried, label)}."
         elif tried.board.kind == "score":
             mean = figures.figure(row["mean_return"])

@@ -127,6 +127,26 @@ def test_too_little_time_gives_no_rank(tmp_path: Path, inside: Inside) -> None:
     assert "--seconds S plays more games" in few
 
 
+@pytest.mark.process
+def test_nothing_is_said_about_the_results_of_an_agent_that_has_not_played(tmp_path: Path, inside: Inside) -> None:
+    """There is time for one attempt. With this seed, another agent makes it."""
+    inside("new", "agent", "mine", "--game", "sliding-tiles")
+    ended = inside("try", "mine.py", "--game", "sliding-tiles", "--seconds", "0.000001", "--seed", "1")
+    assert re.search(r"^mine at \S+: not ranked, because there was not enough time for a round\.$", ended.stdout, re.MULTILINE)
+    assert "of 0" not in ended.stdout
+
+
+@pytest.mark.parametrize(("kind", "match"), [("versus", "games"), ("puzzle", "attempts"), ("score", "attempts")])
+def test_heuristics_are_not_compared_without_matches(kind: str, match: str) -> None:
+    names = ["near", "far", "none"]
+    told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
+    sheet = BoardInfo("try", {}, kind, ("a with near", "a with far", "a with none"), 4, exact=True)  # type: ignore[arg-type]
+    rows = [{"agent": label, match: 2 * number, "solved": None, "mean_return": None} for number, label in enumerate(sheet.labels)]
+    board = Leaderboard(**{**told, "sheet": sheet, "rows": rows, "cross": ((None, None, 0.5),) * 3 if kind == "versus" else None})
+    said = "There was not enough time to compare a with near to a with "
+    assert try_._describe_effect(board, "a", names) == said + {"versus": "far.", "puzzle": "near.", "score": "near."}[kind]
+
+
 @pytest.mark.parametrize(
     ("failures", "said"), [(3, "not ranked, because it failed in 3 of 8 games"), (0, "place 1 of 2, shared")]
 )
