@@ -4,10 +4,11 @@ One decision: `agree` makes the interval of a difference contain 0 exactly if th
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import fsum, gcd, isclose, lcm, sqrt
+from itertools import accumulate
+from math import ceil, fsum, gcd, isclose, lcm, ldexp, log2, sqrt
 from typing import NamedTuple
 
 from arena.stats.distributions import binomial_cdf, list_plain, student_cdf, student_quantile
@@ -16,22 +17,26 @@ SIGNIFICANCE_LEVEL = 0.05
 """The significance level of every claim: the probability of a false one, if there is no difference."""
 MAX_FLIPPED = 400
 """The largest number of differences whose signs are flipped. With more, the test is Student's t."""
-LEVELS = 200_000
-"""The number of steps of the grid to which differences are rounded before their signs are flipped, divided by their number. With
-it, p-values above 0.0001 deviate by less than 1 % from those without a grid for up to 100 differences, and by less than 3 % for
-more.
-"""
-BOUND_LEVELS = 20_000
-"""The same for the many tests that a bound needs, because a bound hardly depends on the grid."""
-MIN_LEVELS = 64
-MIN_EXACT_LEVELS = 1000
-"""Values that are at most this number of common units are tested without rounding, however many there are."""
+CELLS = 50_000
+"""The number of cells into which sums are sorted, see `flip_signs`. It bounds the memory, whatever the values are."""
+EXACT_UNITS = 8
+"""Values are not rounded if the sum of their sizes is at most this number of common units for each cell."""
+BOUND_CELLS = 5_000
+"""The same for the many tests that a bound needs, because a bound hardly depends on the cells."""
 MAX_DENOMINATOR = 5040
 """The largest denominator of a value that counts as a fraction, and not as a number without a common unit."""
+MAX_UNITS = 2**40
+"""If a value is more than this number of units, floats cannot tell whether it is a multiple of the unit."""
 MAX_BOUND_OPERATIONS = 150_000_000
 """The largest number of additions by which the bounds of an interval are found exactly."""
+MAX_BOUND_CELLS = 2_500_000
+"""The largest number of cells, for the sums and weights of subsets, in which these bounds are found; they take about 50 MB."""
+MAX_HALVINGS = 1000
+"""The number of times that a cell is halved at most; the smallest float is about 2^-1074 of 1."""
 MAX_ENUMERATED = 16
-"""The largest number of values without a common unit for which all subsets are listed."""
+"""The largest number of values without a small common unit for which all subsets are listed."""
+EQUAL_SUMS = 1e-12
+"""Sums that differ by less than this part of the sum of all sizes are equal, but for errors of rounding."""
 BISECTIONS = 14
 """The number of steps by which a bound of more values is found: to 1 / 16,000 of the range of the values."""
 SIGN_FLIPS, MCNEMAR, STUDENT = "sign flips", "McNemar's exact test", "Student's t"
@@ -101,66 +106,95 @@ def flip_signs(values: Iterable[float]) -> float:
     opposite sign.
 
     The p-value is the share of all combinations of signs for which the sum is at least as far from 0 as observed (R. A. Fisher,
-    The Design of Experiments, 1935). If all values other than 0 are of one size, it is the sign test. Values that have no common
-    unit, such as logarithms, are rounded to a grid first; the test of the rounded values is exact. `values` may be a Counter.
+    The Design of Experiments, 1935). If all values other than 0 are of one size, it is the sign test. `values` may be a Counter.
+
+    It is exact if the values are multiples of a common unit and their sizes sum to at most EXACT_UNITS * CELLS units, and for up
+    to MAX_ENUMERATED values other than 0, whose combinations are listed. Other values, such as logarithms or rates, are rounded
+    from the largest to the smallest: each by at most 1 / CELLS of the sum of its size and all smaller ones. The test of the
+    rounded values is exact. If the p-value of the values is above 0.0001, the result deviates from it by less than 1 % for up to
+    100 values, and by less than 3 % for more. Memory and time depend on the number of the values, and not on their sizes.
 
     >>> round(flip_signs([2] * 8 + [0, 0]), 9)
     0.0078125
     """
-    return _flip_signs(values, LEVELS)
+    return _flip_signs(values, CELLS)
 
 
-def _flip_signs(values: Iterable[float], steps_in_all: int) -> float:
+def _flip_signs(values: Iterable[float], cells: int) -> float:
     counted = {value: times for value, times in _count(values).items() if value}
     sizes = {abs(value) for value in counted}
     number = sum(counted.values())
     if len(sizes) < 2:
         fewer = min([sum([times for value, times in counted.items() if (value > 0) == side]) for side in (True, False)])
         return min(1.0, 2 * binomial_cdf(fewer, number, 0.5)) if number else 1.0
-    largest, levels = max(sizes), max(MIN_LEVELS, steps_in_all // number)
-    common = _common_unit(sizes)
-    unit = common if common is not None and largest <= max(levels, MIN_EXACT_LEVELS) * common else largest / levels
-    steps: Counter[int] = Counter()
-    for value, times in counted.items():
-        steps[round(value / unit)] += times
-    flipped: Counter[int] = Counter()
-    for step, times in steps.items():
-        flipped[abs(step)] += times
-    return _flip_steps(tuple(sorted(flipped.items())), abs(sum([step * times for step, times in steps.items()])))
+    return _share_beyond(tuple(sorted(counted.items())), cells)
 
 
-def _common_unit(sizes: Iterable[float]) -> float | None:
+def _common_unit(sizes: Collection[float]) -> float | None:
     """Return the largest unit of which all sizes are whole multiples, except for errors of rounding; None if there is none.
 
-    Means over the games of a round have such a unit. On another grid, sums that are equal would often differ.
+    Means over the games of a round have such a unit. With other roundings, sums that are equal would often differ.
     """
-    fractions = []
+    largest, unit = max(sizes, default=0.0), Fraction(0)
     for size in sizes:
         fraction = Fraction(size).limit_denominator(MAX_DENOMINATOR)
-        if not isclose(fraction, size, rel_tol=1e-9):
+        unit = Fraction(gcd(unit.numerator, fraction.numerator), lcm(unit.denominator, fraction.denominator))
+        if not isclose(fraction, size, rel_tol=1e-9) or largest > MAX_UNITS * unit:
             return None
-        fractions.append(fraction)
-    denominator = lcm(*[fraction.denominator for fraction in fractions])
-    return gcd(*[int(fraction * denominator) for fraction in fractions]) / denominator
+    return float(unit)
 
 
-@lru_cache(4096)
-def _flip_steps(sizes: tuple[tuple[int, int], ...], observed: int) -> float:
-    """Return the share of combinations of signs for which whole numbers with these sizes have a sum as far from 0 as `observed`.
+@lru_cache(1024)
+def _share_beyond(counted: tuple[tuple[float, int], ...], cells: int, *, strict: bool = False) -> float:
+    """Return the share of combinations of signs for which the sum of values is as far from 0 as it is, or with `strict` farther.
 
-    The sum is the sum of all sizes minus twice the sum of the flipped ones, so only small sums of flipped sizes are followed.
+    `counted` has the values other than 0 and their numbers. See `flip_signs` for the rounding.
     """
     import numpy as np
 
-    most = (sum([size * times for size, times in sizes]) - observed) // 2
-    shares = np.zeros(most + 1)
-    shares[0] = 1.0
-    for size, times in sizes:
-        for _ in range(times):
-            flipped = shares[: most + 1 - size] / 2 if size <= most else shares[:0]
-            shares /= 2
-            shares[size:] += flipped
-    return min(1.0, 2 * float(shares.sum())) if observed else 1.0
+    largest, unit = max([abs(value) for value, _ in counted]), _common_unit({abs(value) for value, _ in counted})
+    scaled = [(value / largest, times) for value, times in counted]  # so that no sum overflows
+    values = sorted([value for value, times in scaled if value for _ in range(times)], key=abs)
+    rests = list(accumulate(map(abs, values)))
+    total, finest = rests[-1], 0.0 if unit is None else unit / largest
+    if total > EXACT_UNITS * cells * finest:
+        if len(values) <= MAX_ENUMERATED:
+            sums = np.zeros(1)
+            for value in values:
+                sums = np.concatenate([sums - value, sums + value])
+            far = abs(fsum(values)) + total * (EQUAL_SUMS if strict else -EQUAL_SUMS)
+            return min(1.0, 2 * float(np.mean(sums >= far)))
+        halvings = max(0, ceil(log2(total / cells / finest))) if finest else MAX_HALVINGS
+        width = finest * 2**halvings if finest else total / cells
+    else:
+        halvings, width = 0, finest
+    # A value is rounded to a cell whose width is halved as often as the sum of the sizes up to this one is half of all sizes.
+    depths = [min(halvings, int(log2(total) - log2(rest))) for rest in rests]
+    steps = [round(ldexp(value / width, depth)) << depths[0] - depth for value, depth in zip(values, depths, strict=True)]
+    rest = sum(map(abs, steps))
+    slack = (rest - abs(sum(steps))) // 2 - strict  # flipping a value of the larger sign uses up its size
+    if slack < 0:
+        return 0.0
+    cell, inside = 1 << depths[0], 0.0
+    shares, offset = np.zeros(slack // cell + 1), slack % cell  # the share of the combinations with each slack
+    shares[-1] = 1.0
+    for step, depth in zip(map(abs, reversed(steps)), reversed(depths), strict=True):
+        finer = 1 << depths[0] - depth
+        if finer < cell:
+            first, offset = divmod(offset, finer)
+            split = np.zeros(first + (len(shares) - 1) * (cell // finer) + 1)
+            split[first :: cell // finer] = shares
+            shares, cell = split, finer
+        rest -= step
+        flipped = shares[step // cell :] / 2
+        shares /= 2
+        shares[: len(flipped)] += flipped
+        undecided = max(0, -((offset - rest) // cell))  # with more slack, all values that follow may be flipped
+        inside += float(shares[undecided:].sum())
+        shares = shares[:undecided]
+        if not len(shares):
+            break
+    return min(1.0, 2 * inside)
 
 
 def subtract(one: float, other: float) -> float:
@@ -221,7 +255,8 @@ def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
 
 
 def _exact_bounds(values: Sequence[float], weights: Sequence[int], chance: float) -> tuple[float, float] | None:
-    """Return the bounds of the means that sign flips do not refute; None if the values have no common unit, or are too many.
+    """Return the bounds of the means that sign flips do not refute; None if the values have no common unit, or are too
+    many or too large.
 
     For a mean t below the observed one, the p-value is twice the share of subsets whose own mean is at most t, where the empty
     set counts, too. So the bound is the first mean of a subset at which this share exceeds half of `chance`.
@@ -234,7 +269,7 @@ def _exact_bounds(values: Sequence[float], weights: Sequence[int], chance: float
     least, total = min(values), sum(weights)
     steps = [round((value - least) / unit) for value in values]
     cells = (total + 1) * (total * max(steps) + 1)
-    if cells * len(values) > MAX_BOUND_OPERATIONS:
+    if cells > MAX_BOUND_CELLS or cells * len(values) > MAX_BOUND_OPERATIONS:
         return None
     shares = np.zeros((total + 1, total * max(steps) + 1))  # of the subsets with this weight and this sum
     shares[0, 0] = 1.0
@@ -271,14 +306,14 @@ def _enumerated_bounds(values: Sequence[float], weights: Sequence[int], chance: 
 
 
 def _approximate_bounds(values: Sequence[float], weights: Sequence[int], chance: float, mean: float) -> tuple[float, float]:
-    """Return the same bounds by bisection, on a grid. A bound that is exactly 0 is 0."""
+    """Return the same bounds by bisection. A bound that is exactly 0 is 0."""
 
     def refutes(middle: float) -> bool:
         deviations = [size * (value - middle) for value, size in zip(values, weights, strict=True)]
-        return _flip_signs(deviations, BOUND_LEVELS) <= chance
+        return _flip_signs(deviations, BOUND_CELLS) <= chance
 
     def find_bound(outside: float) -> float:
-        if mean * outside < 0 and _jumps_at_zero(values, weights, chance):
+        if mean * outside <= 0 and _jumps_at_zero(values, weights, chance):
             return 0.0
         inside = mean
         for _ in range(BISECTIONS):
@@ -291,12 +326,9 @@ def _approximate_bounds(values: Sequence[float], weights: Sequence[int], chance:
 
 def _jumps_at_zero(values: Sequence[float], weights: Sequence[int], chance: float) -> bool:
     """Return whether the mean 0 is not refuted, and each mean on its other side is."""
-    unit = _common_unit({abs(value) for value in values if value})
-    if unit is None:
-        return False
-    steps = [size * round(value / unit) for value, size in zip(values, weights, strict=True)]
-    sizes, observed = tuple(sorted(Counter([abs(step) for step in steps if step]).items())), abs(sum(steps))
-    return observed > 0 and _flip_steps(sizes, observed + 1) <= chance < _flip_steps(sizes, observed)
+    counted = Counter([size * value for value, size in zip(values, weights, strict=True) if value])
+    known = tuple(sorted(counted.items()))
+    return bool(known) and _share_beyond(known, CELLS, strict=True) <= chance < _share_beyond(known, CELLS)
 
 
 def agree(bounds: Bounds, *, decided: bool, value: float, equal: float = 0.0) -> Bounds:
