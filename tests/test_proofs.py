@@ -3,6 +3,7 @@
 import ast
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -13,7 +14,7 @@ PAGE = (TOP / "docs" / "explanation" / "proofs.md").read_text("utf-8")
 
 
 def make_report(name: str, outcome: str = "passed", *, proof: bool = True, seconds: float = 1800) -> pytest.TestReport:
-    keywords = {"proof": 1} if proof else {}
+    keywords: dict[str, Literal[1]] = {"proof": 1} if proof else {}
     report = pytest.TestReport(
         f"tests/{name}",
         ("", 0, ""),

@@ -119,9 +119,9 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
     refused = format_.refusal(field) if counted and len(playing) >= fewest else None
     if refused is not None:
         usual = replace(field, rounds=format_.default_rounds(len(playing)))
-        rounds_given: Path = ("rounds",) if texts is None else ("positions",)
-        misfit = reading.values.get(rounds_given[0]) is not None and format_.refusal(usual) is None  # only the rounds are wrong
-        reading.faults.add(rounds_given if misfit else ("format",), f"{format_.name} on {rules.name}: {refused}")
+        rounds_given = "rounds" if texts is None else "positions"
+        misfit = reading.values.get(rounds_given) is not None and format_.refusal(usual) is None  # only the rounds are wrong
+        reading.faults.add((rounds_given if misfit else "format",), f"{format_.name} on {rules.name}: {refused}")
         return None
     if (announcement := format_.announcement()) is not None:
         reading.note(announcement)
