@@ -45,8 +45,11 @@ from arena.stats.paired import (
 def test_p_values_equal_the_share_of_sign_flips(values: list[float]) -> None:
     """The test enumerates all 2^n combinations of signs with fractions, which are exact."""
     exact = list(map(Fraction, values))
-    sums = [abs(sum([sign * value for sign, value in zip(one, exact, strict=True)], Fraction())) for one in product((1, -1), repeat=len(exact))]
-    slack = sum(map(abs, exact)) / 10**11
+    sums = [
+        abs(sum([sign * value for sign, value in zip(one, exact, strict=True)], Fraction()))
+        for one in product((1, -1), repeat=len(exact))
+    ]
+    slack = sum([abs(value) for value in exact], Fraction()) / 10**11
     least, most = (float(np.mean([one >= abs(sum(exact)) + side * slack for one in sums])) for side in (1, -1))
     assert least - 1e-9 <= flip_signs(values) <= most + 1e-9
 
