@@ -50,7 +50,7 @@ def test_p_values_equal_the_share_of_sign_flips(values: list[float]) -> None:
         for one in product((1, -1), repeat=len(exact))
     ]
     slack = sum([abs(value) for value in exact], Fraction()) / 10**11
-    least, most = (float(np.mean([one >= abs(sum(exact)) + side * slack for one in sums])) for side in (1, -1))
+    least, most = (float(np.mean([one >= abs(sum(exact, Fraction())) + side * slack for one in sums])) for side in (1, -1))
     assert least - 1e-9 <= flip_signs(values) <= most + 1e-9
 
 
