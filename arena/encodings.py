@@ -30,6 +30,8 @@ class EncodingInfo:
 
 _DECLARED: dict[str, dict[str, Callable[..., Any]]] = {}
 """All encodings in the modules that this process has imported, by game and then by name."""
+_NAMED: dict[str, dict[str, Callable[[], object]]] = {}
+"""Functions that import encodings which plugins bring by their places, by game and then by name."""
 
 
 def encoding(
@@ -73,8 +75,18 @@ def encoding_info_of(target: object) -> EncodingInfo | None:
     return info if isinstance(info, EncodingInfo) else None
 
 
+def import_later(game: str, name: str, load: Callable[[], object]) -> None:
+    """Let `load` import an encoding when the encodings of its game are looked up."""
+    _NAMED.setdefault(game, {})[name] = load
+
+
 def encodings_of(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """Return the encodings of a game in the modules that this process has imported, by name, in the order of declaration."""
+    """Return the encodings of a game in the modules that this process has imported, by name, in the order of declaration.
+
+    Encodings that loaded plugins bring by their places are imported now.
+    """
+    for load in _NAMED.pop(name_of(game), {}).values():
+        load()
     return _DECLARED.get(name_of(game), {})
 
 

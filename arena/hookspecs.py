@@ -1,12 +1,16 @@
 """The hooks that a plugin may implement.
 
 A hook that brings objects returns a list. It takes no argument, except for `arena_board_columns`, and is called once, when the
-plugin is loaded. A hook for an event or a choice gets facts about it; an implementation may take those that it needs, by their
-names. These hooks are called for the installed plugins and for the plugins that the user names on the command line or in
-`ARENA_PLUGINS`, not for those that a spec names.
+plugin is loaded. Instead of a list of games, agents, heuristics, encodings or formats, it may return a mapping from their names
+to their places, such as `{"hex": "arena_games.hex:Hex"}`. The object is then imported and checked when it is first used. The
+name of a heuristic or an encoding is a tuple with the name of its game, as in `("hex", "resistance")`.
+
+A hook for an event or a choice gets facts about it; an implementation may take those that it needs, by their names. These hooks
+are called for the installed plugins and for the plugins that the user names on the command line or in `ARENA_PLUGINS`, not for
+those that a spec names.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -45,28 +49,28 @@ and is imported when a plugin implements the hook."""
 
 
 @hookspec
-def arena_games() -> Iterable[type[Game]]:  # type: ignore[empty-body]
-    """Return classes of games and puzzles."""
+def arena_games() -> Iterable[type[Game]] | Mapping[str, str]:  # type: ignore[empty-body]
+    """Return classes of games and puzzles, or their places by name."""
 
 
 @hookspec
-def arena_agents() -> Iterable[type[Agent]]:  # type: ignore[empty-body]
-    """Return classes of agents."""
+def arena_agents() -> Iterable[type[Agent]] | Mapping[str, str]:  # type: ignore[empty-body]
+    """Return classes of agents, or their places by name."""
 
 
 @hookspec
-def arena_heuristics() -> Iterable[Callable[..., Any]]:  # type: ignore[empty-body]
-    """Return functions and classes decorated with `arena.heuristic`."""
+def arena_heuristics() -> Iterable[Callable[..., Any]] | Mapping[tuple[str, str], str]:  # type: ignore[empty-body]
+    """Return functions and classes decorated with `arena.heuristic`, or their places by game and name."""
 
 
 @hookspec
-def arena_encodings() -> Iterable[Callable[..., Any]]:  # type: ignore[empty-body]
-    """Return functions and classes decorated with `arena.encoding`."""
+def arena_encodings() -> Iterable[Callable[..., Any]] | Mapping[tuple[str, str], str]:  # type: ignore[empty-body]
+    """Return functions and classes decorated with `arena.encoding`, or their places by game and name."""
 
 
 @hookspec
-def arena_formats() -> Iterable[type[Format]]:  # type: ignore[empty-body]
-    """Return classes of tournament formats."""
+def arena_formats() -> Iterable[type[Format]] | Mapping[str, str]:  # type: ignore[empty-body]
+    """Return classes of tournament formats, or their places by name."""
 
 
 @hookspec

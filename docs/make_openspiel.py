@@ -47,7 +47,7 @@ def check(game: str) -> None:
     from arena.errors import cut
     from arena.testing import Violation, check_game
     from arena.traits import Traits
-    from arena_bridges.openspiel import OpenSpiel
+    from arena_bridges.openspiel.game import OpenSpiel
 
     try:
         made = OpenSpiel(game=game)

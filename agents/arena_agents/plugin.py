@@ -1,61 +1,47 @@
-"""The hooks of the built-in agents."""
+"""The hooks of the built-in agents. They name the classes, which are imported when they are used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from arena import Agent, hookimpl
-from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
-from arena_agents.backtracking import Backtracking
-from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
-from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
-from arena_agents.dilemma import Alternate, Always, GenerousTitForTat, Grim, TitForTat, WinStayLoseShift
-from arena_agents.full_width import Expectimax, Lookahead, Minimax, TypeA
-from arena_agents.hidden_information import ISMCTS, PIMC
-from arena_agents.local_search import Annealing, HillClimb, MinConflicts
-from arena_agents.mcts import MCTS
-from arena_agents.policy_table import PolicyTable
-from arena_agents.population_search import Beam, Genetic
-from arena_agents.simple import Greedy, HoldAt, Random
-from arena_agents.solved_game import MCCFR, CFRPlus
-from arena_agents.star2 import Star2
+from arena import hookimpl
 
 
 @hookimpl
-def arena_agents() -> Sequence[type[Agent]]:
+def arena_agents() -> Mapping[str, str]:
     """The built-in agents."""
-    return [
-        Random,
-        Greedy,
-        Lookahead,
-        Minimax,
-        AlphaBeta,
-        TypeA,
-        TypeAPlus,
-        BreadthFirst,
-        DepthFirst,
-        Backtracking,
-        IterativeDeepening,
-        UniformCost,
-        BestFirst,
-        AStar,
-        IdaStar,
-        HillClimb,
-        MinConflicts,
-        Annealing,
-        Beam,
-        Genetic,
-        MCTS,
-        ISMCTS,
-        PIMC,
-        Expectimax,
-        Star2,
-        CFRPlus,
-        MCCFR,
-        TitForTat,
-        GenerousTitForTat,
-        Grim,
-        WinStayLoseShift,
-        Always,
-        Alternate,
-        HoldAt,
-        PolicyTable,
-    ]
+    return {
+        "random": "arena_agents.simple:Random",
+        "greedy": "arena_agents.simple:Greedy",
+        "lookahead": "arena_agents.full_width:Lookahead",
+        "minimax": "arena_agents.full_width:Minimax",
+        "alpha-beta": "arena_agents.alpha_beta:AlphaBeta",
+        "type-a": "arena_agents.full_width:TypeA",
+        "type-a-plus": "arena_agents.alpha_beta:TypeAPlus",
+        "bfs": "arena_agents.best_first:BreadthFirst",
+        "dfs": "arena_agents.depth_first:DepthFirst",
+        "backtracking": "arena_agents.backtracking:Backtracking",
+        "iterative-deepening": "arena_agents.depth_first:IterativeDeepening",
+        "uniform-cost": "arena_agents.best_first:UniformCost",
+        "best-first": "arena_agents.best_first:BestFirst",
+        "a-star": "arena_agents.best_first:AStar",
+        "ida-star": "arena_agents.depth_first:IdaStar",
+        "hill-climb": "arena_agents.local_search:HillClimb",
+        "min-conflicts": "arena_agents.local_search:MinConflicts",
+        "annealing": "arena_agents.local_search:Annealing",
+        "beam": "arena_agents.population_search:Beam",
+        "genetic": "arena_agents.population_search:Genetic",
+        "mcts": "arena_agents.mcts:MCTS",
+        "ismcts": "arena_agents.hidden_information:ISMCTS",
+        "pimc": "arena_agents.hidden_information:PIMC",
+        "expectimax": "arena_agents.full_width:Expectimax",
+        "star2": "arena_agents.star2:Star2",
+        "cfr-plus": "arena_agents.solved_game:CFRPlus",
+        "mccfr": "arena_agents.solved_game:MCCFR",
+        "tit-for-tat": "arena_agents.dilemma:TitForTat",
+        "generous-tit-for-tat": "arena_agents.dilemma:GenerousTitForTat",
+        "grim": "arena_agents.dilemma:Grim",
+        "win-stay-lose-shift": "arena_agents.dilemma:WinStayLoseShift",
+        "always": "arena_agents.dilemma:Always",
+        "alternate": "arena_agents.dilemma:Alternate",
+        "hold-at": "arena_agents.simple:HoldAt",
+        "policy-table": "arena_agents.policy_table:PolicyTable",
+    }

@@ -12,7 +12,7 @@ from arena.agent import Agent
 from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
 from arena.encodings import encoding_info_of
-from arena.errors import abbreviate, listing, suggest
+from arena.errors import abbreviate, describe, listing, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle, find_member, takes
 from arena.heuristics import NO_HEURISTIC, HeuristicInfo, count_given
@@ -31,8 +31,23 @@ RESERVED = {
 """Keys that have another meaning in a spec. A parameter with such a name could never be set."""
 
 
+KINDS = {
+    "arena_games": "game",
+    "arena_agents": "agent",
+    "arena_heuristics": "heuristic",
+    "arena_encodings": "encoding",
+    "arena_formats": "format",
+}
+"""The kinds of the objects that hooks bring, other than parts."""
+
+
 class Unfit(Exception):
     """A plugin breaks a rule for plugins."""
+
+
+def describe_fault(error: BaseException) -> str:
+    """Return why a plugin cannot be used, in one line."""
+    return str(error) if isinstance(error, Unfit) else describe(error)
 
 
 def check_value(
@@ -62,7 +77,8 @@ def check_value(
         if part.kind == "column":
             _check_board_column(f"column {value.name}", implementation, value)
         return (part.kind, value.name), value
-    kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
+    kind = KINDS[hook]
+    base: type = {"game": Game, "agent": Agent, "format": Format}[kind]
     if not isclass(value) or not issubclass(value, base):
         raise Unfit(
             f"{hook} returned {abbreviate(value)}; expected classes derived from {base.__name__} ({locate(implementation)})"
@@ -84,6 +100,26 @@ def check_value(
     if issubclass(value, Format):
         _check_format(value)
     return (kind, str(name)), value
+
+
+def check_named(hook: str, name: Any, place: Any, implementation: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the key of an object that the implementation of a hook brings by its name and place. Raises Unfit if either of them
+    is none.
+
+    >>> check_named("arena_heuristics", ("nim", "nim-sum"), "arena_games.nim:NimSum", print)
+    ('heuristic', 'nim', 'nim-sum')
+    """
+    kind = KINDS[hook]
+    owned = kind in ("heuristic", "encoding")
+    names = name if owned else (name,)
+    whole = isinstance(names, tuple) and len(names) == 1 + owned and all(isinstance(one, str) for one in names)
+    if not whole or not NAME.fullmatch(names[-1]):
+        expected = f"the name of a game and of its {kind}" if owned else f"the name of the {kind}"
+        raise Unfit(f"{hook} returned a mapping with the key {name!r}; expected {expected} ({locate(implementation)})")
+    if not isinstance(place, str) or not all(place.partition(":")):
+        expected = "a place such as 'package.module:Object'"
+        raise Unfit(f"{hook} returned {abbreviate(place)} for {name!r}; expected {expected} ({locate(implementation)})")
+    return (kind, *names)
 
 
 def describe_unregistered(plugin: object) -> str | None:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pkgutil import resolve_name
@@ -14,7 +14,7 @@ import pluggy
 from arena import hookspecs
 from arena.errors import ArenaError, Interrupted, PluginError, abbreviate, describe, suggest
 from arena.hookspecs import PARTS, Part
-from arena.plugins.contract import Unfit, check_value, locate
+from arena.plugins.contract import KINDS, Unfit, check_named, check_value, describe_fault, locate
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
 """The hooks of the core that bring named objects."""
@@ -24,6 +24,28 @@ ADD_HOOKSPECS = "arena_add_hookspecs"
 _MARK = f"{hookspecs.PROJECT}_impl"
 Key = tuple[str, ...]
 """The kind and the name of an object that a plugin brings, for example ("agent", "random")."""
+
+
+class NamedObject:
+    """An object that a plugin brings by its name and place, so that it is imported and checked when it is first used."""
+
+    def __init__(self, plugin: str, hook: str, key: Key, place: str, function: Callable[..., Any]) -> None:
+        self._plugin, self._hook, self._key, self._place, self._function = plugin, hook, key, place, function
+        self._value: Any = None
+
+    def load(self) -> Any:
+        """Return the object. Raises PluginError if it cannot be imported, has another name or breaks a rule for plugins."""
+        if self._value is None:
+            try:
+                key, value = check_value(self._hook, None, resolve_name(self._place), self._function)
+                if key != self._key:
+                    raise Unfit(f"is {' '.join(key)!r}, but {self._hook} calls it {' '.join(self._key)!r}")
+            except Interrupted:
+                raise
+            except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
+                raise PluginError(self._plugin, f"{self._place}: {describe_fault(error)}") from error
+            self._value = value
+        return self._value
 
 
 class PluginManager(pluggy.PluginManager):
@@ -184,6 +206,11 @@ class PluginManager(pluggy.PluginManager):
                 for returned in found:
                     if not isinstance(returned, Iterable):
                         raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(function)})")
+                    if isinstance(returned, Mapping) and hook in KINDS:
+                        for name, place in returned.items():
+                            key = check_named(hook, name, place, function)
+                            yield key, NamedObject(implementation.plugin_name, hook, key, place, function)
+                        continue
                     for value in returned:
                         yield check_value(hook, part, value, function)
 

@@ -3,23 +3,25 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.agent import Agent, Hints
 from arena.configured import make_default
+from arena.encodings import import_later
 from arena.errors import PluginError, UnknownName, expect, listing
 from arena.format import Format
 from arena.game import Game, Puzzle
 from arena.hookspecs import Part
 from arena.plugins.contract import Unfit, locate, source_line
-from arena.plugins.manager import Key, PluginManager
+from arena.plugins.manager import Key, NamedObject, PluginManager
 from arena.search_engines import SearchEngine, add_search_engine
 from arena.traits import Abilities, Traits
 from arena.version import distribution, hint_at_distribution
 
+Name = TypeVar("Name")
 Brought = TypeVar("Brought")
 
 
@@ -64,6 +66,40 @@ class Plugin:
     """True if the user blocked it, so it was not loaded."""
 
 
+class Table(MutableMapping[Name, Brought]):
+    """Objects by name. An object that a plugin brings by its place is imported when it is looked up, and all of them if the
+    values are iterated.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Name, Any] = {}
+
+    def __getitem__(self, name: Name) -> Brought:
+        return _import_named(self._found[name])  # type: ignore[no-any-return]
+
+    def __setitem__(self, name: Name, value: Any) -> None:
+        self._found[name] = value
+
+    def __delitem__(self, name: Name) -> None:
+        del self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return repr(self._found)
+
+
+def _import_named(value: Any) -> Any:
+    return value.load() if isinstance(value, NamedObject) else value
+
+
 @dataclass(slots=True)
 class Registry:
     """Everything that the loaded plugins define, by name.
@@ -75,11 +111,11 @@ class Registry:
     ['corners-mobility', 'discs']
     """
 
-    games: dict[str, type[Game]] = field(default_factory=dict)
-    agents: dict[str, type[Agent]] = field(default_factory=dict)
-    heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
-    encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
-    formats: dict[str, type[Format]] = field(default_factory=dict)
+    games: Table[str, type[Game]] = field(default_factory=Table)
+    agents: Table[str, type[Agent]] = field(default_factory=Table)
+    heuristics: Table[tuple[str, str], Callable[..., Any]] = field(default_factory=Table)
+    encodings: Table[tuple[str, str], Callable[..., Any]] = field(default_factory=Table)
+    formats: Table[str, type[Format]] = field(default_factory=Table)
     parts: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     """The parts that extensions define, by kind and name, for example `parts["isolation"]["process"]`."""
     plugins: list[Plugin] = field(default_factory=list)
@@ -154,9 +190,9 @@ class Registry:
         ]
         return named or [key for key, words in texts.items() if wanted in _plain_words(words)]
 
-    def table(self, kind: str) -> dict[Any, Any]:
+    def table(self, kind: str) -> MutableMapping[Any, Any]:
         """Return all objects of a `kind`: game, agent, heuristic, encoding, format or a kind of part. KeyError otherwise."""
-        tables: dict[str, dict[Any, Any]] = {
+        tables: dict[str, MutableMapping[Any, Any]] = {
             "game": self.games,
             "agent": self.agents,
             "heuristic": self.heuristics,
@@ -284,7 +320,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: Iterable[tuple[
 def same_code(registry: Registry, key: Key, value: Any) -> bool:
     """Return whether a plugin that the user named and an installed one have the same code, as with `pip install --editable`."""
     other = registry.table(key[0]).get(_name(key))
-    if other is value:
+    if other is (value := _import_named(value)):
         return False
     here, there = source_line(value), source_line(other)
     return None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
@@ -295,7 +331,7 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
     if key in registry.sources and not source.asked:
         both = f"{registry.sources[key]} and {source} both define {' '.join(key)!r}; uninstall one of them"
         registry.withdrawn[key] = both
-        registry.plugins.append(Plugin(source, problem=both, file=source_line(value)))
+        registry.plugins.append(Plugin(source, problem=both, file=source_line(_import_named(value))))
         registry.table(key[0]).pop(_name(key), None)
         return
     registry.withdrawn.pop(key, None)
@@ -303,6 +339,8 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         registry.parts.setdefault(value.kind, {})
     registry.sources[key] = source
     registry.table(key[0])[_name(key)] = value
+    if key[0] == "encoding" and isinstance(value, NamedObject):
+        import_later(key[1], key[2], value.load)
     if isinstance(value, SearchEngine):  # matches without a registry use it, too
         add_search_engine(value)
 

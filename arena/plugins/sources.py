@@ -20,9 +20,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, PluginError, UnknownName, describe, expect_list
+from arena.errors import Interrupted, PluginError, UnknownName, expect_list
 from arena.lazy import EntryPoint, find_plugins, list_blocked
-from arena.plugins.contract import Unfit, describe_unregistered
+from arena.plugins.contract import Unfit, describe_fault, describe_unregistered
 from arena.plugins.manager import EVENTS, Key, PluginManager
 from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates, same_code
 from arena.search_engines import note_installed
@@ -149,7 +149,7 @@ def _ask(registry: Registry, path: str, *, silent: bool = False) -> None:
     except Interrupted:
         raise
     except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
-        raise PluginError(path, _describe_fault(error)) from error
+        raise PluginError(path, describe_fault(error)) from error
     notes = [
         f"{' '.join(key)} of {source} is used instead of the one from {other}"
         for key, value in loaded.found
@@ -173,10 +173,6 @@ def _know_hooks(manager: PluginManager, plugin: object) -> None:
     for point in find_plugins().values() if own - {*manager.list_hooks()} else ():
         with suppress(Exception):  # this plugin is not at fault
             manager.let_add_hookspecs(point.load())
-
-
-def _describe_fault(error: BaseException) -> str:
-    return str(error) if isinstance(error, Unfit) else describe(error)
 
 
 class _Loaded:
@@ -216,7 +212,7 @@ class _Installed(_Loaded):
         except Interrupted:
             raise
         except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
-            self.problem = _describe_fault(error)
+            self.problem = describe_fault(error)
 
     def load(self, manager: PluginManager) -> None:
         """Import the plugin, and let it add hooks."""

@@ -152,7 +152,8 @@ class MatchRunner:
         self._reads = any(seat.files for board in spec.boards for seat in board.seats)
         self._code = Fingerprint.take_all(spec) if code is None and (apart or self._reads) else code
         self._position = positions_of(spec)
-        self._corrections = [part.open(spec) for part in spec.registry.parts[Correction.kind].values()]
+        corrections = spec.registry.parts[Correction.kind].values() if any(board.has_chance for board in spec.boards) else ()
+        self._corrections = [part.open(spec) for part in corrections]
 
     def play(self, scheduled: Scheduled) -> Record:
         """Play one match and return its record, which is void if the game cannot provide a position."""

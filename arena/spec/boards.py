@@ -152,6 +152,23 @@ def check_view(reading: SpecReader, boards: Sequence[Board], labelled: Sequence[
     """Note a fault for a column that no board has, and for an anchor that is not an entry on any board. Without boards, the
     anchor must be one of the entries in `labelled`.
     """
+    given: list[tuple[tuple[str | int, ...], str]] = [
+        (("columns", number), column) for number, column in enumerate(reading.values.get("columns") or ())
+    ]
+    sort = reading.values.get("sort")
+    given += [] if sort is None else [(("sort",), sort)]
+    if given:
+        _check_columns(reading, boards, given)
+    anchor = reading.values.get("anchor")
+    anchor = normalize("NFC", anchor) if isinstance(anchor, str) else anchor
+    labels = [seat.label for board in boards for seat in board.seats] if boards else [one.label for one in labelled]
+    read = {one.entry.path[1] for one in labelled}
+    whole = bool(boards) or len(read) == len(reading.values.get("agents") or ())  # otherwise a faulty entry may have this label
+    if anchor is not None and labels and whole and anchor not in labels:
+        reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggest(anchor, labels)}")
+
+
+def _check_columns(reading: SpecReader, boards: Sequence[Board], given: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
     kinds = {board.kind for board in boards} or {"versus", "puzzle"}
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
@@ -165,24 +182,12 @@ def check_view(reading: SpecReader, boards: Sequence[Board], labelled: Sequence[
         else:
             own += found
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
-    given: list[tuple[tuple[str | int, ...], str]] = [
-        (("columns", number), column) for number, column in enumerate(reading.values.get("columns") or ())
-    ]
-    sort = reading.values.get("sort")
-    given += [] if sort is None else [(("sort",), sort)]
     for path, text in given:
         name = text.removeprefix("-") if path == ("sort",) else text
         if name in absent and name not in known:
             reading.faults.add(path, f"the column {name!r} is only for {absent[name]}, which no entry plays")
         elif name not in known:
             reading.faults.add(path, f"unknown column {text!r}; {suggest(name, known)}")
-    anchor = reading.values.get("anchor")
-    anchor = normalize("NFC", anchor) if isinstance(anchor, str) else anchor
-    labels = [seat.label for board in boards for seat in board.seats] if boards else [one.label for one in labelled]
-    read = {one.entry.path[1] for one in labelled}
-    whole = bool(boards) or len(read) == len(reading.values.get("agents") or ())  # otherwise a faulty entry may have this label
-    if anchor is not None and labels and whole and anchor not in labels:
-        reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggest(anchor, labels)}")
 
 
 def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:

@@ -1,11 +1,10 @@
 """Adds the formats of confirmations, and panels with the trials and the course of a search."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena import Format, hookimpl
-from arena_tune.formats import HeldOut, HeldOutBenchmark, HeldOutGauntlet
+from arena import hookimpl
 from arena_web.api import Panel
 
 if TYPE_CHECKING:
@@ -13,9 +12,13 @@ if TYPE_CHECKING:
 
 
 @hookimpl
-def arena_formats() -> Sequence[type[Format]]:
+def arena_formats() -> Mapping[str, str]:
     """Return the formats for confirmations, which play positions that no search has used."""
-    return [HeldOut, HeldOutBenchmark, HeldOutGauntlet]
+    return {
+        "held-out": "arena_tune.formats:HeldOut",
+        "held-out-benchmark": "arena_tune.formats:HeldOutBenchmark",
+        "held-out-gauntlet": "arena_tune.formats:HeldOutGauntlet",
+    }
 
 
 @hookimpl

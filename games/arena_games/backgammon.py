@@ -11,7 +11,7 @@ from math import erf, sqrt
 from operator import getitem
 from typing import ClassVar
 
-from arena import CHANCE, Action, Game, heuristic
+from arena import CHANCE, Action, Game, encoding, heuristic
 from arena.api.errors import abbreviate
 from arena_games.backgammon_rules import CheckerRules
 
@@ -281,3 +281,30 @@ def pip_count(game: Backgammon, state: State, player: int = 0) -> float:
     own, other = (pips(o), pips(x)) if seat else (pips(x), pips(o))
     value = 0.99 * erf((other - own + 4) / (2 * sqrt(max(1, own + other - 4))))
     return value if seat == player else -value
+
+
+@encoding("features", game="backgammon", shape=(2 * (4 * 24 + 2) + 1 + 6,))
+def backgammon_features(game: Backgammon, observation: State, seat: int) -> list[float]:
+    """Return the checkers of both sides, each from its own view, whether it is the seat's turn, and the dice.
+
+    A point has four numbers, for 1, 2, 3 and more checkers: G. Tesauro, Temporal difference learning and TD-Gammon, 1995. They
+    are followed by the shares of checkers on the bar and off the board. Each face of the dice has a number: how often it can be
+    played, divided by four.
+    """
+    first, second, mover, roll = observation
+    own, other = (second, first) if seat else (first, second)
+    dice = ROLLS[roll][0] if roll else ()
+    return [
+        *_checkers(own),
+        *_checkers(other),
+        float(mover == seat),
+        *[dice.count(face) / 4 for face in range(1, 7)],
+    ]
+
+
+def _checkers(side: int) -> list[float]:
+    found: list[float] = []
+    for point in POINTS:
+        number = count(side, point)
+        found += (float(number > 0), float(number > 1), float(number > 2), max(0, number - 3) / (ALL_OFF - 3))
+    return [*found, count(side, BAR) / ALL_OFF, count(side, 0) / ALL_OFF]

@@ -11,11 +11,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import Game
+from arena import Game, encoding
 from arena.api.errors import abbreviate
 from arena_games.checkers_board import (
     JUMPER,
     JUMPS,
+    KING,
+    MAN,
     QUIET,
     SEAT,
     SQUARES,
@@ -172,3 +174,17 @@ class Checkers(Game):
         square, way = action // 8, action % 4
         target = (STEPS if action % 8 < 4 else JUMPS)[4 * square + way]
         return f"{square + 1}{'-' if action % 8 < 4 else 'x'}{target + 1}"
+
+
+@encoding("features", game="checkers", shape=(6, 32))
+def checkers_features(game: Checkers, observation: State, seat: int) -> list[float]:
+    """Return the men and kings of the seat and of the opponent, the piece that must go on, and the quiet plies as a share of
+    `quiet`.
+
+    For white, the squares are counted from the other end, so that both seats move in the same direction.
+    """
+    squares = observation[:SQUARES][::-1] if seat else observation[:SQUARES]
+    kinds = (MAN[seat], KING[seat], MAN[1 - seat], KING[1 - seat])
+    places = range(SQUARES)[::-1] if seat else range(SQUARES)
+    pieces = [float(piece == kind) for kind in kinds for piece in squares]
+    return [*pieces, *[float(place == observation[JUMPER]) for place in places], *[observation[QUIET] / game.quiet] * SQUARES]

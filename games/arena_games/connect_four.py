@@ -15,11 +15,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import Disguise, Game
+from arena import Disguise, Game, encoding
 from arena.api.errors import abbreviate
 from arena_games.connect_four_rules import MAX_BITS, StoneRules
 from arena_games.disguises import COLOURS, draw_names, make_disguise
-from arena_games.marks import check_turns, parse_rows
+from arena_games.marks import check_turns, list_marks, parse_rows
 
 State = tuple[int, int, int]
 Side = Annotated[int, Field(ge=1, le=50)]
@@ -249,3 +249,18 @@ class _OpenColumns(dict[int, tuple[int, ...]]):
         if len(self) < MAX_REMEMBERED:
             self[taken] = columns
         return columns
+
+
+@encoding("planes", game="connect-four", shape=lambda game: (2, game.rows, game.columns))
+class ConnectFourPlanes:
+    """The stones of the seat, then the stones of the opponent."""
+
+    def __init__(self, game: ConnectFour) -> None:
+        self._seats = game.seats
+        stride = game.rows + 1
+        self._bits = [1 << column * stride + row for row in reversed(range(game.rows)) for column in range(game.columns)]
+
+    def __call__(self, observation: State, seat: int) -> list[int]:
+        """Return two planes."""
+        stones = self._seats(observation)
+        return list_marks(stones[seat], self._bits) + list_marks(stones[1 - seat], self._bits)

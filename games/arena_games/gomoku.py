@@ -3,8 +3,7 @@
 from typing import ClassVar
 
 from arena import encoding, heuristic
-from arena_games.planes import TicTacToePlanes
-from arena_games.tic_tac_toe import OpenLanes, Side, State, TicTacToe
+from arena_games.tic_tac_toe import OpenLanes, Side, State, TicTacToe, TicTacToePlanes
 
 NEARLY_WON = 0.98
 NEARLY_LOST = -0.95

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import CHANCE, Simultaneous, uniform
+from arena import CHANCE, Simultaneous, encoding, uniform
 from arena.api.errors import abbreviate
 
 Turn = tuple[int, tuple[int, int], str]
@@ -173,3 +173,16 @@ def _ways(possible: tuple[range, ...]) -> Callable[[int, int], int]:
         return sum(count(turn + 1, used | 1 << card) for card in possible[turn] if not used >> card & 1)
 
     return count
+
+
+@encoding("features", game="goofspiel", shape=lambda game: (6, game.cards))
+def goofspiel_features(game: Goofspiel, observation: object, seat: int) -> list[int]:
+    """Return, for each card, whether it is the current prize, whether it was won, lost or discarded as a prize, and whether it is
+    a known bid of the seat or of the other seat.
+    """
+    turns, prize = game.settled(observation)
+    deck = game.action_space()
+    won, lost = ("<", ">") if seat else (">", "<")
+    ended = [{each for each, _, order in turns if order == wanted} for wanted in (won, lost, "=")]
+    bids = [{bids[one] for _, bids, _ in turns} for one in (seat, 1 - seat)]
+    return [int(card in cards) for cards in ({prize}, *ended, *bids) for card in deck]

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Puzzle
+from arena import Puzzle, encoding
 from arena.api.errors import abbreviate
 from arena.api.games import SpecFile
 from arena_games.grid_maps import find_areas, find_window, read_map, read_scenario
@@ -169,3 +169,9 @@ class GridPath(Puzzle):
     def format_action(self, state: State, action: int) -> str:
         """Return the text of an action, such as `NE`."""
         return WAYS[action]
+
+
+@encoding("features", game="grid-path", shape=(4,))
+def grid_path_features(game: GridPath, observation: State, seat: int) -> list[float]:
+    """Return the column and the row of the cell and of the goal, as shares of the map."""
+    return [share for cell in observation for share in (cell % game.width / game.width, cell // game.width / (game.height + 2))]

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from arena import CHANCE, Game, uniform
+from arena import CHANCE, Game, encoding, uniform
 from arena.api.errors import abbreviate
 
 RANKS, SUIT_LETTERS = "23456789TJQKA", "CDHS"
@@ -291,3 +291,20 @@ def _parse_card(text: str) -> int:
     if text not in NUMBERS:
         raise ValueError(f"expected cards such as QS, {', '.join(RANKS)} with {', '.join(SUIT_LETTERS)}, got {abbreviate(text)}")
     return NUMBERS[text]
+
+
+@encoding("features", game="hearts", shape=(9 * 52 + 4,))
+def hearts_features(game: Hearts, observation: State, seat: int) -> list[float]:
+    """Return the seat's own hand, the cards of each seat in the current trick and before it, and the shares of the points.
+
+    The seats are in the order of turns, beginning with `seat`.
+    """
+    hand = max(0, observation.hands[seat])
+    trick, before = [0] * 4, [0] * 4
+    *past, last = tricks_of(observation)
+    for tricks, cards in ((past, before), ([last], trick)):
+        for leader, played in tricks:
+            for place, card in enumerate(played):
+                cards[(leader + place - seat) % 4] |= 1 << card
+    points = [observation.points[(seat + place) % 4] / MOON for place in range(4)]
+    return [float(cards >> card & 1) for cards in (hand, *trick, *before) for card in range(52)] + points

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from arena import CHANCE, Action, Disguise, Game, uniform
+from arena import CHANCE, Action, Disguise, Game, encoding, uniform
 from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise
 
@@ -137,3 +137,12 @@ class KuhnPoker(Game):
         if not any(end.startswith(bets) for end in ends) or (bets and len(cards) < 2):
             raise ValueError(f"expected the start of {', '.join(ends)} after both cards, got {abbreviate(text)}")
         return (cards, bets)
+
+
+@encoding("features", game="kuhn-poker", shape=(2 * 3 + 3 * 2 + 1,))
+def kuhn_poker_features(game: KuhnPoker, observation: State, seat: int) -> list[int]:
+    """Return the seat's own card, the other's card if it is shown, whether each of three actions is pass or bet, and the seat."""
+    cards, bets = observation
+    hands = [int(card == cards[owner : owner + 1]) for owner in (seat, 1 - seat) for card in DECK]
+    done = [int(action == bets[turn : turn + 1]) for turn in range(3) for action in "pb"]
+    return [*hands, *done, seat]

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from arena import CHANCE, Action, Game, uniform
+from arena import CHANCE, Action, Game, encoding, uniform
 from arena.api.errors import abbreviate
 
 State = tuple[tuple[str, ...], str, str]
@@ -21,6 +21,8 @@ CALLED = frozenset(["cc", "rc", "crc", "rrc", "crrc"])
 ANTE = 1.0
 RAISES = (2.0, 4.0)
 """The chips of a raise in each of the two rounds."""
+MAX_ROUND_ACTIONS = 4
+"""The maximum number of actions in a betting round."""
 
 
 class LeducPoker(Game):
@@ -158,3 +160,15 @@ def put_in(first: str, second: str) -> tuple[float, float]:
 
 def _is_round(bets: str) -> bool:
     return bets in CHOICES or bets in CALLED or (bets[-1:] == "f" and "fold" in CHOICES.get(bets[:-1], ()))
+
+
+@encoding("features", game="leduc-poker", shape=(3 * 3 + 2 * MAX_ROUND_ACTIONS * 3 + 1,))
+def leduc_poker_features(game: LeducPoker, observation: State, seat: int) -> list[int]:
+    """Return the ranks of the seat's own card, of the public card and of the other seat's card if it is shown; the actions of
+    both rounds; and the seat.
+    """
+    cards, *rounds = observation
+    ranks = [card[0] for card in (*cards, *["?"] * (3 - len(cards)))]
+    hands = [int(rank == ranks[place]) for place in (seat, 2, 1 - seat) for rank in RANKS]
+    done = [int(action == bets[turn : turn + 1]) for bets in rounds for turn in range(MAX_ROUND_ACTIONS) for action in "fcr"]
+    return [*hands, *done, seat]

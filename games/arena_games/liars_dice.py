@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Game
+from arena import CHANCE, Action, Game, encoding
 from arena.api.errors import abbreviate
 
 State = tuple[tuple[str, ...], tuple[str, ...]]
@@ -131,3 +131,15 @@ class LiarsDice(Game):
                     f"expected {expected} after {before or 'the throw'}, got {abbreviate(word)} in {abbreviate(text)}"
                 )
         return (dice, said)
+
+
+@encoding("features", game="liars-dice", shape=lambda game: (2 * game.sides + 4 * game.dice * game.sides + 2,))
+def liars_dice_features(game: LiarsDice, observation: State, seat: int) -> list[float]:
+    """Return the seat's own dice, the other's dice if they are shown, the bids of both, whether `liar` was said, and the seat."""
+    dice, said = observation
+    faces = [str(face) for face in range(1, game.sides + 1)]
+    throws = [*dice, "", ""]
+    thrown = [throws[owner].count(face) / game.dice for owner in (seat, 1 - seat) for face in faces]
+    bids = game.action_space()[:-1]
+    bid = [float(bid in said[owner::2]) for owner in (seat, 1 - seat) for bid in bids]
+    return [*thrown, *bid, float(said[-1:] == (LIAR,)), float(seat)]

@@ -1,5 +1,7 @@
 """Boards with x, o and empty cells as text, such as `x../.o./...`."""
 
+from collections.abc import Sequence
+
 from arena.api.errors import abbreviate
 
 
@@ -12,6 +14,11 @@ def parse_rows(board: str, rows: int, columns: int, text: str, cells: str = "cel
     if strange:
         raise ValueError(f"expected {cells} x, o and ., got {strange[0]!r} in {abbreviate(text)}")
     return found
+
+
+def list_marks(stones: int, bits: Sequence[int]) -> list[int]:
+    """Return a 1 for each of the `bits` that is set in `stones`, and a 0 for the others."""
+    return [1 if stones & bit else 0 for bit in bits]
 
 
 def check_turns(x: int, o: int, text: str) -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Puzzle, heuristic
+from arena import Puzzle, encoding, heuristic
 from arena.compiled import Grid, Words
 from arena_games.n_queens_board import QueensBoard, count_lines
 
@@ -350,3 +350,12 @@ def greedy_rows(n: int, rng: random.Random) -> list[int]:
         other = place + int(draw() * (n - place))
         rows[other], rows[place] = rows[place], rows[other]
     return rows.tolist()
+
+
+@encoding("planes", game="n-queens", shape=lambda game: (game.n, game.n))
+def n_queens_planes(game: NQueens, observation: Sequence[int], seat: int) -> list[int]:
+    """Return the board with a 1 for each queen."""
+    cells = [0] * game.n**2
+    for column, row in enumerate(observation):
+        cells[(row - 1) * game.n + column] = 1
+    return cells

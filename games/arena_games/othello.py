@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import ClassVar, Literal
 
-from arena import Action, Disguise, Game, heuristic
+from arena import Action, Disguise, Game, encoding, heuristic
 from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
-from arena_games.marks import parse_rows
+from arena_games.marks import list_marks, parse_rows
 from arena_games.othello_rules import CornersMobility, DiscDifference, DiscRules
 
 State = tuple[int, int, int, int]
@@ -277,3 +277,17 @@ def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
 @corners_mobility.compiled  # type: ignore[attr-defined,untyped-decorator]
 def _compiled_corners_mobility(game: Othello, rules: DiscRules) -> CornersMobility:
     return CornersMobility(rules, game.corners, CORNERS_SHARE)
+
+
+@encoding("planes", game="othello", shape=lambda game: (3, game.size, game.size))
+class OthelloPlanes:
+    """The discs of the seat, the discs of the opponent, and the squares where the seat may place a disc now."""
+
+    def __init__(self, game: Othello) -> None:
+        self._bits = [1 << 8 * row + column for row in range(game.size) for column in range(game.size)]
+
+    def __call__(self, observation: State, seat: int) -> list[int]:
+        """Return three planes."""
+        bits, mover, moves = self._bits, observation[2], observation[3]
+        legal = moves if mover == seat and moves > 0 else 0
+        return list_marks(observation[seat], bits) + list_marks(observation[1 - seat], bits) + list_marks(legal, bits)

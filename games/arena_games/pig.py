@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Game, heuristic, uniform
+from arena import CHANCE, Action, Game, encoding, heuristic, uniform
 from arena.api.errors import abbreviate
 from arena.compiled import Rules, Words
 
@@ -215,3 +215,11 @@ class RaceRules(Rules):
     def returns(self, state: Words) -> tuple[float, float]:
         """Return 1 for the seat that has reached the target and -1 for the other."""
         return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)
+
+
+@encoding("features", game="pig", shape=(4,))
+def pig_features(game: Pig, observation: State, seat: int) -> list[float]:
+    """Return both scores and the points collected in this turn, as shares of the target, and whether it is the seat's turn."""
+    mover, _, gathered, *scores = observation
+    shares = [min(1.0, points / game.target) for points in (scores[seat], scores[1 - seat], gathered)]
+    return [*shares, float(mover == seat)]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import CHANCE, Limits, Simultaneous
+from arena import CHANCE, Limits, Simultaneous, encoding
 from arena.api.errors import abbreviate
 
 State = str
@@ -127,3 +127,11 @@ class PrisonersDilemma(Simultaneous):
         if odd or len(turns) > self.turns or any(len(turn) != 2 for turn in turns):
             raise ValueError(f"expected up to {self.turns} turns of C and D, as in CC CD, or -, got {abbreviate(text)}")
         return "".join(turns)
+
+
+@encoding("features", game="prisoners-dilemma", shape=lambda game: (4, game.turns))
+def prisoners_dilemma_features(game: PrisonersDilemma, observation: object, seat: int) -> list[int]:
+    """Return the turns in which the seat has cooperated, those in which it has defected, then the same for the other seat."""
+    state = game.settled(observation).upper()
+    said = [state[seat::2], state[1 - seat :: 2]]
+    return [int(letter == choices[turn : turn + 1]) for choices in said for letter in "CD" for turn in range(game.turns)]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import Limits, Simultaneous
+from arena import Limits, Simultaneous, encoding
 from arena.api.errors import abbreviate
 
 State = tuple[tuple[str, str], ...]
@@ -84,3 +84,11 @@ class RockPaperScissors(Simultaneous):
         if len(rounds) > self.rounds or any(len(each) != 2 or set(each) - set(CHOICES) for each in rounds):
             raise ValueError(f"expected up to {self.rounds} rounds such as rock-paper, or -, got {abbreviate(text)}")
         return tuple([(first, second) for first, second in rounds])
+
+
+@encoding("features", game="rock-paper-scissors", shape=lambda game: (6, game.rounds))
+def rock_paper_scissors_features(game: RockPaperScissors, observation: object, seat: int) -> list[int]:
+    """Return the rounds in which the seat has chosen rock, paper and scissors, then the same for the other seat."""
+    rounds = game.settled(observation)
+    said = [[chosen[one] for chosen in rounds] for one in (seat, 1 - seat)]
+    return [int([choice] == chosen[turn : turn + 1]) for chosen in said for choice in CHOICES for turn in range(game.rounds)]

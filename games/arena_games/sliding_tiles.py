@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Puzzle, heuristic
+from arena import Puzzle, encoding, heuristic
 from arena.api.errors import abbreviate
 from arena_games.sliding_rules import MAX_CELLS, SlidingRules, TileSums
 
@@ -270,3 +270,19 @@ class Misplaced:
         """Return the same number, as a sum over the tiles."""
         cells = range(len(self._goal))
         return TileSums(len(cells), [[int(tile > 0 and self._goal[cell] != tile) for cell in cells] for tile in cells])
+
+
+@encoding("planes", game="sliding-tiles", shape=lambda game: (3, game.rows, game.columns))
+class SlidingTilesPlanes:
+    """For each cell: the goal row of its tile, the goal column of its tile, both from 0 to 1, and whether it is the blank."""
+
+    def __init__(self, game: SlidingTiles) -> None:
+        homes = {tile: divmod(cell, game.columns) for cell, tile in enumerate(game.goal)}
+        self._rows = {tile: row / (game.rows - 1) for tile, (row, _) in homes.items()}
+        self._columns = {tile: column / (game.columns - 1) for tile, (_, column) in homes.items()}
+
+    def __call__(self, observation: Sequence[int], seat: int) -> list[float]:
+        """Return three planes."""
+        rows, columns = self._rows, self._columns
+        blank = [float(tile == 0) for tile in observation]
+        return [rows[tile] for tile in observation] + [columns[tile] for tile in observation] + blank

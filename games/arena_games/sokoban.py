@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import Puzzle
+from arena import Puzzle, encoding
 from arena.api.errors import abbreviate
 from arena.api.games import SpecFile
 from arena_games.sokoban_level import WAYS, Level, is_set
@@ -170,3 +170,12 @@ class Sokoban(Puzzle):
         if 4 * cell + way not in self.actions(state):
             raise ValueError(f"no box can be pushed there in {abbreviate(text)}")
         return 4 * cell + way
+
+
+@encoding("planes", game="sokoban", shape=lambda game: (4, game.height, game.width))
+def sokoban_planes(game: Sokoban, observation: State, seat: int) -> list[int]:
+    """Return the floor, the goals, the boxes, and the cells that the man can reach."""
+    planes = (game.floor, game.goals, observation[0], game.reach(*observation))
+    return [
+        plane >> row * game.wide + column & 1 for plane in planes for row in range(game.height) for column in range(game.width)
+    ]

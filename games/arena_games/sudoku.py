@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Puzzle, heuristic
+from arena import Puzzle, encoding, heuristic
 from arena_games.sudoku_grid import GridGeometry, count_solutions, geometry
 from arena_games.sudoku_rules import SudokuRules
 
@@ -260,3 +260,10 @@ def _fill(geometry: GridGeometry, actions: list[int]) -> int:
     for action in actions:
         grid &= geometry.keep[action]
     return grid
+
+
+@encoding("planes", game="sudoku", shape=lambda game: (game.grid.digits + 1, game.grid.digits, game.grid.digits))
+def sudoku_planes(game: Sudoku, observation: int, seat: int) -> list[int]:
+    """Return a plane for each digit, with the cells that have it or may still get it, and a plane of the empty cells."""
+    bits = f"{observation:0{game.grid.top + game.grid.cells}b}"
+    return list(map(int, reversed(bits)))

@@ -12,10 +12,10 @@ from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field
 
-from arena import Disguise, Game, heuristic
+from arena import Disguise, Game, encoding, heuristic
 from arena.api.errors import abbreviate
 from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
-from arena_games.marks import check_turns, parse_rows
+from arena_games.marks import check_turns, list_marks, parse_rows
 from arena_games.tic_tac_toe_rules import MAX_BITS, Lanes, MarkRules, ShiftedMarks, TabledMarks
 
 State = tuple[int, int]
@@ -260,3 +260,15 @@ class OpenLanes:
     def compiled(self, rules: MarkRules) -> Lanes:
         """Return the same heuristic with whole numbers."""
         return Lanes(list(self._lanes), self._worth, self._scale)
+
+
+@encoding("planes", game="tic-tac-toe", shape=lambda game: (2, game.rows, game.columns))
+class TicTacToePlanes:
+    """The marks of the seat, then the marks of the opponent."""
+
+    def __init__(self, game: TicTacToe) -> None:
+        self._bits = list(geometry(game.rows, game.columns, game.in_a_row).bit.values())
+
+    def __call__(self, observation: State, seat: int) -> list[int]:
+        """Return two planes."""
+        return list_marks(observation[seat], self._bits) + list_marks(observation[1 - seat], self._bits)

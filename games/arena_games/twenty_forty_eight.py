@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Game, heuristic
+from arena import CHANCE, Action, Game, encoding, heuristic
 from arena.api.errors import abbreviate
 from arena_games.twenty_forty_eight_rules import TileRules
 
@@ -22,6 +22,8 @@ Side = Annotated[int, Field(ge=1, le=50)]
 DIRECTIONS = ("up", "down", "left", "right")
 TILES = ((2, 0.9), (4, 0.1))
 """The tiles that chance adds, with their probabilities."""
+LARGEST_EXPONENT = 17
+"""The exponent of the largest tile that a board of four by four can hold."""
 
 
 class TwentyFortyEight(Game):
@@ -202,3 +204,10 @@ class Snake:
         rows, score, _ = state
         lying: float = sum(map(mul, chain.from_iterable(rows), self._weights))
         return score + lying
+
+
+@encoding("planes", game="2048", shape=lambda game: (LARGEST_EXPONENT + 1, game.rows, game.columns))
+def twenty_forty_eight_planes(game: TwentyFortyEight, observation: State, seat: int) -> list[int]:
+    """Return a plane of the empty cells, then a plane for each tile from 2 to 131,072. Larger tiles are in the last plane."""
+    numbers = [min(LARGEST_EXPONENT, max(1, tile.bit_length()) - 1) for row in observation[0] for tile in row]
+    return [int(number == plane) for plane in range(LARGEST_EXPONENT + 1) for number in numbers]

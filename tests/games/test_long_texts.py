@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from arena import CHANCE, Game
+from arena import CHANCE, Registry
 from arena.game import gives
 from arena_games.plugin import arena_games
 
@@ -29,9 +29,9 @@ def lengthen(text: str) -> Iterator[str]:
             yield separator.join([*words[:place], *[word] * (LENGTH // 50), *words[place:]])
 
 
-@pytest.mark.parametrize("kind", arena_games(), ids=lambda kind: kind.name)
-def test_an_error_about_a_long_text_is_short(kind: type[Game]) -> None:
-    game, rng = kind(), random.Random(1)
+@pytest.mark.parametrize("name", arena_games())
+def test_an_error_about_a_long_text_is_short(name: str, registry: Registry) -> None:
+    game, rng = registry.game(name)(), random.Random(1)
     state = game.initial(rng)
     while gives(game, "chance_outcomes") and game.to_move(state) == CHANCE:
         state = game.result(state, game.chance_outcomes(state)[0][0])

@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections.abc import Callable
 from inspect import getsourcelines, signature
 from pathlib import Path
 from typing import Any
@@ -72,10 +71,11 @@ def play_at_random(game: Game) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("kind", arena_games(), ids=lambda kind: kind.name)
-def test_examples_in_rules_texts_are_notation_of_the_game(kind: type[Game], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", arena_games())
+def test_examples_in_rules_texts_are_notation_of_the_game(name: str, registry: Registry, tmp_path: Path) -> None:
     """Each example is a parameter, a position or a move."""
-    parameters, moves, played = set(signature(kind).parameters), MOVES.get(kind.name, {}), set[str]()
+    kind = registry.game(name)
+    parameters, moves, played = set(signature(kind).parameters), MOVES.get(name, {}), set[str]()
     for text in re.findall("`([^`]+)`", kind().rules_text):
         position = moves.get(text)
         game = make(kind, tmp_path, position or text)
@@ -93,7 +93,8 @@ def test_the_rules_of_a_domain_take_at_most_150_lines(name: str, registry: Regis
     assert len(getsourcelines(registry.game(name))[0]) <= 150
 
 
-@pytest.mark.parametrize("heuristic", arena_heuristics(), ids=lambda heuristic: heuristic.__name__)
-def test_each_heuristic_names_its_source(heuristic: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("key", arena_heuristics(), ids=" ".join)
+def test_each_heuristic_names_its_source(key: tuple[str, str], registry: Registry) -> None:
     """The docstring names a publication with its year, or says that the heuristic was written for this project."""
-    assert re.search(r"\b(19|20)\d\d\b|written for this\s+project", heuristic.__doc__ or "", re.IGNORECASE)
+    source = registry.heuristic(*key).__doc__ or ""
+    assert re.search(r"\b(19|20)\d\d\b|written for this\s+project", source, re.IGNORECASE)

@@ -1,27 +1,26 @@
 """Games and agents of open_spiel for arena, and arena's games for open_spiel."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from arena import Agent, ArenaError, Game, Puzzle, hookimpl, load_plugins
+from arena import ArenaError, Game, Puzzle, hookimpl, load_plugins
 from arena.api.games import settings
-from arena_bridges.openspiel.agents import OpenSpielCFR, OpenSpielMCTS
-from arena_bridges.openspiel.game import OpenSpiel
-from arena_bridges.openspiel.library import pyspiel
 
-__all__ = ["OpenSpiel", "OpenSpielCFR", "OpenSpielMCTS", "arena_agents", "arena_games", "register"]
+__all__ = ["arena_agents", "arena_games", "register"]
 
 
 @hookimpl
-def arena_games() -> list[type[Game]]:
+def arena_games() -> Mapping[str, str]:
     """Return the game that represents all games of open_spiel."""
-    return [OpenSpiel]
+    return {"openspiel": "arena_bridges.openspiel.game:OpenSpiel"}
 
 
 @hookimpl
-def arena_agents() -> list[type[Agent]]:
+def arena_agents() -> Mapping[str, str]:
     """Return the agents of open_spiel, which play only its games."""
-    return [OpenSpielMCTS, OpenSpielCFR]
+    agents = "arena_bridges.openspiel.agents"
+    return {"openspiel-mcts": f"{agents}:OpenSpielMCTS", "openspiel-cfr": f"{agents}:OpenSpielCFR"}
 
 
 def register(game: Game | str, **parameters: Any) -> Any:
@@ -33,8 +32,10 @@ def register(game: Game | str, **parameters: Any) -> Any:
     Outcomes of chance are indices of `chance_outcomes`. Raises ArenaError for puzzles, and MissingExtra if open_spiel is not
     installed.
     """
+    from arena_bridges.openspiel.library import pyspiel
+
     spiel = pyspiel()
-    from arena_bridges.openspiel.python_game import register_rules
+    from arena_bridges.openspiel.python_game import register_rules  # needs open_spiel
 
     rules = load_plugins().game(game)(**parameters) if isinstance(game, str) else game
     if isinstance(rules, Puzzle):

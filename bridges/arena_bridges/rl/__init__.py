@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from arena import Agent, Game, hookimpl
 from arena_bridges.extras import library
-from arena_bridges.rl.policy import Policy
 
-__all__ = ["Policy", "aec_env", "arena_agents", "gym_env", "parallel_env"]
+__all__ = ["aec_env", "arena_agents", "gym_env", "parallel_env"]
 
 AnyGame = Game | str | Mapping[str, Any]
 Opponent = Agent | str | Mapping[str, Any]
@@ -15,9 +14,9 @@ AnyEncoding = str | Callable[..., Any] | None
 
 
 @hookimpl
-def arena_agents() -> Sequence[type[Agent]]:
+def arena_agents() -> Mapping[str, str]:
     """Return the agent that plays a learned policy."""
-    return [Policy]
+    return {"policy": "arena_bridges.rl.policy:Policy"}
 
 
 def aec_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | None = None, render_mode: str | None = None) -> Any:

@@ -16,7 +16,7 @@ import pytest
 import arena
 from arena.identity import Stream
 from arena.spec import load_spec
-from arena_bridges.axelrod import AxelrodStrategy
+from arena_bridges.axelrod.agent import AxelrodStrategy
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from tests.conftest import Missing
 from tests.eventually import DEADLINE_SECONDS

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-from arena_bridges.llm.intervals import bound_mean
+from arena_bridges.llm import bound_mean
 
 
 @pytest.mark.parametrize(("ones", "count"), [(3, 10), (1, 12), (7, 8), (29, 30)])

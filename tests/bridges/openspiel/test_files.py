@@ -10,7 +10,8 @@ import pytest
 
 from arena import SpecError
 from arena.spec import load_spec
-from arena_bridges.openspiel import OpenSpiel, OpenSpielCFR
+from arena_bridges.openspiel.agents import OpenSpielCFR
+from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import check_tree
 
 

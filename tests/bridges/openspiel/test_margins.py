@@ -11,8 +11,8 @@ from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
 from arena_agents.full_width import Expectimax, Minimax, TypeA
 from arena_agents.mcts import MCTS
 from arena_agents.star2 import Star2
-from arena_bridges.openspiel import OpenSpiel
 from arena_bridges.openspiel.agents import OpenSpielMCTS
+from arena_bridges.openspiel.game import OpenSpiel
 
 TEXT = "dots_and_boxes(num_rows=1,num_cols=3,utility_margin=true)"
 START = "3 0 6 1 9"

@@ -10,7 +10,8 @@ import pytest
 from arena import ArenaError, Game, Puzzle, uniform
 from arena.errors import GameTooLarge
 from arena.plugins.registry import Registry
-from arena_bridges.openspiel import OpenSpiel, register
+from arena_bridges.openspiel import register
+from arena_bridges.openspiel.game import OpenSpiel
 from arena_games.goofspiel import Goofspiel
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker

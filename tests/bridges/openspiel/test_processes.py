@@ -23,7 +23,7 @@ FRAGILE = '''
 import os
 
 from arena import hookimpl
-from arena_bridges.openspiel import OpenSpiel
+from arena_bridges.openspiel.game import OpenSpiel
 
 
 class Fragile(OpenSpiel):

@@ -12,7 +12,7 @@ from arena.errors import ArenaError
 from arena.results.leaderboard import Leaderboard
 from arena.testing import check_game
 from arena.traits import Traits
-from arena_bridges.openspiel import OpenSpiel
+from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.state import Observation, State
 
 DRAWS = 300

@@ -10,7 +10,8 @@ import pytest
 from arena import ArenaError, play
 from arena.errors import GameTooLarge
 from arena.traits import Abilities
-from arena_bridges.openspiel import OpenSpiel, OpenSpielCFR, OpenSpielMCTS
+from arena_bridges.openspiel.agents import OpenSpielCFR, OpenSpielMCTS
+from arena_bridges.openspiel.game import OpenSpiel
 from arena_solution.best_response import nash_gap
 from arena_solution.sequence_form import sequence_form
 

@@ -10,7 +10,7 @@ from arena import CHANCE, Simultaneous, play, run
 from arena.simultaneous import OpenTurn
 from arena.testing import check_game
 from arena.traits import Traits
-from arena_bridges.openspiel import OpenSpiel
+from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.state import Observation, State
 
 CHEAP = {

@@ -19,7 +19,7 @@ import pytest
 from arena import Refused, SpecError, play, run
 from arena.spec import load_spec
 from arena.testing import check_agent
-from arena_bridges.rl import Policy
+from arena_bridges.rl.policy import Policy
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.tic_tac_toe import TicTacToe
 from tests.conftest import Missing
@@ -206,7 +206,7 @@ def test_a_file_without_its_library_says_how_to_install_it(name: str, library: s
     code = (
         "import sys\n"
         "sys.modules['torch'] = sys.modules['onnxruntime'] = None\n"
-        "from arena_bridges.rl import Policy\n"
+        "from arena_bridges.rl.policy import Policy\n"
         f"try: Policy(weights={name!r})\nexcept Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

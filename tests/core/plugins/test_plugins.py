@@ -7,7 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -15,6 +15,7 @@ import pytest
 
 import arena
 from arena import Agent, Game, PluginError, SpecError, load_plugins
+from arena.api.games import BoundEncoding
 from arena.plugins.sources import load_file
 from arena.spec import load_spec
 from tests.fork_server import run_module
@@ -277,6 +278,94 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
     assert [record.termination for record in arena.run(spec).records] == ["normal", "normal"]
     with pytest.raises(SpecError, match="expected an integer, got 'x'"):
         load_spec({**spec, "agents": [{"agent": "careful", "depth": "x"}, "random"]})
+
+
+# Objects that a plugin names by their places
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Write a module with parts; return its name. It is not imported."""
+    name = f"parts_of_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(
+        f"from arena import encoding\n{HEAD}{CAUTIOUS}"
+        "@heuristic('first', game='nim')\ndef first(game, state, player=0): return 0.0\n"
+        "@encoding('ones', game='nim', shape=(1,))\ndef ones(game, observation, seat): return [1.0]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield name
+    sys.modules.pop(name, None)
+
+
+def test_an_object_that_a_plugin_names_is_imported_at_its_first_use(plugin: Plugin, parts: str) -> None:
+    file = plugin(
+        f"""
+        @hookimpl
+        def arena_agents(): return {{"cautious": "{parts}:Cautious"}}
+
+        @hookimpl
+        def arena_heuristics(): return {{("nim", "first"): "{parts}:first"}}
+
+        @hookimpl
+        def arena_encodings(): return {{("nim", "ones"): "{parts}:ones"}}
+        """
+    )
+    registry = load_plugins([file])
+    assert "cautious" in registry.agents
+    assert "first" in registry.heuristics_of("nim")
+    assert registry.encodings_of("nim") == ["features", "ones"]
+    (loaded,) = [one for one in registry.plugins if one.source.name == file]
+    assert loaded.names == ("agent cautious", "heuristic nim first", "encoding nim ones")
+    assert parts not in sys.modules
+    minimax = {"agent": "minimax", "depth": 1, "heuristic": "first"}
+    spec = {"game": "nim", "rounds": 1, "plugins": [file], "agents": ["cautious", minimax]}
+    assert [record.termination for record in arena.run(spec).records] == ["normal", "normal"]
+    assert registry.agent("cautious") is sys.modules[parts].Cautious
+
+
+def test_the_encodings_of_a_game_include_those_that_plugins_name(plugin: Plugin, parts: str) -> None:
+    game = load_plugins().game("nim")()
+    load_plugins([plugin(f'@hookimpl\ndef arena_encodings(): return {{("nim", "ones"): "{parts}:ones"}}\n')])
+    try:
+        assert list(BoundEncoding.find_all(game)) == ["features", "ones"]
+    finally:
+        BoundEncoding.find_all(game).pop("ones")  # type: ignore[attr-defined]
+
+
+def test_every_built_in_object_has_the_name_that_its_hook_gives_it() -> None:
+    """`items` imports them, and raises PluginError for a place or a name that is wrong."""
+    assert {key[0] for key, _ in load_plugins(environ=False).items()} == {"game", "agent", "heuristic", "encoding", "format"}
+
+
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [
+        ({"cautious": "no_such_module:Cautious"}, "no_such_module:Cautious: ModuleNotFoundError: .*no_such_module"),
+        ({"cautious": "PARTS:Missing"}, "Missing: AttributeError: .*Missing"),
+        ({"careful": "PARTS:Cautious"}, "Cautious: is 'agent cautious', but arena_agents calls it 'agent careful'"),
+        ({"cautious": "PARTS:first"}, "first: arena_agents returned .*; expected classes derived from Agent"),
+    ],
+)
+def test_a_fault_of_a_named_object_is_reported_when_it_is_used(
+    plugin: Plugin, parts: str, agents: dict[str, str], words: str
+) -> None:
+    registry = load_plugins([plugin(f"@hookimpl\ndef arena_agents(): return {agents}\n".replace("PARTS", parts))])
+    with pytest.raises(PluginError, match=rf"plugin .*mine\.py: .*{words}"):
+        registry.agent(*agents)
+
+
+@pytest.mark.parametrize(
+    ("hook", "objects", "words"),
+    [
+        ("agents", {"Cautious": "parts:Cautious"}, "the key 'Cautious'; expected the name of the agent"),
+        ("agents", {("nim", "a"): "parts:A"}, "the key .*; expected the name of the agent"),
+        ("heuristics", {"first": "parts:first"}, "the key 'first'; expected the name of a game and of its heuristic"),
+        ("agents", {"cautious": "parts"}, "returned 'parts' for 'cautious'; expected a place such as"),
+        ("agents", {"cautious": 3}, "returned 3 for 'cautious'; expected a place such as"),
+    ],
+)
+def test_a_wrong_name_or_place_is_refused(plugin: Plugin, hook: str, objects: dict[object, object], words: str) -> None:
+    assert re.search(words, problem(plugin(f"@hookimpl\ndef arena_{hook}(): return {objects}\n")))
 
 
 # Faults of plugins
