@@ -89,6 +89,14 @@ class Search:
     """The most characters in the name of an amount."""
     MAX_EXCHANGE_CHARACTERS: ClassVar = 4 << 20
     """The most characters that a decision may add to a transcript."""
+    # Defaults in the class, because to set them for every decision takes longer
+    _last = NOTHING
+    served: Any = None
+    """An object that a search engine keeps during this decision; see `arena.search_engines.SearchEngine`."""
+    spent: Mapping[str, float] | None = None
+    """The amounts that this decision has reported by `spend`; None if it was not called."""
+    exchanges: tuple[str, ...] = ()
+    """The exchanges that this decision has reported with `transcribe`, as JSON."""
 
     def __init__(
         self,
@@ -109,13 +117,6 @@ class Search:
         self._start = start
         self._find_loop = find_loop
         self.limits = limits
-        self._last = NOTHING
-        self.served: Any = None
-        """An object that a search engine keeps during this decision; see `arena.search_engines.SearchEngine`."""
-        self.spent: Mapping[str, float] | None = None
-        """The amounts that this decision has reported by `spend`; None if it was not called."""
-        self.exchanges: tuple[str, ...] = ()
-        """The exchanges that this decision has reported with `transcribe`, as JSON."""
 
     @property
     def nodes(self) -> int:

@@ -249,7 +249,7 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     """
     timing: dict[str, Any] = {}
     players = state.players
-    if not any(one.engine_use or one.started is not None or one.lack_of_cpu or one.seat.limits.timed for one in players):
+    if not _has_timing(players):
         return timing  # the usual case
     if any(late := _count_out_of_time(match, players, state.decisions)):
         timing[OUT_OF_TIME] = late
@@ -281,6 +281,13 @@ def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     if used:
         timing[CPU_SECONDS] = [used.get(seat) for seat in seats]
     return timing
+
+
+def _has_timing(players: Sequence[Player]) -> bool:
+    for one in players:  # noqa: SIM110 - a generator would take longer
+        if one.engine_use or one.started is not None or one.lack_of_cpu or one.seat.limits.timed:
+            return True
+    return False
 
 
 def _count_out_of_time(match: Match, players: Sequence[Player], decisions: Sequence[tuple[Any, ...]]) -> list[int]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from arena.errors import Unavailable
 from arena.format import Pairing
-from arena.match.record import FAULTS, find_loser
+from arena.match.record import FAULTS, UNREPEATABLE_ENDINGS, find_loser
 from arena.results.claims import Claims
 from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
@@ -166,7 +166,9 @@ WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GR
 """  # noqa: S608 - only question marks are inserted
 _DISTINCT = f"""
 SELECT board, count(*) FROM (
-    SELECT DISTINCT p.board AS board, p.seats, {Store.MATCH_HASH} FROM place p JOIN record r ON r.number = p.record
-    WHERE r.termination <> 'void'
+    SELECT DISTINCT p.board AS board, p.seats, r.play, r.returns, r.termination, r.seat,
+                    CASE WHEN r.termination IN ({", ".join(map(repr, sorted(UNREPEATABLE_ENDINGS)))}) THEN r.id END
+    FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 ) GROUP BY board
-"""  # noqa: S608 - the hash is SQL of the store
+"""  # noqa: S608 - only constants are inserted
+"""The number of matches that are no repeats; see `hash_match`, which would take longer as a function in SQL."""

@@ -101,24 +101,41 @@ def check_cells(row: Sequence[Any]) -> None:
     seat, _, _, moves, cost, fallbacks, decisions, used_rng, *_, timing, spent, adjusted = row[10:]
     _check_kinds(tuple(map(type, row)))
     seats = _count_seats(labels)
-    counts = [one for one in (seat, moves, fallbacks) if one is not None]
     sound = (
         len(key) == 16
-        and len(returns_of(returns)) == len(used_rng) == seats
-        and solved in (None, 0, 1)
-        and (seat or 0) < seats
-        and (not counts or 0 <= min(counts) <= max(counts) <= Limits.MAX_COUNT)
-        and (cost is None or isfinite(cost))
-        and set(used_rng) <= {"0", "1"}
+        and _is_result(seats, returns, adjusted, used_rng, solved, seat, moves, cost, fallbacks)
         and _DECISIONS.fullmatch(decisions) is not None
         and (not decisions or max([int(one.partition(",")[0]) for one in decisions.split(";")]) < seats)
         and (not actions or actions.startswith("\n") or _is_list(_parse(actions), str))
-        and (adjusted is None or len(returns_of(adjusted)) == seats)
         and (timing is None or is_timing(_parse(timing), seats))
         and (spent is None or _are_amounts(_parse(spent), decisions.count(";") + 1 if decisions else 0))
     )
     if not sound or ("e" in decisions and not all(isfinite(one.value or 0) for one in decisions_of(decisions))):
         raise ValueError("expected the cells of a record")
+
+
+@lru_cache(4096)  # many matches of a small game have the same result
+def _is_result(
+    seats: int,
+    returns: str,
+    adjusted: str | None,
+    used_rng: str,
+    solved: int | None,
+    seat: int | None,
+    moves: int | None,
+    cost: float | None,
+    fallbacks: int,
+) -> bool:
+    counts = [one for one in (seat, moves, fallbacks) if one is not None]
+    return (
+        len(returns_of(returns)) == len(used_rng) == seats
+        and (adjusted is None or len(returns_of(adjusted)) == seats)
+        and set(used_rng) <= {"0", "1"}
+        and solved in (None, 0, 1)
+        and (seat or 0) < seats
+        and 0 <= min(counts) <= max(counts) <= Limits.MAX_COUNT
+        and (cost is None or isfinite(cost))
+    )
 
 
 @lru_cache(256)
