@@ -29,10 +29,9 @@ from arena.search_engines import running, search_engines
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store
-from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.run import Monitor, RunSettings, play_tournament, resume_secret
+from arena.tournament.run import CONCURRENCY, Monitor, RunSettings, find_waiting_seats, play_tournament, resume_secret
 
 SECONDS_BEFORE_WORKERS = 0.5
 """Seconds for which a run plays in its own process before it starts workers, because a small run needs none."""

@@ -16,9 +16,8 @@ from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
 from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Database, describe_rescue, explain_error, is_damage
-from arena.store.recovery import UNREADABLE, name_run, recover
 from arena.store.rows import PLACE, RECORD, cells_to_digest, check_cells, check_place, record_of, returns_of, rows_of, seats_of
-from arena.store.run import RUN, Run, run_of_row
+from arena.store.run import RUN, UNREADABLE, Run, name_run, run_of_row
 from arena.store.schema import digest, placeholders
 
 NAMING_SECONDS = 2.0
@@ -289,6 +288,8 @@ class StoreContents(Database):
             raise
 
     def _name_damage(self, fault: str) -> StoreDamaged:
+        from arena.store.recovery import recover  # only a damaged store needs this large module
+
         return describe_damage(self.path, recover(self.path, NAMING_SECONDS).damage or [fault])
 
     def _damaged(self, what: str) -> StoreDamaged:

@@ -19,17 +19,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from arena.errors import StoreError, cut, escape_line
+from arena.errors import StoreError
 from arena.schedule.board_info import BoardInfo
 from arena.store import schema
 from arena.store.database import MAX_CELL_BYTES, Connection, explain_error
 from arena.store.rows import COUNTS, PLACE, RECORD, Rows, cells_to_digest, check_place, record_of, record_row, rows_of
-from arena.store.run import Run, run_of_row
+from arena.store.run import UNREADABLE, Run, name_run, run_of_row
 from arena.store.schema import checksum, digest, placeholders
 from arena.store.side_files import check_side_file, open_side_file, path_beside
 
-UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
-"""Exceptions that a damaged row may cause. Errors from JSON are ValueErrors."""
 HEADER_BYTES = 100
 """The bytes of the header of a database file."""
 MIN_PAGE_BYTES = 512
@@ -47,8 +45,6 @@ MAX_EMPTY_FRAMES = 1000
 """After as many frames without a page number, the rest of a log is not read. It may be a hole of terabytes."""
 MAX_JOINED_PAIRS = 10_000
 """At most this many pairs of rows with different numbers are compared, to find out whether they belong to the same match."""
-MAX_MOMENT_CHARACTERS, MAX_FAULT_CHARACTERS = 40, 200
-"""The most characters of the time of a run, and of a description of a fault in it, in a name."""
 SIZE = "the size of the file"
 """The name of this part if bytes of the file are missing."""
 MAX_READ = 8
@@ -471,12 +467,6 @@ class _Salvage:
         lost = {number: self._name(number) for number in {*self._names, *self._ids} - {*self.sound}}
         matches = [name for _, name in sorted(lost.items()) if name.removeprefix("match ") not in known]
         return Recovery(self.connection, matches, self._parts, complete=self._complete)
-
-
-def name_run(started: Any, fault: BaseException | None = None) -> str:
-    """Return the name of a run, with the fault in its values if they have the right hash."""
-    name = f"the run of {escape_line(cut(str(started), MAX_MOMENT_CHARACTERS))}"
-    return name if fault is None else f"{name} ({escape_line(cut(str(fault), MAX_FAULT_CHARACTERS))})"
 
 
 def _read_run(cells: Sequence[Any]) -> Run:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the one of the standard library from Python 3.12 on
 
 from arena.configured import settings
-from arena.errors import SpecError, StoreError, cut
+from arena.errors import SpecError, StoreError, cut, escape_line
 from arena.identity import canonical, key
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
@@ -452,3 +452,15 @@ def _read_recipe(text: str) -> dict[str, Any]:
 def now() -> str:
     """Return the time of day as text, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+MAX_MOMENT_CHARACTERS, MAX_FAULT_CHARACTERS = 40, 200
+"""The most characters of the time of a run, and of a description of a fault in it, in a name."""
+UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+"""Exceptions that a damaged row may cause. Errors from JSON are ValueErrors."""
+
+
+def name_run(started: Any, fault: BaseException | None = None) -> str:
+    """Return the name of a run, with the fault in its values if they have the right hash."""
+    name = f"the run of {escape_line(cut(str(started), MAX_MOMENT_CHARACTERS))}"
+    return name if fault is None else f"{name} ({escape_line(cut(str(fault), MAX_FAULT_CHARACTERS))})"

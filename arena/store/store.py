@@ -35,7 +35,6 @@ from arena.store.database import (
     settle,
 )
 from arena.store.lock import Lock, is_held, lock_store
-from arena.store.recovery import recover
 from arena.store.rows import NANOSECONDS, place_row, read_record, record_row, results_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
 from arena.store.schema import APPLICATION, digest, placeholders
@@ -54,6 +53,8 @@ def _name_damage(place: Path) -> Iterator[None]:
         yield
     except StoreError as error:
         if isinstance(error, StoreDamaged) or is_damage(error.__cause__):
+            from arena.store.recovery import recover
+
             found = recover(place, NAMING_SECONDS)
             if found.count and (found.damage or not isinstance(error, StoreDamaged)):
                 parts = found.damage or found.header or [f"the file ({error.__cause__})"]
@@ -118,6 +119,8 @@ class Store(StoreContents):
 
         With `foreign`, this also works if the file has other tables than a store. Raises StoreError if it is no store.
         """
+        from arena.store.recovery import recover
+
         place, fault = Path(path), "the file"
         try:
             store = cls.open(place)

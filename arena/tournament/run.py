@@ -1,33 +1,41 @@
 """Plays a tournament, in this process or in several processes."""
 
+import threading
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 from os import PathLike
 from pathlib import Path
+from queue import SimpleQueue
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from arena.errors import ArenaError, Interrupted, PlayersLost, expect, expect_count
+from arena.match.match import Seat
 from arena.match.record import Record
 from arena.plugins.manager import Events
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.deals import Deals
 from arena.schedule.fingerprint import Fingerprint
-from arena.schedule.runner import MatchRunner, Turns, check_isolations
-from arena.schedule.schedule import Batch, Scheduled
+from arena.schedule.runner import CurrentTurn, MatchRunner, Turns, check_isolations
+from arena.schedule.schedule import Batch, Scheduled, Take
 from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store, TemporaryStore, put_aside
 from arena.store.run import Run
 from arena.tournament.code_check import check_code, clear_for
-from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
+from arena.waiting import Baton
 
+CONCURRENCY = 8
+"""The default number of matches with waiting agents that a process plays at the same time."""
+MAX_JOIN_SECONDS = 1.0
+"""Seconds to wait for the threads at the end of an interrupted run."""
+Played = tuple[Scheduled, Record | BaseException]
 Code = Mapping[str, Fingerprint]
 Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
@@ -306,6 +314,82 @@ class LocalPlayers:
 
     def _make_runner(self) -> MatchRunner:
         return MatchRunner(self._spec, code=self._code, watched=self._monitor.watches)
+
+
+def find_waiting_seats(spec: Spec) -> list[Seat]:
+    """Return the seats with agents that wait for something outside, in whichever process they run."""
+    return [seat for board in spec.boards for seat in board.seats if seat.waits]
+
+
+def check_backends(spec: Spec, store: Store, left: float, *, alone: bool) -> Iterator[str]:
+    """Yield notes from agents that wait, for a run with `left` matches. `alone` is true if one process plays all of them.
+
+    Raises ArenaError, with the label of the agent, if a backend that an agent needs does not answer.
+    """
+    agents = {seat.label: seat.make() for seat in find_waiting_seats(spec)}
+    for kind in dict.fromkeys([type(agent) for agent in agents.values() if hasattr(agent, "check_run")]):
+        yield from kind.check_run(spec, store, left, alone=alone)
+    for label, agent in agents.items():
+        check = getattr(agent, "check_backend", None)
+        try:
+            if callable(check):
+                check()
+        except ArenaError as error:
+            raise ArenaError(f"{label}: {error}") from error
+
+
+class ConcurrentMatches:
+    """Plays matches in threads of this process, one per runner. The records are the same as for matches played in sequence."""
+
+    def __init__(self, take: Take, runners: Sequence[MatchRunner]) -> None:
+        self._take = take
+        self._runners = runners
+        self._baton = Baton()
+        self._orders: SimpleQueue[Scheduled | None] = SimpleQueue()
+        self._played: SimpleQueue[Played] = SimpleQueue()
+
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the decisions in progress, or the last ones."""
+        return [turn for runner in self._runners for turn in runner.turns()]
+
+    def play(self) -> Iterator[tuple[Scheduled, Record]]:
+        """Yield every finished match with its record. Only one thread may iterate; it must report the results to the schedule."""
+        threads = [threading.Thread(target=self._serve, args=(runner,), daemon=True) for runner in self._runners]
+        for thread in threads:
+            thread.start()
+        flying = 0
+        try:
+            while True:
+                while flying < len(threads) and (batch := self._take(1)):
+                    self._orders.put(batch[0])
+                    flying += 1
+                if not flying:
+                    return
+                scheduled, outcome = self._played.get()
+                flying -= 1
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                yield scheduled, outcome
+        finally:
+            self._baton.ended = True
+            for _ in threads:
+                self._orders.put(None)
+            with ExitStack() as ends:
+                for runner in self._runners:
+                    ends.callback(runner.close)
+                for thread in threads:
+                    thread.join(MAX_JOIN_SECONDS / len(threads))
+
+    def _serve(self, runner: MatchRunner) -> None:
+        while (scheduled := self._orders.get()) is not None and not self._baton.ended:
+            try:
+                with self._baton.held():
+                    outcome: Record | BaseException = runner.play(scheduled)
+            except Interrupted:  # the run is over
+                return
+            except BaseException as error:
+                outcome = error
+            self._played.put((scheduled, outcome))
 
 
 def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
