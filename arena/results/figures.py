@@ -24,6 +24,8 @@ NONE = Figure("-")
 """The text for a missing figure."""
 MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
 """The smallest magnitude that is written without an exponent."""
+MIN_LARGE_MAGNITUDE = Decimal("1e16")
+"""The smallest large magnitude that is written with an exponent. Counts are smaller."""
 MAX_WIN_PLIES = 2000
 """If a win takes more plies, its value is shown as a number."""
 WIN_ROUNDING = 1e-9
@@ -32,19 +34,22 @@ EVERY_DIGIT = Context(prec=400)
 """Enough digits to write every float exactly."""
 
 
-def figure(value: float | None, digits: int = 3) -> Figure:
-    """Return a finite number with `digits` significant digits: without decimals if 1,000 or more, with an exponent if below 1e-7.
+def figure(value: float | Decimal | None, digits: int = 3) -> Figure:
+    """Return a finite number with `digits` significant digits: without decimals if 1,000 or more, with an exponent if below 1e-7
+    or at least 1e16.
 
     Zeros at the end of decimals are left out. Halves are rounded away from 0, as in JavaScript.
     """
     if value is None:
         return NONE
     exact = Decimal(value)
-    decimals = max(0, digits - 1 - exact.adjusted()) if abs(exact) < 1000 else 0
+    large = abs(exact) >= MIN_LARGE_MAGNITUDE
+    decimals = digits - 1 - exact.adjusted()
+    decimals = decimals if large else max(0, decimals) if abs(exact) < 1000 else 0
     rounded = _rounded(value, decimals)
     if not rounded:
         return Figure("0")
-    if abs(rounded) < MIN_PLAIN_MAGNITUDE:
+    if large or abs(rounded) < MIN_PLAIN_MAGNITUDE:
         return Figure(f"{rounded.normalize():e}")
     text = f"{rounded:,f}"
     return Figure(text.rstrip("0").rstrip(".") if "." in text else text)
@@ -79,7 +84,7 @@ def worth(value: float, *, exact: bool) -> str:
     return figure(value, 4)
 
 
-def _rounded(value: float, decimals: int) -> Decimal:
+def _rounded(value: float | Decimal, decimals: int) -> Decimal:
     return Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, EVERY_DIGIT)
 
 
@@ -109,7 +114,10 @@ def score(value: float | None) -> Figure:
 
 def share(value: float | None, decimals: int = 1) -> Figure:
     """Return a share, from 0 to 1, as a percentage."""
-    return NONE if value is None else Figure(f"{fixed(100 * value, decimals)} %")
+    if value is None:
+        return NONE
+    percent = 100 * Decimal(value)  # in floats, it may be infinite
+    return Figure(f"{figure(percent) if abs(percent) >= MIN_LARGE_MAGNITUDE else fixed(100 * value, decimals)} %")
 
 
 def elo(value: float | None, decimals: int = 0) -> Figure:

@@ -48,6 +48,7 @@ export function figure(value, digits = 3) {
   const size = Math.abs(value);
   const rounded = size < 1000 ? Number(size.toPrecision(digits)) : Math.round(size);
   const sign = value < 0 && rounded ? "-" : "";
+  if (size >= 1e16) return (value < 0 ? "-" : "") + size.toExponential(digits - 1).replace(/\.?0+e/, "e");
   if (rounded >= 1000) return sign + BigInt(rounded).toLocaleString("en");
   if (rounded && rounded < 1e-7) return sign + size.toExponential(digits - 1).replace(/\.?0+e/, "e");
   return sign + rounded.toFixed(digits + 6).replace(/\.?0+$/, "");
