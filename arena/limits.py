@@ -126,9 +126,34 @@ def normalize_depth(depth: Any) -> int:
 
 def normalize_value(value: Any) -> float | None:
     """Return a value as a record stores it, without minus zero; None for infinity and nan. ValueError if it is not a number."""
+    number = read_number(value)
+    return number + 0.0 if isfinite(number) else None
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value from a plugin is a finite number in the range of a float, see `read_number`.
+
+    >>> is_finite(0.5), is_finite(10**400), is_finite("0.5")
+    (True, False, False)
+    """
+    try:
+        return isfinite(read_number(value))
+    except ValueError:
+        return False
+
+
+def read_number(value: Any) -> float:
+    """Return a number from a plugin as a float, which may be infinite or nan.
+
+    The value may be of any type that converts to a float, such as a fraction or a number of numpy, but no text. Raises ValueError
+    if it does not, or if it is too large for a float.
+
+    >>> from fractions import Fraction
+    >>> read_number(Fraction(1, 2))
+    0.5
+    """
     try:
         isfinite(value)  # unlike `float`, `isfinite` accepts no text
-        number = float(value)
-    except (TypeError, OverflowError):
+        return float(value)
+    except (TypeError, ValueError, OverflowError):  # ValueError: a signaling nan of the module decimal
         raise ValueError(f"expected a value in the range of a float, got {abbreviate(value)}") from None
-    return number + 0.0 if isfinite(number) else None

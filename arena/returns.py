@@ -3,27 +3,34 @@ depend on how players choose among equal actions; and the costs of steps in a pu
 """
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 from numbers import Real
 from typing import NamedTuple
 
 from arena.configured import name_of
 from arena.errors import GameError, abbreviate, cut
 from arena.game import Action, Game, Puzzle, State, gives
+from arena.limits import read_number
 
+MAX_STEP_COST = 1e300
+"""The largest cost of a step, so that the cost of a path is in the range of a float."""
 MUST_ADD_UP = "zero_sum is True (the default), so they must add up to 0; if they need not, write zero_sum = False in the class"
 
 
 def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -> float:
-    """Return the cost of a step. Raises GameError if it is not a finite number of at least 0."""
+    """Return the cost of a step. Raises GameError if it is not a number from 0 to MAX_STEP_COST."""
+    kind = type(cost)
+    if (kind is float or kind is int) and 0 <= cost <= MAX_STEP_COST:
+        return cost
     try:
-        if 0 <= cost < inf:
-            return cost
-    except TypeError:  # it is not a number
+        number = read_number(cost)  # such as a number of numpy
+        if 0 <= number <= MAX_STEP_COST:
+            return number
+    except ValueError:
         pass
     raise GameError(
         f"{name_of(puzzle)}: step_cost returned {abbreviate(cost)} at {cut(puzzle.format_state(state))} for the action "
-        f"{cut(puzzle.format_action(state, action))}; expected a finite number of at least 0"
+        f"{cut(puzzle.format_action(state, action))}; expected a number from 0 to {MAX_STEP_COST:g}"
     )
 
 
@@ -95,7 +102,7 @@ class Returns:
         """
         game = self.game
         try:
-            values = tuple(map(float, given))
+            values = tuple(map(read_number, given))
         except (TypeError, ValueError):
             values = ()
         if len(values) != game.players or not all(map(isfinite, values)):

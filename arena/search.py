@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -13,7 +14,7 @@ from arena.counting import Meter
 from arena.errors import GameError, abbreviate, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristics import Evaluation
-from arena.limits import Limits, normalize_depth, normalize_value
+from arena.limits import Limits, normalize_depth, normalize_value, read_number
 from arena.returns import Returns
 from arena.waiting import waiting
 
@@ -61,6 +62,8 @@ class Report(NamedTuple):
 
 
 NOTHING = Report()
+LARGEST = sys.float_info.max
+"""The largest finite float. Whole numbers may be larger, but searches compute with floats."""
 
 
 @cache
@@ -157,7 +160,7 @@ class Search:
         """Return the value of `state` for `player`; higher is better.
 
         In a puzzle, it is 0.0 at a goal, minus infinity at a dead end, and otherwise minus `cost_to_go`. Raises GameError if the
-        heuristic returns nan or no number.
+        heuristic returns nan, no number, or a number that is too large for a float.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
@@ -172,11 +175,12 @@ class Search:
         if puzzle is not None:
             return -self._estimate(state)
         value = self._evaluation(state, player)
-        try:
-            if value <= inf:  # false for nan
-                return value
-        except TypeError:
-            pass
+        kind = type(value)
+        if (kind is float and value <= inf) or (kind is int and -LARGEST <= value <= LARGEST):  # false for nan
+            return value
+        number = self._read(value, state, "a finite number")
+        if number <= inf:
+            return number
         raise self._wrong_value(value, state, "a finite number")
 
     def cost_to_go(self, state: State) -> float:
@@ -190,14 +194,22 @@ class Search:
 
     def _estimate(self, state: State) -> float:
         estimate: float = self._evaluation(state)  # type: ignore[misc]  # callers check that there is one
-        try:
-            if estimate >= 0:
-                return estimate
-            if estimate < 0:
-                return 0.0
-        except TypeError:
-            pass
+        kind = type(estimate)
+        if (kind is float and estimate >= 0) or (kind is int and 0 <= estimate <= LARGEST):
+            return estimate
+        number = self._read(estimate, state, "a number, or infinity for a dead end")
+        if number >= 0:
+            return number
+        if number < 0:
+            return 0.0
         raise self._wrong_value(estimate, state, "a number, or infinity for a dead end")
+
+    def _read(self, value: object, state: State, expected: str) -> float:
+        """Return a value of the heuristic that is no ordinary float or whole number, such as a number of numpy, as a float."""
+        try:
+            return read_number(value)
+        except ValueError:
+            raise self._wrong_value(value, state, expected) from None
 
     def _wrong_value(self, value: object, state: State, expected: str) -> GameError:
         text = cut(self._game.format_state(state))

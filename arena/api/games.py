@@ -11,6 +11,7 @@ from arena.heuristics import (
     bind,
     count_given,
 )
+from arena.limits import is_finite, read_number
 from arena.match.chance_streams import Chance
 from arena.match.match import move_limit
 from arena.returns import Ends, Returns, check_step_cost
@@ -34,12 +35,14 @@ __all__ = [
     "check_step_cost",
     "count_given",
     "gives",
+    "is_finite",
     "make_default",
     "move_limit",
     "name_of",
     "own_columns",
     "ranks",
     "read_arrays",
+    "read_number",
     "read_whole",
     "settings",
 ]

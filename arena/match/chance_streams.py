@@ -13,6 +13,7 @@ from arena.configured import name_of
 from arena.errors import GameError, abbreviate
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.identity import Stream, canonical, position_seed
+from arena.limits import read_number
 
 PROBABILITY_TOLERANCE = 1e-9
 """How far from 1 the sum of the probabilities may be."""
@@ -58,7 +59,7 @@ class Chance:
             raise GameError(f"{name_of(game)}: to_move returned CHANCE, but the game has no method chance_outcomes; define it")
         given = game.chance_outcomes(state)
         try:
-            outcomes = [(action, float(probability)) for action, probability in given]
+            outcomes = [(action, read_number(probability)) for action, probability in given]
         except (TypeError, ValueError):
             raise _wrong(game, f"returned {abbreviate(given)}; expected pairs of an action and a probability") from None
         for action, probability in outcomes:

@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from arena.columns import ROW_KEYS, Column, Shown, Style
 from arena.errors import Interrupted, describe
 from arena.hookspecs import Part
+from arena.limits import is_finite
 from arena.match.record import Reason, Record, play_hash_of
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
@@ -253,7 +253,7 @@ def _read_cells(
         else:  # an estimate of the plugin
             board, entry, value, *ends = measured
             estimates[board, entry] = ClusteredMean(value, *ends)
-        if not (0 <= board < len(boards) and 0 <= entry < len(boards[board].labels) and isfinite(value)):
+        if not (0 <= board < len(boards) and 0 <= entry < len(boards[board].labels) and is_finite(value)):
             raise ValueError(f"expected a number for an entry of the run, got {measured!r}")
     repeats = [records.repeated.find(number) for number in range(len(boards))]
     values: dict[tuple[int, int], RoundValues] = {}

@@ -7,7 +7,6 @@ formats, the stored ranking is used; if there is none, the board is ranked by sc
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from arena.errors import Interrupted, PluginError, describe
 from arena.format import Format, Outcomes, Placing, own_columns, own_criteria
 from arena.formats import arena_formats
 from arena.lazy import find_entry_points
+from arena.limits import is_finite
 from arena.plugins.contract import locate
 
 GROUP = "arena.formats"
@@ -82,12 +82,12 @@ def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) 
         raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")
     keys = [column.key for column in own_columns(format_)]
     for placing in placings:
-        if len(placing.merit) != len(placings[0].merit) or not all(map(isfinite, placing.merit)):
+        if len(placing.merit) != len(placings[0].merit) or not all(map(is_finite, placing.merit)):
             raise _wrong(format_, f"merit: expected the same number of finite values for each entry, got {placing.merit!r:.200}")
         if unknown := sorted(set(placing.values) - set(keys)):
             raise _wrong(format_, f"values: no column of the format has the key {unknown[0]!r}")
         for key, value in placing.values.items():
-            if not (value is None or isinstance(value, str) or isfinite(value)):
+            if not (value is None or isinstance(value, str) or is_finite(value)):
                 raise _wrong(format_, f"values: {key}: expected a finite number, a string or None, got {value!r:.200}")
     return tuple([Placing(tuple(placing.merit), {key: placing.values.get(key) for key in keys}) for placing in placings])
 

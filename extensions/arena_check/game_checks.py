@@ -6,12 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from math import inf, isfinite
+from math import isfinite
 from time import process_time
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
 from arena.api.errors import expect
-from arena.api.games import Returns, gives, move_limit, name_of
+from arena.api.games import Returns, gives, is_finite, move_limit, name_of
 from arena.api.processes import user_interrupts
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
@@ -330,7 +330,7 @@ def _check_step(game: Game, trial: Trial, state: State, before: State, action: A
     if isinstance(game, Puzzle):
         with trial.checking("costs"):
             cost = trial.call("step_cost", game.step_cost, state, action, successor)
-            fine = isinstance(cost, (int, float)) and isfinite(cost) and cost >= 0
+            fine = isinstance(cost, (int, float)) and is_finite(cost) and cost >= 0
             trial.expect(fine, "step_cost must return a cost", "a finite number, 0 or more", cost)
 
 
@@ -366,7 +366,7 @@ def _check_returns(game: Game, trial: Trial, state: State, method: str = "return
     trial.expect(isfinite(low), "min_return must be finite", Returns.FLOOR, low)
     trial.expect(low <= high, "max_return is below min_return", f"{low:g} or more", high)
     for value in returns:
-        fine = isinstance(value, (int, float)) and abs(value) < inf and low <= value <= high
+        fine = isinstance(value, (int, float)) and is_finite(value) and low <= value <= high
         trial.expect(fine, f"{method} must be in range", f"finite numbers in [{low:g}, {high:g}]", returns)
     if game.zero_sum:
         expected = "0, or zero_sum = False in the class"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
-from math import isfinite, isnan, sqrt
+from math import isfinite, isnan, nan, sqrt
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -18,8 +18,8 @@ import click
 
 from arena import ArenaError, Puzzle, State, tell_progress
 from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_option, results_alone, say
-from arena.api.errors import call_foreign, describe, escape_line
-from arena.api.games import Evaluation, bind
+from arena.api.errors import abbreviate, call_foreign, describe, escape_line
+from arena.api.games import Evaluation, bind, read_number
 from arena.api.results import TextTable, figures
 from arena_catalog.catalogue import make_game
 from arena_check.admissibility import TOLERANCE
@@ -285,8 +285,8 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     return Quality(
         name,
         len(open_states),
-        fmean([distance - value for value, distance in pairs]) if finite else None,
-        fmean(shares) if shares else None,
+        _mean([distance - value for value, distance in pairs]) if finite else None,
+        _mean(shares) if shares else None,
         _correlate(pairs) if finite else None,
         fmean([abs(value - distance) <= TOLERANCE for value, distance in pairs]),
         sum([value < 0 for value in given]),
@@ -322,9 +322,13 @@ def _estimate(puzzle: Puzzle, name: str, evaluate: Evaluation, state: State) -> 
     value: Any = call_foreign(lambda: evaluate(state), lambda error: fault(describe(error)))
     if isinstance(value, HeuristicFault):
         raise value
-    if not isinstance(value, (int, float)) or isnan(value):
-        raise fault(f"expected a number, or infinity for a dead end, got {value!r:.100}")
-    return float(value)
+    try:
+        number = read_number(value)
+    except ValueError:
+        number = nan
+    if isnan(number):
+        raise fault(f"expected a number in the range of a float, or infinity for a dead end, got {abbreviate(value)}")
+    return number
 
 
 def _time_calls(evaluate: Evaluation, states: Sequence[State]) -> float:
@@ -340,8 +344,16 @@ def _time_calls(evaluate: Evaluation, states: Sequence[State]) -> float:
     return min(passes) / len(states)
 
 
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean of finite values, also if their sum overflows."""
+    largest = max(map(abs, values)) or 1.0
+    return largest * fmean([value / largest for value in values])
+
+
 def _correlate(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Return Pearson's correlation of the pairs; None if the first or the second values are all the same."""
+    largest = [max([abs(pair[side]) for pair in pairs]) or 1.0 for side in (0, 1)]
+    pairs = [(one / largest[0], other / largest[1]) for one, other in pairs]  # so that no square overflows
     mean_one, mean_other = (fmean([pair[side] for pair in pairs]) for side in (0, 1))
     squares = [sum([(pair[side] - mean) ** 2 for pair in pairs]) for side, mean in ((0, mean_one), (1, mean_other))]
     if not all(squares):
@@ -526,7 +538,7 @@ def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
 def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluations: Mapping[str, Evaluation]) -> list[str]:
     """Return a sentence for every two heuristics on which of them has the larger estimates."""
     said = []
-    values = {one.heuristic: [max(0.0, evaluations[one.heuristic](state)) for state in states] for one in qualities}
+    values = {one.heuristic: [max(0.0, read_number(evaluations[one.heuristic](state))) for state in states] for one in qualities}
     for (one, first), (other, second) in combinations(values.items(), 2):
         more = sum(mine > theirs + TOLERANCE for mine, theirs in zip(first, second, strict=True))
         less = sum(theirs > mine + TOLERANCE for mine, theirs in zip(first, second, strict=True))

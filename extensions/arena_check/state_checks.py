@@ -6,10 +6,10 @@ change a state in place).
 """
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any, NamedTuple
 
 from arena import Action, Game, Puzzle, State, overrides
+from arena.api.games import is_finite
 from arena_check.finding import Violation
 from arena_check.trial import Trial, copy_value
 
@@ -167,5 +167,5 @@ def _cost(trial: Trial, view: Any) -> float:
 
 
 def _finite(trial: Trial, what: str, value: Any) -> float:
-    trial.expect(isinstance(value, (int, float)) and isfinite(value), f"{what} must be a number", "a finite number", value)
+    trial.expect(isinstance(value, (int, float)) and is_finite(value), f"{what} must be a number", "a finite number", value)
     return float(value)

@@ -5,9 +5,9 @@ the mean values of two entries.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isfinite
 
 from arena import ArenaError
+from arena.api.games import is_finite
 from arena.api.results import Comparison, Measured, RoundLeads, RoundValues, Tally, compare_values
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
@@ -92,9 +92,9 @@ def gather_values(measure: Comparison, store: Store, tallies: Sequence[Tally]) -
     found = {(board, entry): RoundValues(entry, repeats[board]) for board, entry in places}
     for one in measure.read(store):
         measured = Measured(*one)
-        if (measured.board, measured.entry) not in found or not isfinite(measured.value):
+        if (measured.board, measured.entry) not in found or not is_finite(measured.value):
             raise ArenaError(f"measure {measure.name}: expected a number for an entry of the store, got {one!r}")
-        found[measured.board, measured.entry].add(measured.round, measured.value, measured.seats)
+        found[measured.board, measured.entry].add(measured.round, float(measured.value), measured.seats)
     for number, sheet in enumerate(sheets) if measure.name == "nodes" else ():
         idle = [entry for entry in range(len(sheet.labels)) if not reports_nodes(found[number, entry].by_round().values())]
         found |= {(number, entry): RoundValues(entry, {}) for entry in idle}

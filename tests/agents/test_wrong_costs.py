@@ -1,14 +1,20 @@
 """Test searches with a heuristic or step cost that is negative, infinite or not a number."""
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from math import inf, nan
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import arena
 from arena import Agent, Puzzle
+from arena.api.errors import abbreviate
+from arena.api.games import check_step_cost
+from arena.errors import GameError
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
 from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
@@ -104,11 +110,43 @@ def test_an_estimate_of_the_wrong_type_is_refused(agent: Agent, given: Any) -> N
     assert "expected a number, or infinity for a dead end" in (record.message or "")
 
 
+TOO_LARGE = [10**400, -(10**400), Fraction(10**400), Decimal("sNaN")]
+"""Numbers that no float can have."""
+
+
+@pytest.mark.parametrize("agent", INFORMED, ids=name)
+@pytest.mark.parametrize("given", TOO_LARGE, ids=["whole", "negative", "fraction", "no number"])
+def test_an_estimate_that_is_too_large_for_a_float_is_refused(agent: Agent, given: Any) -> None:
+    record = arena.play(Walk(), [agent], heuristics=estimate(lambda _: given))
+    assert not record.solved
+    assert "walk: the heuristic returned " in (record.message or "")
+    assert "expected a number, or infinity for a dead end" in (record.message or "")
+    assert len(record.message or "") < 400
+
+
+@pytest.mark.parametrize("agent", INFORMED, ids=name)
+@pytest.mark.parametrize("kind", [Fraction, Decimal, np.float32, np.int64, int])
+def test_an_estimate_may_be_a_number_of_any_type(agent: Agent, kind: Any) -> None:
+    """The record is the one that floats give."""
+    made, plain = [
+        arena.play(Walk(), [agent], heuristics=estimate(lambda _, convert=convert: convert(3))) for convert in (kind, float)
+    ]
+    assert (made.termination, made.actions, made.cost) == (plain.termination, plain.actions, plain.cost)
+    assert [one.nodes for one in made.decisions] == [one.nodes for one in plain.decisions]
+
+
+@pytest.mark.parametrize("cost", [10**400, 1e301, Fraction(10**400), inf, nan, "1"])
+def test_a_step_cost_that_is_too_large_is_refused(cost: Any) -> None:
+    with pytest.raises(GameError, match=r"step_cost returned .* expected a number from 0 to 1e\+300"):
+        check_step_cost(Walk(), (0,), 1, cost)
+    assert check_step_cost(Walk(), (0,), 1, Fraction(1, 2)) == 0.5  # type: ignore[arg-type]
+
+
 SEARCHES = [Minimax(depth=2), AlphaBeta(depth=2), Lookahead(depth=1), MCTS(rollouts=0), Greedy()]
 
 
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
-@pytest.mark.parametrize("given", [nan, "9", None])
+@pytest.mark.parametrize("given", [nan, "9", None, 10**400, Decimal("sNaN")])
 def test_an_invalid_heuristic_value_of_a_game_is_refused(agent: Agent, given: Any) -> None:
     """The agent loses by an exception, as in a puzzle, because nan cannot be compared with other values."""
 
@@ -118,5 +156,5 @@ def test_an_invalid_heuristic_value_of_a_game_is_refused(agent: Agent, given: An
 
     record = arena.play("tic-tac-toe", [agent, RandomAgent()], heuristics=[tried, None], limits={"nodes": 200, "depth": 3})
     assert (record.termination, record.seat, record.returns) == ("exception", 0, (-1.0, 1.0))
-    assert f"tic-tac-toe: the heuristic returned {given!r} at " in (record.message or "")
+    assert f"tic-tac-toe: the heuristic returned {abbreviate(given)} at " in (record.message or "")
     assert "expected a finite number" in (record.message or "")

@@ -592,6 +592,8 @@ def test_a_negative_estimate_counts_as_0(tmp_path: Path) -> None:
 
 
 FAULTY = """
+from fractions import Fraction
+
 from arena import heuristic, hookimpl
 
 @heuristic("raises", game="pancake")
@@ -604,6 +606,18 @@ def raises(game, state, player=0):
 def nan(game, state, player=0):
     return float("nan")
 
+@heuristic("bigint", game="pancake")
+def bigint(game, state, player=0):
+    return 10**400
+
+@heuristic("huge", game="pancake")
+def huge(game, state, player=0):
+    return 1.7e308 if state[0] == 3 else 1e300
+
+@heuristic("third", game="pancake")
+def third(game, state, player=0):
+    return Fraction(1, 3)
+
 @heuristic("broken", game="pancake")
 class Broken:
     def __init__(self, game):
@@ -614,7 +628,7 @@ class Broken:
 
 @hookimpl
 def arena_heuristics():
-    return [raises, nan, Broken]
+    return [raises, nan, bigint, huge, third, Broken]
 """
 
 
@@ -638,6 +652,21 @@ def test_a_heuristic_that_fails_does_not_stop_the_others(tmp_path: Path, states:
     ]
     only = called("nan", *shared)
     assert (only.return_value, only.stdout) == (1, "")
+
+
+def test_numbers_that_are_too_large_for_a_float_are_faults(tmp_path: Path) -> None:
+    """Numbers that are nearly too large have figures, which are written with an exponent."""
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    shared = ("--on", "pancake", "--set", "n=4", "--plugin", str(tmp_path / "faulty.py"))
+    done = called("third", "bigint", "huge", *shared)
+    assert done.return_value == 1
+    assert re.fullmatch(
+        r"error: heuristic bigint at [\d ]+: expected a number in the range of a float, or infinity for a dead end, "
+        r"got 1000+\S*\n",
+        done.stderr,
+    )
+    assert re.search(r"^Mean error \(distance minus estimate\) .* -\d(\.\d+)?e\+30[78]$", done.stdout, re.MULTILINE)
+    assert max(map(len, done.stdout.splitlines())) < 130
 
 
 def test_progress_is_reported() -> None:
