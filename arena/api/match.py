@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         local_player as local_player,
     )
     from arena.match.record import (
+        EXPANDED as EXPANDED,
         FAULTS as FAULTS,
         UNREPEATABLE_ENDINGS as UNREPEATABLE_ENDINGS,
         Reason as Reason,
@@ -38,7 +39,7 @@ else:
             "arena.match.decider": "AgentRaised Decider EngineUse",
             "arena.match.match": "Match Position Positions Program Seat",
             "arena.match.player": "Forfeit Player Unreadable check_action find_legal local_player",
-            "arena.match.record": "FAULTS UNREPEATABLE_ENDINGS Reason find_loser is_timing",
+            "arena.match.record": "EXPANDED FAULTS UNREPEATABLE_ENDINGS Reason find_loser is_timing",
             "arena.match.referee": "play_match",
             "arena.match.replay": "Differs Step legal_action",
             "arena.match.stepper": "Stepper",

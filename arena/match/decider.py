@@ -173,7 +173,8 @@ class Decider:
             )
         _, value, depth, _, exact = search._last  # noqa: SLF001 - saves two calls per decision
         spent = search.spent
-        if meter.expanded and not legal:  # a solver; agents that choose have no compiled loop that counts
+        searched = meter.expanded or (meter.evaluations and not meter.nodes)  # an infinite estimate of the start ends a search
+        if searched and not legal:  # a solver; agents that choose have no compiled loop that counts
             spent = {EXPANDED: meter.expanded, **(spent or {})}
         self.used = (meter.nodes, meter.evaluations, seconds, depth, value, spent, exact is True and value is not None, False)
         if search.exchanges:

@@ -89,7 +89,7 @@ def puzzle_row(rank: int | None, entry: int, whole: Tally) -> Row:
         "mean_moves": per(tally.moves, tally.moves_of),
         "mean_moves_failed": per(tally.moves_failed, tally.moves_failed_of),
         "mean_cost": per(tally.cost, tally.cost_of),
-        "nodes_per_attempt": per(tally.nodes, tally.games) or None,  # an agent that reports no nodes does not search with few
+        "nodes_per_attempt": per(tally.nodes, tally.games) if tally.searches else None,
         "seconds_per_attempt": per(tally.seconds, tally.games) if whole.is_timed(entry) else None,
         "failures": tally.faults.total(),
         "failures_by_kind": dict(sorted(tally.faults.items())),

@@ -369,11 +369,14 @@ def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float,
         return (-round_off((count.score if rating is None else rating) or 0.0),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
     length = 0.0 if not tally.sheet.path_matters else inf if mean is None else round_off(mean)
-    by_seconds = effort_of_ranking(tally) == "seconds"
+    if effort_of_ranking(tally) == "seconds":
+        effort = per(count.seconds, count.games) or None
+    else:
+        effort = per(count.nodes, count.games) if count.searches else None
     return (
         -(per(count.solved, count.games) or 0.0),
         length,
-        per(count.seconds if by_seconds else count.nodes, count.games) or inf,  # none were counted
+        inf if effort is None else effort,  # None if none were counted
     )
 
 

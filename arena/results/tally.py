@@ -8,7 +8,7 @@ from math import inf, nan
 from typing import Any, Literal
 
 from arena.format import Format, Outcomes, RankedBy, Tie, concludes, put_last, ranks, result_points
-from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record, find_loser
+from arena.match.record import CPU_SECONDS, EXPANDED, FAULTS, Reason, Record, find_loser
 from arena.results import figures
 from arena.results.claims import Claims
 from arena.results.pairs import PairedGames
@@ -99,6 +99,13 @@ class Count(ResultCount):
     """Other amounts that its decisions used, by name."""
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def searches(self) -> bool:
+        """Whether its nodes are counted. An agent that reports no nodes, such as one that moves at random, does not search with
+        few. A solver whose records have expanded states may generate none, for example if the estimate of the start is infinite.
+        """
+        return self.nodes > 0 or EXPANDED in self.spent
 
     @property
     def way(self) -> Way:

@@ -196,7 +196,7 @@ def _has_most(pair: AcrossComparison, *, most: bool, several: bool = False) -> s
             amount = "more" if most else "less" if pair.by == "cost" else "fewer"
         else:
             amount = "a higher" if most else "a lower"
-    return f"{verb} {amount} {pair.by}"
+    return f"{verb} {amount} {'expanded states' if pair.by == 'expanded' else pair.by}"
 
 
 def _verdict(pair: AcrossComparison) -> str:

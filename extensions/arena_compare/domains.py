@@ -20,7 +20,7 @@ from arena_records.budgets import par2, reports_nodes
 
 MIN_DOMAINS = 5
 """The smallest number of shared domains for an overall result."""
-AMOUNTS = {"nodes": 1.0, "seconds": MIN_SECONDS, "moves": 1.0, "cost": 1e-9}
+AMOUNTS = {"nodes": 1.0, "expanded": 1.0, "seconds": MIN_SECONDS, "moves": 1.0, "cost": 1e-9}
 """Measures whose values differ by orders of magnitude, so that they are compared by ratios. Each measure has a smallest value; if
 a value is smaller, it counts as the smallest value. Costs of 0 have no ratio, so these positions are left out.
 """

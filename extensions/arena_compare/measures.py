@@ -14,7 +14,7 @@ from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
 from arena_records.budgets import effective_branching_factor, reports_nodes
 from arena_records.report_key import read_timed_entries
 
-COSTS_OF_SOLUTIONS = ("nodes", "seconds", "moves", "cost")
+COSTS_OF_SOLUTIONS = ("nodes", "expanded", "seconds", "moves", "cost")
 """Measures that have values only for solved positions on a puzzle board. Otherwise, an entry that gives up early looks cheap."""
 NO_SEATS = "games were repeated, and the measure does not say which games its values come from (`Measured.seats`)."
 """The reason why there is no verdict by a measure of a plugin."""
@@ -243,6 +243,17 @@ def read_nodes(store: Store) -> Iterator[Measured]:
     return _read_effort(store, "nodes", 1)
 
 
+def read_expanded(store: Store) -> Iterator[Measured]:
+    """Yield the number of states that each attempt of a solver expanded. Agents that choose moves, and records of earlier
+    versions, have none.
+    """
+    return (
+        Measured(board, round_, Store.seats_of(seats)[0], float(expanded), Store.seats_of(seats))
+        for board, round_, seats, expanded in store.query(_EXPANDED)
+        if expanded is not None
+    )
+
+
 def read_seconds(store: Store) -> Iterator[Measured]:
     """Yield the number of seconds that each seat has used, for the entries of a board whose decisions ran the same way. See
     `read_timed_entries`.
@@ -274,6 +285,12 @@ def _read_effort(store: Store, column: str, unit: int) -> Iterator[Measured]:
 _COLUMNS = """
 SELECT p.board, p.round, p.seats, {}
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void' AND {} ORDER BY p.number
+"""
+_EXPANDED = """
+SELECT p.board, p.round, p.seats,
+(SELECT sum(json_extract(e.value, '$.expanded')) FROM json_each(d.spent) e WHERE e.type = 'object')
+FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record
+WHERE r.termination <> 'void' AND r.solved IS NOT NULL AND json_valid(d.spent) ORDER BY p.number
 """
 _LATER_SEATS = """
 SELECT p.board, p.round, p.seats, e.seat, e.{}

@@ -26,7 +26,13 @@ TESTS = {
 """The tests as a paper names them, by the names that comparisons give."""
 UNITS = {"nodes": "generated nodes", "seconds": "seconds", "depth": "plies"}
 OF_SOLUTIONS = " of solutions"
-ASPECTS = {"rating": "ratings", "games": "the games between the two", "return": "mean returns", "solved": "solved positions"}
+ASPECTS = {
+    "rating": "ratings",
+    "games": "the games between the two",
+    "return": "mean returns",
+    "solved": "solved positions",
+    "expanded": "expanded states",
+}
 """The aspects of a board that have other names in a paper."""
 PARTS = {"python": "Python", "arena": "fairarena"}
 

@@ -41,6 +41,7 @@ def arena_comparisons() -> list[Comparison]:
                     "read_branching",
                 ),
                 ("nodes", "The nodes of all decisions of an entry in a match.", "read_nodes"),
+                ("expanded", "The states that a solver expanded.", "read_expanded"),
                 ("seconds", "The seconds of all decisions of an entry in a match.", "read_seconds"),
             )
         ],

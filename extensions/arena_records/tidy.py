@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, NamedTuple
 
 from arena import Record
+from arena.api.match import EXPANDED
 from arena.api.results import BoardInfo, Claims, claims_of, name_domains
 from arena.api.run import Scheduled
 from arena.api.store import Store
@@ -55,6 +56,7 @@ COLUMNS = (
         "fallbacks", "", "the number of random actions that arena played because a limit ended a decision without a result"
     ),
     TidyColumn("nodes", "", "the number of generated states, summed over all seats"),
+    TidyColumn("expanded", "puzzle", "the number of states that a solver expanded; empty for other agents"),
     TidyColumn("seconds", "", "the total seconds of all decisions, summed over all seats"),
     TidyColumn("compiled", "", "the number of decisions that ran a compiled search"),
     TidyColumn("plain", "", "the number of decisions that requested a compiled search but ran without it"),
@@ -175,7 +177,9 @@ class TidyTable:
             optimal = self._optima[place.board].get(round_)
             if cost is not None and optimal is not None and not subtract(cost, optimal):
                 optimal = cost  # equal but for rounding, so that `cost - optimal` is 0
-            return {**row, "agent": record.labels[0], "solved": record.solved, "path_cost": cost, "optimal": optimal}
+            expanded = [one.spent[EXPANDED] for one in record.decisions if one.spent and EXPANDED in one.spent]
+            solution = {"solved": record.solved, "path_cost": cost, "optimal": optimal}
+            return {**row, "agent": record.labels[0], **solution, "expanded": sum(expanded) if expanded else None}
         for name, label, got, generated, spent in zip(
             seat_names(len(record.labels)), record.labels, record.returns, nodes, seconds, strict=True
         ):

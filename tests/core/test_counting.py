@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import arena
 from arena import Limits, OutOfBudget, Puzzle, Search
+from arena.api.results import Leaderboard
 from arena.counting import Meter, counting_view
 from arena.search import SharedStart
 from arena_agents.best_first import BreadthFirst
@@ -220,3 +222,53 @@ def test_records_of_solvers_have_expanded_states() -> None:
     assert "spent" not in record.timeless()["decisions"][0]
     stepwise = arena.play("sliding-tiles", "greedy", position="1 2 3 / 4 5 6 / 7 . 8")
     assert stepwise.decisions[0].spent is None
+
+
+HOPELESS = """
+from arena import Agent, heuristic, hookimpl
+
+
+@heuristic("hopeless", game="sliding-tiles")
+def hopeless(game, state, player=0):
+    return float("inf")
+
+
+class Silent(Agent):
+    name = "silent"
+
+    def solve(self, game, state, search):
+        return None
+
+
+@hookimpl
+def arena_heuristics():
+    return [hopeless]
+
+
+@hookimpl
+def arena_agents():
+    return [Silent]
+"""
+
+
+def test_a_search_that_ends_at_an_infinite_estimate_has_counts_of_0(tmp_path: Path) -> None:
+    """A* finds no solution without generating a state. That is not the same as an agent that reports no nodes."""
+    (tmp_path / "hopeless.py").write_text(HOPELESS)
+    spec = {
+        "game": {"name": "sliding-tiles", "shuffle": 5},
+        "rounds": 2,
+        "plugins": [str(tmp_path / "hopeless.py")],
+        "agents": [
+            {"agent": "a-star", "heuristic": "hopeless", "label": "hopeless"},
+            {"agent": "a-star", "heuristic": "manhattan", "label": "informed"},
+            "silent",
+        ],
+    }
+    (board,) = Leaderboard.of_results(arena.run(spec))
+    rows = {row["agent"]: (row["nodes_per_attempt"], row["expanded_per_attempt"]) for row in board.rows}
+    assert rows["hopeless"] == (0, 0)
+    assert rows["silent"] == (None, None)
+    assert min(rows["informed"]) > 0
+    table = board.table()
+    shown = {row[table.headings.index("Agent")]: row[table.headings.index("Generated")] for row in table.cells}
+    assert (shown["hopeless"], shown["silent"]) == ("0", "-")

@@ -1,5 +1,7 @@
 """`arena compare --by`: measures of the records and of plugins, recomputed from the records by scipy."""
 
+import csv
+import io
 import json
 from collections import defaultdict
 from itertools import product
@@ -220,3 +222,32 @@ def test_pairs_that_are_equal_everywhere_do_not_count_as_tests(tmp_path: Path) -
     (board,) = Leaderboard.of_results(results)
     assert {row["agent"]: row["rank"] for row in board.rows} == {"g1": 1, "g2": 1, "g3": 1, "random": 4}
     assert {row["agent"]: row["level_with"] for row in board.rows}["random"] == []
+
+
+def test_expanded_states_are_a_measure_and_a_column(tmp_path: Path) -> None:
+    """The figures are recomputed from the records. Greedy chooses moves one by one, so it has none."""
+    agents = [
+        {"agent": "a-star", "heuristic": "manhattan", "label": "a-star"},
+        {"agent": "uniform-cost", "label": "uniform"},
+        {"agent": "greedy", "heuristic": "manhattan", "label": "greedy"},
+    ]
+    report = {"columns": {"children": "nodes / expanded"}}
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 8, "agents": agents, "report": report}
+    results = arena.run({**spec, "limits": {"nodes": 500}}, store=tmp_path / "cup.db")
+    expanded: dict[str, dict[int, int]] = defaultdict(dict)
+    for one in results.played:
+        (decision, *_) = one.record.decisions
+        if decision.spent is not None:
+            expanded[one.record.labels[0]][one.pairing.round] = int(decision.spent["expanded"])
+    solved = {one.pairing.round for one in results.played if one.record.labels == ("uniform",) and one.record.solved}
+    document = json.loads(
+        called("compare", str(tmp_path / "cup.db"), "a-star", "uniform", "--by", "expanded", "--format", "json").output
+    )
+    (pair,) = document[0]["pairs"]
+    means = {name: fmean(expanded[name][number] for number in solved) for name in ("a-star", "uniform")}
+    assert (pair["mean_one"], pair["mean_other"]) == pytest.approx((means["a-star"], means["uniform"]))
+    assert pair["rounds"] == len(solved)
+    for row in csv.DictReader(io.StringIO(called("export", str(tmp_path / "cup.db"), "--format", "tidy").output)):
+        known = expanded[row["agent"]].get(int(row["round"]))
+        assert row["expanded"] == ("" if known is None else str(known))
+        assert (row["children"] == "") == (known is None)
