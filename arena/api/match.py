@@ -9,7 +9,16 @@ if TYPE_CHECKING:
     from arena.identity import Stream as Stream, canonical as canonical
     from arena.match.adjudication import Adjudication as Adjudication
     from arena.match.decider import AgentRaised as AgentRaised, Decider as Decider, EngineUse as EngineUse
-    from arena.match.match import Match as Match, Position as Position, Positions as Positions, Program as Program, Seat as Seat
+    from arena.match.match import (
+        USABLE_STATES as USABLE_STATES,
+        Match as Match,
+        Position as Position,
+        Positions as Positions,
+        Program as Program,
+        Seat as Seat,
+        describe_type as describe_type,
+        find_state_fault as find_state_fault,
+    )
     from arena.match.player import (
         Forfeit as Forfeit,
         Player as Player,
@@ -37,7 +46,7 @@ else:
             "arena.identity": "Stream canonical",
             "arena.match.adjudication": "Adjudication",
             "arena.match.decider": "AgentRaised Decider EngineUse",
-            "arena.match.match": "Match Position Positions Program Seat",
+            "arena.match.match": "USABLE_STATES Match Position Positions Program Seat describe_type find_state_fault",
             "arena.match.player": "Forfeit Player Unreadable check_action find_legal local_player",
             "arena.match.record": "EXPANDED FAULTS UNREPEATABLE_ENDINGS Reason find_loser is_timing",
             "arena.match.referee": "play_match",

@@ -9,13 +9,13 @@ import click
 from arena.commands.options import plugin_option
 from arena.console.notices import say
 from arena.console.output import results_alone
-from arena.errors import SpecError, escape_line
+from arena.errors import GameError, SpecError, escape_line
 from arena.plugins.sources import load_plugins
 from arena.results import figures
 from arena.spec import json_schema, limit_warnings, load_spec
 from arena.spec.document import Document
 from arena.spec.model import SpecKeys
-from arena.spec.positions import repeat_notes
+from arena.spec.positions import check_states, repeat_notes
 from arena.tracking import listening, postpone
 
 
@@ -33,8 +33,9 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                     continue
                 with listening(postpone):  # tables, which take long to build, are only needed to play
                     ready = load_spec(spec, plugins=plugins)
-            except SpecError as error:
-                say(str(error))
+                    check_states(ready.boards)
+            except (SpecError, GameError) as error:
+                say(str(error) if isinstance(error, SpecError) else f"{escape_line(spec)}: {error}")
                 code = 2
             else:
                 warnings = list(limit_warnings(ready))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from arena.agent import Agent
+from arena.errors import call_foreign, describe
 from arena.game import Game, State
 from arena.heuristics import Evaluation
 from arena.identity import Stream, canonical, key
@@ -174,6 +175,27 @@ class Match(NamedTuple):
         """Return the match of these seats from a position, with its id."""
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, adjudication)
         return cls(identity, game, position, seats, seed, adjudication, repetition)
+
+
+USABLE_STATES = "states must be hashable and comparable with =="
+"""The promise about states on which arena and its agents rely. The types of numpy break it, and so do lists."""
+
+
+def find_state_fault(state: State, copy: State) -> str | None:
+    """Return why a state cannot be hashed, or compared with a `copy` of it; None if it can."""
+
+    def use() -> None:
+        hash(state)
+        bool(copy == state)
+
+    return call_foreign(use, describe)
+
+
+def describe_type(value: object) -> str:
+    """Return the name of the type of a value, with its module unless the value is of Python itself or of a plugin."""
+    kind = type(value)
+    module = kind.__module__.partition(".")[0]
+    return kind.__qualname__ if module == "builtins" or module.startswith("arena_plugin_") else f"{module}.{kind.__qualname__}"
 
 
 @dataclass(frozen=True, slots=True)

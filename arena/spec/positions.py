@@ -6,7 +6,8 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path as FilePath
 
-from arena.errors import Interrupted, SpecError, abbreviate, cut, describe
+from arena.errors import GameError, Interrupted, SpecError, abbreviate, call_foreign, cut, describe
+from arena.match.match import USABLE_STATES, Positions, describe_type, find_state_fault
 from arena.match.openings import MAX_REDRAWS
 from arena.spec.board import Board
 from arena.spec.document import decode_text
@@ -22,6 +23,22 @@ MAX_REASON_CHARACTERS = 400
 """The most characters of a parser's reason to refuse a position. The reason usually quotes the text."""
 MAX_ROUNDS_CHECKED = 1000
 """The number of rounds of a board that are checked for repeated openings before the run."""
+
+
+def check_states(boards: Iterable[Board]) -> None:
+    """Raise GameError if the states of a game cannot be hashed or compared. Only the first position of each board is tried. Other
+    exceptions of a game are faults of the matches in which they occur.
+    """
+    for board in boards:
+        fault = None if board.native else call_foreign(partial(_find_fault, board.positions), lambda _: None)
+        if fault is not None:
+            raise GameError(f"{board.title}: {USABLE_STATES}; got {fault}; use a value such as a tuple")
+
+
+def _find_fault(positions: Positions) -> str | None:
+    state, method = positions[0].state, "initial" if positions.texts is None else "parse_state"
+    fault = find_state_fault(state, state)
+    return None if fault is None else f"{describe_type(state)} from {method} ({fault})"
 
 
 def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:

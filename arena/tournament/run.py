@@ -24,6 +24,7 @@ from arena.schedule.schedule import Batch, Scheduled, Take
 from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
+from arena.spec.positions import check_states
 from arena.store import Store, TemporaryStore, put_aside
 from arena.store.run import Run
 from arena.tournament.code_check import check_code, clear_for
@@ -150,6 +151,7 @@ def play_tournament(spec: Spec, place: Path | Store | None, settings: RunSetting
     `place` is the path of a file, or a store that is open for writing, which stays open. None stands for a temporary store, which
     belongs to the results. For errors, see `run`.
     """
+    check_states(spec.boards)
     planned = Run.of(spec)
     path = place.path if isinstance(place, Store) else place
     events = RunEvents(StartedRun(spec, path, settings.options, monitor.note), monitor.warn)

@@ -36,6 +36,7 @@ from arena_check.distances import near_goal, shortest_way, way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
+from arena_check.state_checks import check_value
 from arena_check.threads import collect_deaths, find_lingering
 from arena_check.trial import A_GAME, CheckLog, Trial, copy_value, position_text
 from arena_check.verdicts import CheckSuite, Verdict
@@ -323,8 +324,7 @@ def _check_match(setup: AgentSetup, trial: Trial) -> None:
     game = setup.game
     state = game.initial(_position_rng(trial.play))
     trial.position = position_text(game, state)
-    copy = trial.call("pickling a state", copy_value, state)
-    trial.expect(copy == state, "states must compare by value", state, copy)
+    check_value(trial, state)
     trial.log.passed.add(trial.check)
     _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)
     if not isinstance(game, Puzzle):

@@ -1,23 +1,25 @@
 """Checks of games and puzzles."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import isfinite
 from time import process_time
+from typing import Any, TypeVar
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
-from arena.api.errors import expect
+from arena.api.errors import describe, expect
 from arena.api.games import Returns, gives, is_finite, move_limit, name_of
+from arena.api.match import USABLE_STATES
 from arena.api.processes import user_interrupts
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
 from arena_check.disguise_checks import PROMISE as DISGUISE_PROMISE, check_disguise
 from arena_check.distances import way_to_goal
-from arena_check.finding import Abandoned, Finding
+from arena_check.finding import Abandoned, Finding, Violation
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
 from arena_check.state_checks import (
@@ -29,10 +31,14 @@ from arena_check.state_checks import (
     check_notation,
     check_value,
     drawn_twice,
+    expect_usable,
+    is_own_operation,
     is_solved,
 )
 from arena_check.trial import A_GAME, PLAY, CheckLog, Trial, copy_value, own_move_limit, position_text, some_action, walk
 from arena_check.verdicts import CheckSuite, Verdict
+
+Value = TypeVar("Value")
 
 MIN_RULES_CHARACTERS = 40
 MAX_RULES_CHARACTERS = 4000
@@ -49,6 +55,8 @@ MAX_STATES_TO_A_GOAL = 2000
 """Maximum number of states of a search for a goal, in puzzles whose answers are judged by a method of their own."""
 MAX_WALK_ACTIONS = 200
 """Maximum number of actions in a random walk through a puzzle, which may have no end."""
+COMPARED = {"states", "actions", "observations", "chance"}
+"""The checks that find values that cannot be compared."""
 CHECKS = {
     "play": "initial, to_move, actions, result and is_terminal return without error in every state that was visited",
     "positions": "the same seed draws the same position",
@@ -144,7 +152,7 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
             break
         trial = Trial(name_of(made), seed, number, log)
         with suppress(Abandoned), trial.own_randomness("the game"):
-            steps += trial.call("a method of the game", _check_match, made, trial)
+            steps += _call_checks(trial, _check_match, made, trial)
     if not steps:
         return
     if log.stopped:
@@ -154,13 +162,34 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
         with trial.checking("disguise"), trial.own_randomness("the game"):
             trial.call("a method of the disguise", check_disguise, made, trial, steps)
     with trial.own_randomness("the game"):
-        trial.call("a method of the game", information_checks.check_plays, made, steps)
+        _call_checks(trial, information_checks.check_plays, made, steps)
     with trial.checking("purity"):
         _check_again(made, steps, "after other matches were played", "purity")
     with trial.checking("pickling"):
         _check_again(trial.call("pickling the game", copy_value, made), steps[:200], "after the game was pickled", "pickling")
     with trial.checking("purity"):
         _check_again(unplayed, steps, "before other matches were played", "purity")
+
+
+def _call_checks(trial: Trial, function: Callable[..., Value], *arguments: Any) -> Value:
+    """Return the value of a function that checks a game. If one of its own comparisons raises an exception, say this, and do not
+    blame a method of the game.
+    """
+
+    def check() -> Value:
+        try:
+            return function(*arguments)
+        except (Violation, Abandoned):
+            raise
+        except Exception as error:
+            if not is_own_operation(error):
+                raise
+            if trial.log.failed & COMPARED:
+                raise Abandoned from error
+            trial.check = "states"
+            raise trial.violation(f"{USABLE_STATES}; so must actions", "no exception", describe(error)) from error
+
+    return trial.call("a method of the game", check)
 
 
 def _check_rules_text(game: Game, trial: Trial) -> None:
@@ -194,6 +223,9 @@ def _examine(game: Game, position: State, trial: Trial, state: State) -> None:
 def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     first = trial.call("initial", game.initial, trial.rng)
     trial.position = position_text(game, first)
+    trial.check = "states"
+    check_value(trial, first)  # no other check can compare such states, so none is made
+    trial.check = PLAY
     with trial.checking("positions"):
         drawn_twice(trial, "initial", game.initial)
     trial.legal(game, first)  # checked even if the play is over at once
@@ -323,6 +355,9 @@ def _check_answer(game: Game, trial: Trial, position: State, state: State) -> No
 
 def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:
     """Check a step. `before` is an earlier copy of `state`."""
+    trial.check, check = "states", trial.check
+    expect_usable(trial, successor, successor, "from result")
+    trial.check = check
     again = trial.call("result", game.result, state, action)
     with trial.checking("purity"):
         trial.expect(state == before, "result changes the state it is given", before, state)

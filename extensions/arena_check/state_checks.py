@@ -6,10 +6,13 @@ change a state in place).
 """
 
 from collections.abc import Callable
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 from arena import Action, Game, Puzzle, State, overrides
 from arena.api.games import is_finite
+from arena.api.match import USABLE_STATES, describe_type, find_state_fault
 from arena_check.finding import Violation
 from arena_check.trial import Trial, copy_value
 
@@ -46,10 +49,25 @@ def drawn_twice(trial: Trial, what: str, function: Callable[..., State], *argume
 
 def check_value(trial: Trial, state: State) -> State:
     """Check that a state can be hashed, pickled and compared by value. Return a copy of it."""
-    trial.call("states must be hashable: hash(state)", hash, state)
+    origin = f"after {trial.actions[-1]!r}" if trial.actions else "from initial"
+    expect_usable(trial, state, state, origin)
     copy = trial.call("pickling a state", copy_value, state)
+    expect_usable(trial, state, copy, origin)
     trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
     return copy
+
+
+def expect_usable(trial: Trial, state: State, copy: State, origin: str) -> None:
+    """Check that a state can be hashed, and compared with a copy. `origin` says where it comes from."""
+    fault = find_state_fault(state, copy)
+    trial.expect(fault is None, USABLE_STATES, "a value such as a tuple", f"{describe_type(state)} {origin} ({fault})")
+
+
+def is_own_operation(error: BaseException) -> bool:
+    """Return whether an exception comes from a hash or a comparison in these checks, and not from code of the author."""
+    frames = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
+    raised_in = [file for file in frames if file != "<string>"]  # the methods that dataclasses generate
+    return isinstance(error, (TypeError, ValueError, RuntimeError)) and Path(raised_in[-1]).parent == Path(__file__).parent
 
 
 def check_notation(game: Game, trial: Trial, state: State) -> None:

@@ -1,11 +1,14 @@
 """Tournaments: the schedule, and records that do not depend on other agents or workers."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena import run
+from arena.errors import GameError
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard
 from tests.players import PLAYERS
@@ -143,6 +146,30 @@ def test_a_game_without_a_position_makes_its_matches_void(plugins: list[str]) ->
     boards = Leaderboard.of_results(results)
     assert (boards[0].void, boards[0].games, boards[1].games) == (2, 0, 2)
     assert all(row["score"] is None for row in boards[0].rows)
+
+
+@pytest.mark.parametrize("positions", [None, ["1 1"]])
+def test_states_that_cannot_be_hashed_are_refused_before_the_first_match(
+    tmp_path: Path, invoke: Any, positions: list[str] | None
+) -> None:
+    """Searches look states up in tables, so otherwise they would lose for a fault of the game. `validate` says the same."""
+    made = "np.array([1, 1])"
+    arrays = GAMES.replace("import random", "import numpy as np").replace('raise LookupError("no cards left")', f"return {made}")
+    arrays = arrays.replace("return []", "return [1]").replace(
+        "def to_move", f"def parse_state(self, text): return {made}\n    def to_move"
+    )
+    (tmp_path / "arrays.py").write_text(arrays)
+    spec = {"game": "draws", "agents": ["random", "first"], "plugins": ["arrays.py", str(PLAYERS)]}
+    (tmp_path / "cup.yaml").write_text(json.dumps({**spec, **({} if positions is None else {"positions": positions})}))
+    method = "initial" if positions is None else "parse_state"
+    said = f"draws: states must be hashable and comparable with ==; got numpy.ndarray from {method} (TypeError: unhashable"
+    with pytest.raises(GameError, match=re.escape(said)):
+        run(str(tmp_path / "cup.yaml"))
+    for command in ("validate", "run"):
+        done = invoke(command, "cup.yaml")
+        assert done.returncode == 2
+        assert said in done.stderr
+    assert not list(tmp_path.rglob("*.db"))
 
 
 def test_observers_see_every_match() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from arena import CHANCE, Disguise, Game, Puzzle, load_plugins
@@ -803,7 +804,7 @@ GAMES: list[tuple[type[Game], str]] = [
     (ReturnsNothing, "returns must return a list"),
     (BothWin, "returns must add up to zero"),
     (BothLose, "returns must add up to zero"),
-    (ListForState, r"states must be hashable: hash\(state\)"),
+    (ListForState, "states must be hashable and comparable with =="),
     (OpaqueState, "states must compare by value"),
     (UnpicklableState, "pickling a state"),
     (KeepsALambda, "pickling the game"),
@@ -827,6 +828,65 @@ GAMES: list[tuple[type[Game], str]] = [
     (RaisesInALineNotPlayed, "result of ."),
     (HalfQuiet, "is_quiet must return True or False"),
 ]
+
+
+class ArrayForState(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return np.array(super().initial(rng))
+
+
+class ArrayForLaterState(Nim):
+    def result(self, state: Any, action: Any) -> Any:
+        return np.array(super().result(state, action))
+
+
+@dataclass(frozen=True)
+class Boxed:
+    heap: Any
+
+    def __getitem__(self, place: int) -> int:
+        return int(self.heap[place])
+
+
+class BoxedArrayForState(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return Boxed(np.array(super().initial(rng)))
+
+
+class HashableBox(Boxed):
+    def __hash__(self) -> int:
+        return 1
+
+
+class HashableBoxForState(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return HashableBox(np.array(super().initial(rng)))
+
+
+class ArraysForActions(Nim):
+    def actions(self, state: Any) -> Any:
+        return [np.array([action, action]) for action in super().actions(state)]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return super().result(state, int(action[0]))
+
+
+@pytest.mark.parametrize(
+    ("game", "check", "got"),
+    [
+        (ArrayForState, "states", "numpy.ndarray from initial (TypeError: unhashable type: 'numpy.ndarray')"),
+        (ArrayForLaterState, "states", "numpy.ndarray from result (TypeError"),
+        (BoxedArrayForState, "states", "Boxed from initial (TypeError: unhashable type: 'numpy.ndarray'"),
+        (HashableBoxForState, "states", "HashableBox from initial (ValueError: The truth value of an array"),
+        (ArraysForActions, "actions", "TypeError: unhashable type: 'numpy.ndarray'"),
+    ],
+)
+def test_values_that_cannot_be_compared_are_the_only_fault(game: type[Game], check: str, got: str) -> None:
+    """Truth values of arrays are ambiguous, so comparisons of the other checks raise exceptions. No method of the game does."""
+    failed = [each.violation for each in game_verdicts(game(), matches=2) if each.violation is not None]
+    assert [each.finding.check for each in failed] == [check]
+    assert got in failed[0].finding.got
+    assert "must be hashable" in failed[0].finding.what
 
 
 class PaysBack(Corridor):
@@ -1061,9 +1121,9 @@ PUZZLES: list[tuple[type[Game], str]] = [
     (DrawsStatesOnItsOwn, "random_state returns two different states for the same seed"),
     (MutatesOnItsOwn, "mutate returns two different states for the same seed"),
     (CrossesOnItsOwn, "crossover returns two different states for the same seed"),
-    (CrossesDifferentBadly, r"states must be hashable: hash\(state\)"),
+    (CrossesDifferentBadly, "states must be hashable and comparable with =="),
     (MutatesGlobally, "the game uses the global random generator"),
-    (OnlyGenetic, r"states must be hashable: hash\(state\)"),
+    (OnlyGenetic, "states must be hashable and comparable with =="),
     (ItsOwnNeighbor, "a state must not be its own neighbor"),
     (NoNeighbors, "neighbors must return a list"),
     (WrongTexts, "parse_state must read '1' back"),
