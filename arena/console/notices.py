@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.console.output import erase_live_line
-from arena.errors import escape_controls
+from arena.errors import PluginError, escape_controls
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 
@@ -40,9 +40,9 @@ def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
         say(f"note: {note}")
 
 
-def load(plugins: Iterable[str | Path]) -> Registry:
-    """Load plugins, and write to stderr which ones could not be loaded."""
-    registry = load_plugins(plugins)
+def load(plugins: Iterable[str | Path], broken: list[PluginError] | None = None) -> Registry:
+    """Load plugins, and write to stderr which ones could not be loaded. For `broken`, see `load_plugins`."""
+    registry = load_plugins(plugins, broken=broken)
     say_problems(registry)
     return registry
 

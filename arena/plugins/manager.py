@@ -178,9 +178,12 @@ class PluginManager(pluggy.PluginManager):
         """Return the names of all hooks of the core and of its extensions."""
         return [name for name in vars(self.hook) if getattr(self.hook, name).has_spec()]
 
-    def ask(self, plugin: object) -> tuple[tuple[Key, Any], ...]:
-        """Return everything that a registered plugin brings, with kind and name as the key. Raises Unfit if it breaks a rule."""
-        found = tuple(self._ask(plugin))
+    def ask(self, plugin: object, broken: list[Unfit] | None = None) -> tuple[tuple[Key, Any], ...]:
+        """Return everything that a registered plugin brings, with kind and name as the key. Raises Unfit if it breaks a rule.
+
+        If there is a list `broken`, objects that break a rule are left out, and their faults are added to the list.
+        """
+        found = tuple(self._ask(plugin, broken))
         seen: set[Key] = set()
         for key, _ in found:
             if key in seen:
@@ -188,7 +191,7 @@ class PluginManager(pluggy.PluginManager):
             seen.add(key)
         return found
 
-    def _ask(self, plugin: object) -> Iterator[tuple[Key, Any]]:
+    def _ask(self, plugin: object, broken: list[Unfit] | None) -> Iterator[tuple[Key, Any]]:
         own = {caller.name for caller in self.get_hookcallers(plugin) or ()}
         for hook in [name for name in dict.fromkeys((*HOOKS, *self._parts)) if name in own]:
             implementations = getattr(self.hook, hook).get_hookimpls()
@@ -212,7 +215,14 @@ class PluginManager(pluggy.PluginManager):
                             yield key, NamedObject(implementation.plugin_name, hook, key, place, function)
                         continue
                     for value in returned:
-                        yield check_value(hook, part, value, function)
+                        try:
+                            checked = check_value(hook, part, value, function)
+                        except Unfit as fault:
+                            if broken is None:
+                                raise
+                            broken.append(fault)
+                        else:
+                            yield checked
 
     def list_implementers(self, hook: str) -> list[Any]:
         """Return the plugins that implement a hook, in the order in which they were registered."""

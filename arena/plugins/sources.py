@@ -88,14 +88,20 @@ class PluginPlace:
 
 
 def load_plugins(
-    paths: Iterable[str | Path] = (), *, environ: bool = True, entry_points: bool | Collection[str] = True, strict: bool = True
+    paths: Iterable[str | Path] = (),
+    *,
+    environ: bool = True,
+    entry_points: bool | Collection[str] = True,
+    strict: bool = True,
+    broken: list[PluginError] | None = None,
 ) -> Registry:
     """Load plugins and return the registry of everything that they define.
 
     `paths` are files (`my_agents.py`) or modules (`my_package.agents`). If `environ` or `entry_points` is false, plugins from
     ARENA_PLUGINS or installed plugins are not loaded; names in `entry_points` are the only installed plugins to load. Raises
     PluginError if a plugin in `paths` or ARENA_PLUGINS cannot be used. An installed plugin that cannot be used is left out;
-    `Registry.plugins` has the reason. If `strict` is false, every plugin that cannot be used is left out in this way. Raises
+    `Registry.plugins` has the reason. If `strict` is false, every plugin that cannot be used is left out in this way. If there is
+    a list `broken`, single classes and functions that break a rule are left out, and their faults are added to the list. Raises
     TypeError if `paths` or `entry_points` is of another type, such as a single path.
 
     >>> load_plugins(environ=False).game("pig").name
@@ -116,7 +122,7 @@ def load_plugins(
         note_installed()
     for path in PluginPlace.list_asked(paths, environ):
         try:
-            _ask(registry, path)
+            _ask(registry, path, broken=broken)
         except PluginError as error:
             if strict:
                 raise
@@ -134,15 +140,19 @@ def add_plugin(registry: Registry, path: str) -> None:
         _ask(registry, path, silent=True)
 
 
-def _ask(registry: Registry, path: str, *, silent: bool = False) -> None:
+def _ask(registry: Registry, path: str, *, silent: bool = False, broken: list[PluginError] | None = None) -> None:
     """Load a plugin that the user has named, in a manager of its own, so that a fault leaves the registry as it was."""
+    faults: list[Unfit] = []
     source, loaded, manager = Source(path), _Loaded(path), registry.manager.copy()
     try:
         plugin = loaded.plugin = load_file(path) if PluginPlace(path).is_file else _load_module(path)
         if not manager.is_registered(plugin):
             _know_hooks(manager, plugin)
             manager.enrol(plugin, path, silent=silent)
-        loaded.ask(manager)
+        loaded.ask(manager, faults)
+        if faults and broken is None:
+            number = len(faults) + len(loaded.found)
+            raise Unfit(f"{faults[0]}{f'; so none of the {number} parts of this plugin is loaded' if number > 1 else ''}")
         if not manager.get_hookcallers(plugin) and (forgotten := describe_unregistered(plugin)) is not None:
             raise Unfit(forgotten)
         refuse_duplicates(registry, source, loaded.found)
@@ -160,6 +170,8 @@ def _ask(registry: Registry, path: str, *, silent: bool = False) -> None:
         notes.append(
             f"{unheard[0]} of {source} is not called, because only the spec names the plugin; to call it, use --plugin {path}"
         )
+    if broken is not None:
+        broken += [PluginError(path, str(fault)) for fault in faults]
     registry.manager = manager
     for key, value in loaded.found:
         enter(registry, source, key, value)
@@ -184,9 +196,9 @@ class _Loaded:
         self.found: tuple[tuple[Key, Any], ...] = ()
         self.problem: str | None = None
 
-    def ask(self, manager: PluginManager) -> None:
-        """Ask the plugin what it brings."""
-        self.found = manager.ask(self.plugin)
+    def ask(self, manager: PluginManager, broken: list[Unfit] | None = None) -> None:
+        """Ask the plugin what it brings. For `broken`, see `PluginManager.ask`."""
+        self.found = manager.ask(self.plugin, broken)
 
     def describe(self, source: Source, notes: Iterable[str] = ()) -> Plugin:
         """Return the result of loading the plugin."""

@@ -127,8 +127,9 @@ def check(
         return supervise([*words, *(["--format", style] if as_json else [])], resume=True, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
     with progress.watching(), results_alone() as out, collect_deaths(last=True):
-        registry = load([*plugins, target] if PluginPlace(target).is_file else plugins)
-        found = contents_of(registry, target) if PluginPlace(target).is_file else registry.named(target)
+        broken: list[PluginError] = []
+        registry = load([*plugins, target] if PluginPlace(target).is_file else plugins, broken)
+        found = contents_of(registry, target, broken) if PluginPlace(target).is_file else registry.named(target)
         set_games = configure_games(registry, given, found, games)
         named = [set_games.get(game.name, game) for game in find_games(registry, games, found, target)]
         with SecondProcess(registry, [*plugins, target] if PluginPlace(target).is_file else plugins) as second:
@@ -139,7 +140,8 @@ def check(
             loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
             failed += not report_positions(exercises, agents_of(found), registry, loaded, out)
         run.sum_up([key for key, _ in found])
-    return 1 if failed else 0
+        report_broken(broken)
+    return PluginError.EXIT_CODE if broken else 1 if failed else 0
 
 
 def _is_store(target: str) -> bool:
@@ -181,14 +183,22 @@ def _has_shebang(file: str) -> bool:
     return False
 
 
-def contents_of(registry: Registry, file: str) -> list[tuple[tuple[str, ...], Any]]:
-    """Return everything that a plugin file defines. Raises PluginError if it defines nothing."""
+def contents_of(registry: Registry, file: str, broken: Sequence[PluginError] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Return everything that a plugin file defines, apart from what is `broken`. Raises PluginError if nothing is left."""
     found = [(key, value) for key, value in registry.items() if registry.sources[key].name == file]
+    if not found and broken:
+        raise broken[0]
     if not found:
         program = f"; if it is a program that speaks the protocol, write its command: {shlex.quote(f'python3 {file}')}"
         hooks = f"expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl"
         raise PluginError(file, f"defines nothing for arena; {hooks}{program if _has_shebang(file) else ''}")
     return found
+
+
+def report_broken(broken: Sequence[PluginError]) -> None:
+    """Write the faults of classes and functions that were not checked to stderr, because they cannot be loaded."""
+    for fault in broken:
+        say(f"{fault}; it was not checked")
 
 
 POLL_SECONDS = 0.2

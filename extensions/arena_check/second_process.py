@@ -117,7 +117,7 @@ def main(plugins: Sequence[str]) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    registry = load_plugins(plugins)
+    registry = load_plugins(plugins, broken=[])  # the first process has reported the faults
     serve(lambda question: pack(plays(registry, *question)), *pipes)
     os._exit(0)  # plugins may have left threads behind
 

@@ -18,7 +18,7 @@ from arena.api.match import Step
 from arena.api.results import Leaderboard, figures
 from arena.api.spec import PluginPlace, source_line
 from arena_catalog.catalogue import default_games, describe_obstacle, engine_lines
-from arena_check.check import contents_of, find_games
+from arena_check.check import contents_of, find_games, report_broken
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
@@ -100,19 +100,21 @@ def try_(
             )
         loaded = plugins if program is not None else (*plugins, file)
         until = monotonic() + seconds
-        board = TrialBoard(load(loaded), file, loaded, seed, out, until, progress, games, details=details, as_json=as_json)
+        broken: list[PluginError] = []
+        registry = load(loaded, broken if program is None else None)
+        board = TrialBoard(registry, file, loaded, seed, out, until, progress, games, details=details, as_json=as_json)
         if program is not None:
             try_program(board, program)
             return 0
-        return _try_contents(board, seconds, exercises)
+        return _try_contents(board, seconds, exercises, broken)
 
 
-def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | None) -> int:
-    """Check everything in a plugin file, and try it if the checks pass. Return the exit code."""
+def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | None, broken: Sequence[PluginError]) -> int:
+    """Check everything in a plugin file, and try it if nothing is `broken` and the checks pass. Return the exit code."""
     registry, file, progress = board.registry, board.file, board.progress
     kinds = list(TRIES)
     found = sorted(
-        contents_of(registry, file),
+        contents_of(registry, file, broken),
         key=lambda item: (kinds.index(item[0][0]) if item[0][0] in TRIES else len(kinds), item[0]),
     )
     asked = find_games(registry, board.only, found, file)
@@ -121,8 +123,10 @@ def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | 
         check = CheckRun(
             registry, file, how, before, board.out, progress, second, asked, brief=True, alone=alone, as_json=board.as_json
         )
-        if [key for key, value in found if not check.passes(key, value)]:  # a list, so that every object is checked
-            return 1
+        failed = [key for key, value in found if not check.passes(key, value)]  # a list, so that every object is checked
+        report_broken(broken)
+        if broken or failed:
+            return PluginError.EXIT_CODE if broken else 1
     if exercises is not None:
         report_positions(exercises, agents_of(found), registry, board.plugins, board.out)
     tried = [(key, value) for key, value in found if key[0] in TRIES]

@@ -586,3 +586,42 @@ def test_an_interrupt_names_the_agent_that_was_tried(tmp_path: Path, inside: Ins
     ended = inside("try", "strong.py")
     assert ended.returncode == 130
     assert re.search(r"while trying agent strong: Interrupted \(\S*strong\.py:\d+\)", ended.stderr)
+
+
+FIVE = """
+from arena import Agent, hookimpl
+
+class Sound(Agent):
+    def choose(self, game, state, search): return game.actions(state)[0]
+
+class One(Sound): name = "one"
+class Two(Sound): name = "two"
+class Wrong(Agent):
+    name = "wrong"
+    def choose(self, game): return 1
+class Four(Sound): name = "four"
+class Five(Sound): name = "five"
+
+@hookimpl
+def arena_agents(): return [One, Two, Wrong, Four, Five]
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["check", "try"])
+def test_the_other_classes_are_checked_if_one_cannot_be_loaded(tmp_path: Path, inside: Inside, command: str) -> None:
+    """The exit code is that of a plugin that cannot be loaded. `arena run` loads no part of such a plugin, and says so."""
+    (tmp_path / "five.py").write_text(FIVE)
+    ended = inside(command, "five.py", "--game", "tic-tac-toe")
+    assert sorted(re.findall(r"^agent (\w+): ok$", ended.stdout, re.MULTILINE)) == ["five", "four", "one", "two"]
+    assert "agent wrong (" in ended.stderr
+    assert "expected choose(self, game, state, search), got choose(self, game); it was not checked" in ended.stderr
+    assert ended.returncode == 2
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [one, random]\nrounds: 1\n")
+    refused = inside("run", "cup.yaml", "--plugin", "five.py")
+    assert refused.returncode == 2
+    assert "got choose(self, game); so none of the 5 parts of this plugin is loaded" in refused.stderr
+    (tmp_path / "alone.py").write_text(FIVE.replace("[One, Two, Wrong, Four, Five]", "[Wrong]"))
+    alone = inside(command, "alone.py")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert alone.stderr.endswith("got choose(self, game)\n")
