@@ -61,6 +61,8 @@ HOLES = {
     "named": "a spec, a store or a bundle names a pipe, a device, or a file that is too long or never ends, so that arena waits "
     "for ever, or fills the memory",
     "store": "a store names code, and the code runs when someone looks at the store",
+    "crash": "a spec or a store names a game of open_spiel with parameters that crash the process which loads it, or fill the "
+    "memory, or never end",
     "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or takes minutes to parse, "
     "or a file never ends",
     "server": "connections or specs make other users wait",

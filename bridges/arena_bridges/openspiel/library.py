@@ -1,7 +1,6 @@
 """Games of open_spiel by their texts, such as `hex(board_size=5)`: each is loaded once per process, or refused with a reason."""
 
 import os
-import random
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,12 +10,12 @@ from typing import Any
 
 from arena.api.errors import suggest
 from arena.api.games import read_whole
+from arena.api.processes import ProcessTree, PythonProcess
 from arena_bridges.extras import library
+from arena_bridges.openspiel.trial import find_crash, find_walk_fault
 
 EXTRA = "openspiel"
 MAX_SEATS = 10
-MAX_WALK_PLIES = 300
-"""The plies of the random walk that shows whether a game can be played with its parameters."""
 SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
 """The prefix of open_spiel's error messages: source paths on the machine that compiled it."""
 FILE_WORDS = frozenset({"file", "filename", "path", "folder", "dir", "directory", "root"})
@@ -60,6 +59,8 @@ class FileText(str):
                     check_tree(content)
                 except ValueError as error:
                     raise ValueError(f"{place}: {error}") from None
+            if crash := _find_crash(content, game):
+                raise ValueError(f"{place} cannot be played: {crash}")
             with _silence():
                 return (spiel.load_efg_game if game == "efg_game" else spiel.load_nfg_game)(content)
         except UnicodeDecodeError as error:
@@ -111,6 +112,8 @@ def load_game(text: str) -> Any:
             expected = "a name, with parameters as in hex(board_size=5)"
             raise ValueError(f"expected {expected}, got {text!r}: {_read_fault(error)}") from error
     _check(parameters, text)
+    if "(" in text and (crash := _find_crash(text)):  # all games without parameters are known to be harmless
+        raise ValueError(f"{text!r} cannot be played: {crash}; choose other parameters")
     with _silence():
         try:
             game = spiel.load_game(text)
@@ -119,12 +122,25 @@ def load_game(text: str) -> Any:
     return _check_game(game, text)
 
 
+def _find_crash(text: str, kind: str = "") -> str | None:
+    """Return how open_spiel fails if it loads a game; None if it does not crash, also with an error that it raises.
+
+    A process of an agent, a helper or a worker does not try the game. The process that started it has tried the game already, or
+    survives if it ends.
+    """
+    if {ProcessTree.OF_AGENT, ProcessTree.OF_WORKER} & os.environ.keys():
+        return None
+    return find_crash(text, kind, PythonProcess.environment())
+
+
 def _check_game(game: Any, text: str) -> Any:
     """Return a game in the form in which it is played. Raises ValueError with the reason if it cannot be played."""
     spiel = pyspiel()
-    reason = unplayable(game) or _find_walk_fault(game)
+    with _silence():
+        reason = unplayable(game) or find_walk_fault(game)
     if reason:
-        raise ValueError(f"{text} cannot be played here: {reason}")
+        told = _read_fault(reason) if isinstance(reason, Exception) else reason
+        raise ValueError(f"{text} cannot be played here: {told}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
     return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # a single seat always acts in turn
 
@@ -143,29 +159,6 @@ def unplayable(game: Any) -> str | None:
     hidden = kind.information == spiel.GameType.Information.IMPERFECT_INFORMATION
     if hidden and not (kind.provides_information_state_string or kind.provides_observation_string):
         return "it has hidden information, but no text for the observations of a seat"
-    return None
-
-
-def _find_walk_fault(game: Any) -> str | None:
-    """Return why a random walk fails. Some wrong parameters cause an error only when the first state is made, or later."""
-    rng = random.Random(0)
-    with _silence():
-        try:
-            state = game.new_initial_state()
-            for ply in range(MAX_WALK_PLIES):
-                if state.is_terminal():
-                    return None
-                together = state.is_simultaneous_node()
-                seats = [state.legal_actions(seat) for seat in range(game.num_players())] if together else [state.legal_actions()]
-                if not any(seats):
-                    return f"its state after {ply} random actions has no actions" if ply else "its first state has no actions"
-                chosen = [rng.choice(actions) if actions else 0 for actions in seats]
-                if together:
-                    state.apply_actions(chosen)
-                else:
-                    state.apply_action(chosen[0])
-        except Exception as error:  # its type depends on the game, too
-            return _read_fault(error)
     return None
 
 
