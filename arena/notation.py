@@ -29,6 +29,17 @@ _STRING = re.compile(
 """A comment, or a string with its prefix, even if its end is missing."""
 
 
+def read_digits(text: str, most: int = 18) -> int | None:
+    """Return the number that a text of at most `most` ASCII digits writes; None for any other text.
+
+    `int` raises ValueError for thousands of digits, and for characters such as `²`, for which `str.isdigit` is true.
+
+    >>> read_digits("12"), read_digits("²"), read_digits("9" * 5000)
+    (12, None, None)
+    """
+    return int(text) if len(text) <= most and text.isascii() and text.isdecimal() else None
+
+
 class NoNotation(ValueError):
     """A value has no notation."""
 

@@ -14,6 +14,7 @@ from arena.heuristics import (
 from arena.limits import is_finite, read_number
 from arena.match.chance_streams import Chance
 from arena.match.match import move_limit
+from arena.notation import read_digits
 from arena.returns import Ends, Returns, check_step_cost
 from arena.simultaneous import OpenTurn
 from arena.traits import Abilities, Traits
@@ -43,6 +44,7 @@ __all__ = [
     "ranks",
     "read_arrays",
     "read_number",
+    "read_digits",
     "read_whole",
     "settings",
 ]

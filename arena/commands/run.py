@@ -19,6 +19,7 @@ from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, Interrupted, PlayersLost, SpecError, StoreError
 from arena.match.match import SeatUse
+from arena.notation import read_digits
 from arena.plugins.sources import load_plugins
 from arena.results import figures
 from arena.results.leaderboard import Leaderboard
@@ -99,10 +100,10 @@ def parse_shard(_context: click.Context, _parameter: click.Parameter, value: str
     """Parse a shard of a tournament, such as `2/5`. Raises BadParameter for anything else."""
     if value is None:
         return None
-    number, slash, of = value.partition("/")
-    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+    number, of = [read_digits(part) for part in value.partition("/")[::2]]
+    if number is None or of is None or not 1 <= number <= of:
         raise click.BadParameter(f"expected I/N with I from 1 to N, as in 2/5, got {value!r}")
-    return Shard(int(number), int(of))
+    return Shard(number, of)
 
 
 class RunCommand(click.Command):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena import Action, Game, State
-from arena.api.games import gives
+from arena.api.games import gives, read_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def point(text: str) -> tuple[int, int]:
     >>> point("d4")
     (3, 3)
     """
-    letter, number = text[:1].upper(), text[1:]
-    if not letter or letter not in LETTERS or not (number.isascii() and number.isdigit()) or int(number) == 0:
+    letter, number = text[:1].upper(), read_digits(text[1:])
+    if not letter or letter not in LETTERS or not number:
         raise ValueError(f"expected a vertex such as D4, got {text!r}")
-    return LETTERS.index(letter), int(number) - 1
+    return LETTERS.index(letter), number - 1

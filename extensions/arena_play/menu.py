@@ -13,6 +13,7 @@ import click
 from arena import ArenaError
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import describe, escape_line, suggest
+from arena.api.games import read_digits
 from arena_play.defaults import list_fitting_agents
 from arena_play.screen import Screen
 from arena_play.workbench import FILE, Workbench
@@ -150,13 +151,14 @@ class Menu:
     def _count(self) -> None:
         """Play a small tournament from a spec, and show the spec."""
         asked = self._answer(f"how many boards? [{DEFAULT_BOARDS}]> ") or str(DEFAULT_BOARDS)
-        if not (asked.isdecimal() and 1 <= int(asked) <= 10_000):
+        boards = read_digits(asked)
+        if boards is None or not 1 <= boards <= 10_000:
             self._screen.say(f"expected a number from 1 to 10000, got {asked!r}", "bad")
             return
         usual = " ".join(self._bench.agents)
         agents = (self._answer(f"which agents? [{usual}]> ") or usual).split()
         try:
-            text = self._bench.spec(agents, int(asked))
+            text = self._bench.spec(agents, boards)
         except ArenaError as error:
             self._screen.say(str(error), "bad")
             return

@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena import ArenaError
+from arena.api.games import read_digits
 from arena_web.error_answers import ErrorAnswers
 from arena_web.errors import Refusal
 
@@ -241,8 +242,8 @@ class Guard:
         changes = scope["method"] not in ("GET", "HEAD")
         if self._only_json and changes and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refusal(415, "expected content-type application/json")
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._max_body_bytes:
+        length = read_digits(headers.get("content-length", "0"))
+        if length is None or length > self._max_body_bytes:
             raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "submit a smaller file")
 
     def _limit(self, receive: Receive) -> Receive:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
 
+from arena.api.games import read_digits
 from arena.api.match import FAULTS
 from arena.api.results import BoardInfo, put_last
 from arena.api.store import Store
@@ -23,7 +24,7 @@ def whole_number(text: Any) -> Any:
     """Parse a whole number of up to nine digits from an address; None for any other text."""
     if not isinstance(text, str):
         return text
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+    return read_digits(text, 9)
 
 
 Number = Annotated[int | None, BeforeValidator(whole_number)]

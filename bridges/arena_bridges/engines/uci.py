@@ -13,6 +13,7 @@ from pydantic import Field
 
 from arena import Action, Limits, State
 from arena.api.errors import suggest
+from arena.api.games import read_digits
 from arena_bridges.dialects import Dialect, Uci
 from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
@@ -142,15 +143,15 @@ def info(words: list[str]) -> Message:
         words = words[: words.index("string")]
     told: Message = {}
     after = dict(pairwise(words))
-    if after.get("nodes", "").isdigit():
-        told["nodes"] = int(after["nodes"])
+    if (nodes := read_digits(after.get("nodes", ""))) is not None:
+        told["nodes"] = nodes
     if "score" in words and not {"lowerbound", "upperbound"} & set(words) and after.get("multipv", "1") == "1":
         value = _value(words)
         if value is not None:
             told["value"] = value
             told["exact"] = "mate" in words
-        if after.get("depth", "").isdigit():
-            told["depth"] = int(after["depth"])
+        if (depth := read_digits(after.get("depth", ""))) is not None:
+            told["depth"] = depth
     return told
 
 
@@ -164,7 +165,7 @@ def _value(words: list[str]) -> float | None:
             return (won - lost) / 1000
         pawns = max(-100.0, min(100.0, int(words[at + 2]) / 100))
         return 2.0 / (1.0 + exp(-pawns * log(10.0) / 4)) - 1.0
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, OverflowError):
         return None
 
 
@@ -176,13 +177,14 @@ def option_fault(told: str, value: str) -> str | None:
     """
     words = told.split()
     after = dict(pairwise(words))
-    if after["type"] == "spin":
-        low, high = int(after.get("min", "0")), int(after.get("max", "0"))
-        fits = value.lstrip("-").isdigit() and low <= int(value) <= high
-        return None if fits else f"a whole number from {low} to {high}"
-    if after["type"] == "check":
+    if after.get("type") == "spin":
+        low, high, asked = map(_read_signed, (after.get("min", "0"), after.get("max", "0"), value))
+        if low is None or high is None:
+            return None if asked is not None else "a whole number"
+        return None if asked is not None and low <= asked <= high else f"a whole number from {low} to {high}"
+    if after.get("type") == "check":
         return None if value in ("true", "false") else "true or false"
-    if after["type"] == "combo":
+    if after.get("type") == "combo":
         taken = [one.strip() for one in told.split(" var ")[1:]]
         return None if value.lower() in [one.lower() for one in taken] else f"one of {', '.join(taken)}"
     return None
@@ -190,3 +192,8 @@ def option_fault(told: str, value: str) -> str | None:
 
 if __name__ == "__main__":
     main(UciConversation)
+
+
+def _read_signed(text: str) -> int | None:
+    digits = read_digits(text.removeprefix("-"))
+    return digits if digits is None or not text.startswith("-") else -digits

@@ -22,6 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 from arena import ArenaError, BackendGone, Unavailable, __version__
 from arena.api.cli import distribution
 from arena.api.errors import cut
+from arena.api.games import read_digits
 from arena_bridges.llm.apis import APIS, LATER_TOKENS, ApiName, ModelAnswer, Question
 from arena_bridges.llm.gate import Gate, Usage
 
@@ -315,7 +316,8 @@ def _read_pause(header: str | None) -> float | None:
     if header is None:
         return None
     try:
-        seconds = float(header) if header.strip().isdecimal() else parsedate_to_datetime(header).timestamp() - time()
+        digits = read_digits(header.strip())
+        seconds = float(digits) if digits is not None else parsedate_to_datetime(header).timestamp() - time()
     except (ValueError, TypeError):
         return None
     return max(seconds, 0.0)

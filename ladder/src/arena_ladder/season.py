@@ -165,7 +165,7 @@ def entry_faults(error: SpecError, house: Spec) -> dict[int, str]:
     found: dict[int, str] = {}
     for fault in error.faults:
         number = fault.where.removeprefix("agents[").partition("]")[0]
-        if fault.where.startswith("agents[") and number.isdigit() and int(number) >= first:
+        if fault.where.startswith("agents[") and number.isdecimal() and int(number) >= first:
             found.setdefault(int(number) - first, fault.message)
     return found
 

@@ -238,7 +238,8 @@ def test_merged_shards_equal_the_whole_run(cup: Path, invoke: Arena, tmp_path: P
     assert scores(again.stdout) == scores(whole.stdout)
     assert "there were no matches left to play" in again.stderr
     assert invoke("merge", "results/cup.db", *parts).returncode == 2
-    assert invoke("run", cup, "--shard", "4/3").returncode == 2
+    for shard in ("4/3", "1/" + "9" * 5000, "²/3", "2"):
+        assert invoke("run", cup, "--shard", shard).returncode == 2
 
 
 TWO_BOARDS = """
