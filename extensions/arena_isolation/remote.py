@@ -132,9 +132,8 @@ class RemotePlayer:
             self._host = None
             host = self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
             if self._observes and not host.observes:
-                name, game = self.seat.label, self._game.name
                 hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
-                raise Forfeit("crash", self.number, f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
+                raise Forfeit("crash", self.number, f"{self._game.name} has hidden-information, so it cannot play; {hint}")
             reused = host.has_played
             self._hosts.playing[host] = self.number
             host.begin()
