@@ -105,7 +105,8 @@ class Commands(UserDict[str, click.Command]):
                 try:
                     self._add(point)
                 except (Exception, SystemExit) as error:  # a broken extension only costs a line; other commands still work
-                    click.echo(f"extension {point.name} ({point.value}) was not loaded: {describe(error)}", err=True)
+                    text = f"extension {point.name} ({point.value}) was not loaded: {describe(error)}"
+                    click.echo(escape_controls(text), err=True)
         return sorted(self._listed.values())
 
     def _add(self, point: EntryPoint) -> None:
@@ -221,5 +222,5 @@ def _guarded() -> int:
         return 1
     except Exception:
         click.echo(f"arena {__version__}: an internal error; please report it with the text below", err=True)
-        traceback.print_exc()
+        click.echo(escape_controls(traceback.format_exc()), nl=False, err=True)
         return 1

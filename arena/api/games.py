@@ -43,8 +43,8 @@ __all__ = [
     "own_columns",
     "ranks",
     "read_arrays",
-    "read_number",
     "read_digits",
+    "read_number",
     "read_whole",
     "settings",
 ]

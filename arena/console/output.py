@@ -2,10 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from time import monotonic
-from typing import IO
+from typing import IO, Any, cast
+
+from arena.errors import escape_controls, escape_line
+from arena.notation import read_digits
 
 
 class Terminal:
@@ -40,12 +43,40 @@ class Terminal:
 
 def _environment(key: str) -> int:
     given = os.environ.get(key, "")
-    return int(given) if given.isdecimal() else 0
+    return read_digits(given, 6) or 0
+
+
+class _EscapingStream:
+    """A text stream that escapes the control characters in all that is written to it, except tabs and line ends."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(escape_controls(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @contextmanager
-def results_alone() -> Iterator[IO[str]]:
-    """Yield a stream that writes to the real stdout. Inside the block, all other output to stdout goes to stderr."""
+def results_alone(*, draws: bool = False) -> Iterator[IO[str]]:
+    """Yield a stream that writes to the real stdout. Inside the block, all other output to stdout goes to stderr.
+
+    Results may contain texts of others, such as the names in a store. So characters that a terminal would interpret are escaped,
+    unless the command `draws` and escapes such texts itself.
+    """
+    with _redirect_stdout() as real:
+        yield real if draws else cast("IO[str]", _EscapingStream(real))
+
+
+@contextmanager
+def _redirect_stdout() -> Iterator[IO[str]]:
     sys.stdout.flush()
     try:
         kept = os.dup(sys.stdout.fileno())
@@ -92,7 +123,8 @@ class LiveLine:
         self._printed = monotonic()
 
     def show(self, text: str) -> None:
-        """Replace the line by `text`; an empty text erases it."""
+        """Replace the line by `text`; an empty text erases it. Characters that a terminal would interpret are escaped."""
+        text = escape_line(text)
         if self._prints and text and monotonic() - self._printed >= self.SECONDS_BETWEEN_LINES:
             self._printed = monotonic()
             print(text, file=self._stream, flush=True)

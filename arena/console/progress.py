@@ -7,6 +7,7 @@ from time import monotonic
 from typing import IO, Any, Self
 
 from arena.console.output import LiveLine
+from arena.errors import escape_line
 from arena.match.record import FAULTS
 from arena.results import figures
 from arena.schedule.runner import Turns
@@ -117,12 +118,12 @@ class Progress(AbstractContextManager["Progress"]):
                     self._line.show(self.line())
                 elif now - line >= self._every:
                     line = now
-                    print(self.line(), file=self._stream, flush=True)
+                    print(escape_line(self.line()), file=self._stream, flush=True)
                 heard = max(heard, self._heard)
                 if now - heard >= self._silence and (lines := self._silent()):
                     heard = now
                     self._line.show("")
-                    self._stream.writelines(f"{text}\n" for text in lines)
+                    self._stream.writelines(f"{escape_line(text)}\n" for text in lines)
                     self._stream.flush()
 
     def line(self) -> str:

@@ -204,9 +204,10 @@ class TextTable:
         If the table is too wide, its widest columns are wrapped.
         """
         rows = [[escape_controls(cell) if _is_text(cell) else cell for cell in row] for row in self.rows]
-        align = _alignment(self.headings, rows) or None
+        heads = list(map(escape_controls, self.headings))
+        align = _alignment(heads, rows) or None
         written = [[escape_cell(cell, style) if isinstance(cell, str) else cell for cell in row] for row in rows]
-        headings = [escape_cell(heading, style) for heading in self.headings]
+        headings = [escape_cell(heading, style) for heading in heads]
         text = tabulate(written, headings, tablefmt=style, disable_numparse=True, colalign=align)
         if style in LATEX_STYLES:  # tabulate would escape the backslashes of these, if they came before it
             text = re.sub("-(?=-)", "-{}", text).replace("|", "\\textbar{}").replace("`", "\\textasciigrave{}")

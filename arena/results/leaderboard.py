@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
+from arena.errors import escape_line
 from arena.format import Kind, Placing, Tie
 from arena.match.record import EXPANDED
 from arena.results import figures
@@ -231,8 +232,9 @@ def _describe_board(
     if any(row.get("apart") for row in ranked.rows):
         remarks.append("* : the times of this agent include communication with another process.")
     remarks += tally.claims.describe_refutations() + tally.claims.describe_unsolvable(tally.lone.positions())
-    remarks += [remark for one in sheet.plugin_columns for remark in one.remarks]
-    remarks += [f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None]
+    remarks += [escape_line(remark) for one in sheet.plugin_columns for remark in one.remarks]
+    left_out = {one.column.key: one.fault for one in sheet.plugin_columns if one.fault is not None}
+    remarks += [f"The column {key} is left out: {escape_line(fault)}." for key, fault in left_out.items()]
     test = tally.test_state()
     for name, found in (("test", test), ("conclusion", tally.conclusion())):
         if found is not None:

@@ -254,6 +254,10 @@ class BoardInfo:
             return f"labels: expected a label for each entry, but {unknown[0]!r:.100} is not among them"
         if not isinstance(self.game.get("name"), str):
             return "game.name: expected text"
+        words = [self.title, self.game["name"], self.format, *self.labels]
+        words += [text for column in columns for text in (column.key, column.heading)]
+        if odd := [text for text in words if not text.isprintable()]:
+            return f"title, game.name, format, labels, columns: expected printable text, got {odd[0]!r:.100}"
         if not 0 <= self.size <= MAX_SIZE:
             return f"size: expected a number of matches, got {self.size:.5g}"
         if any(one <= 0 for limits in self.limits.values() for one in limits.values()):

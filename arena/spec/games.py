@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from arena.configured import make_default
+from arena.errors import escape_line
 from arena.game import Game, Puzzle
 from arena.heuristics import Evaluation
 from arena.identity import canonical
@@ -127,5 +128,5 @@ def make_titles(rules: list[Rules]) -> list[str]:
             for name, value in one.parameters.items()
             if any(other.parameters.get(name) != value for other in rivals)
         ]
-        made.append(f"{one.name} ({', '.join(parts)})" if parts else one.name)
+        made.append(escape_line(f"{one.name} ({', '.join(parts)})") if parts else one.name)
     return made

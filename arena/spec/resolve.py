@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError, expect
+from arena.errors import PluginError, escape_line, expect
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
 from arena.secret import SECRET, Seed, draw_secret
@@ -62,6 +62,8 @@ def _resolve(
 ) -> Spec:
     faults = Faults(document)
     values = check_keys(document, faults)
+    if isinstance(values.get("name"), str) and not values["name"].isprintable():
+        faults.add(("name",), f"expected printable text, got {values['name']!r}")
     registry, loaded = _load_plugins(document, values, plugins, faults)
     if not check_name(registry, values.get(ISOLATION), (ISOLATION,), faults.add):
         values[ISOLATION] = None
@@ -78,7 +80,7 @@ def _resolve(
         for source in reading.sources.values():
             source.close()
     faults.stop_if_any()
-    name = values.get("name") or FilePath(document.name).stem
+    name = values.get("name") or escape_line(FilePath(document.name).stem)
     if reading.lines is not None:  # the spec is now self-contained: workers and stores need no other file
         document = replace(document, values={**document.values, "positions": reading.lines})
     for source in reading.sources.values():

@@ -375,6 +375,12 @@ def _check_moment(text: str) -> str:
     return text
 
 
+def _check_printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError(f"expected printable text, got {cut(text)!r}")
+    return text
+
+
 _Moment = Annotated[str, AfterValidator(_check_moment)]
 
 
@@ -384,7 +390,7 @@ class _Cells(TypedDict):
     started: _Moment
     ended: _Moment | None
     revealed: _Moment | None
-    name: Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)]
+    name: Annotated[str, Field(max_length=MAX_NAME_CHARACTERS), AfterValidator(_check_printable)]
     hash: Annotated[str, Field(max_length=64)]
     seed: int
     spec: _Text

@@ -37,7 +37,7 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     Arena fills the seats that are left.
     """
     setup = setup_of(game, asked, (human.__name__,))
-    with results_alone() as out, PercentLine(sys.stderr), AgentProcesses() as hosts:
+    with results_alone(draws=True) as out, PercentLine(sys.stderr), AgentProcesses() as hosts:
         screen = Screen(out)
         spec, adviser = _prepare(setup, agents, hosts)
         say_notes(spec)

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.theme import Theme
 
 from arena.api.cli import Terminal
-from arena.api.errors import Interrupted, escape_line
+from arena.api.errors import Interrupted, escape_controls, escape_line
 
 MIN_TEXT_WIDTH = 20
 """The minimum width to which text is wrapped, in columns."""
@@ -66,8 +66,8 @@ class Screen:
                 self.put(part, style)
 
     def put(self, text: str, style: str | None = None) -> None:
-        """Write text unchanged, for example a board."""
-        self._console.out(text, style=style, highlight=False)
+        """Write text without wrapping it, for example a board. Control characters are escaped, except tabs and line ends."""
+        self._console.out(escape_controls(text), style=style, highlight=False)
 
     def wipe(self) -> None:
         """Clear the screen and its scrollback. Without a terminal, write a separating line instead."""
@@ -129,12 +129,14 @@ class Screen:
         below the previous one.
         """
         columns, lines = [found or usual for found, usual in zip(Terminal(self._out).size, (80, 24), strict=True)]
-        rows = text.split("\n")
+        rows = escape_controls(text).split("\n")
         if self._moves:
             rows = [set_cell_size(row, columns - 1).rstrip() for row in rows]
         up = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # rich would erase a frame line by line, which flickers
         fits = self._moves and len(rows) < lines
-        self.put((up if fits else "") + "\n".join(rows))
+        if fits:
+            self._out.write(up)
+        self.put("\n".join(rows))
         self._drawn = len(rows) if fits else 0
 
     def leave(self) -> None:

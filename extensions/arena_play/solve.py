@@ -59,7 +59,7 @@ def solve(
         raise click.UsageError(f"expected one agent, as in `arena solve {puzzle} a-star`")
     agent = agent or named or ""
     setup = setup_of(puzzle, asked, (human.__name__,))
-    with results_alone() as out, PercentLine(sys.stderr):
+    with results_alone(draws=True) as out, PercentLine(sys.stderr):
         screen = Screen(out)
         if not issubclass(load(setup.plugins).game(puzzle), Puzzle):
             raise ArenaError(f"{puzzle} is not a puzzle, so it cannot be solved; `arena play {puzzle}` plays it")

@@ -51,6 +51,7 @@ def test_a_roster_may_have_the_formats_of_spreadsheets(tmp_path: Path) -> None:
             ["roster.csv:4:1: submissions.authors", "the id '1' is already in line 2"],
         ),
         (b"id,name,e-mail\na b,Ada,a\n2,Bob\nadmin,Cyd,c\n", ["roster.csv:2:1:", "roster.csv:3:1:", "'admin' is not a valid id"]),
+        (b"id,name,e-mail\n1,A\x1b[2J,a\n", [r"roster.csv:2:1:", r"'A\x1b[2J' is not a valid name; expected printable text"]),
         (b"id,name,e-mail,team\n1,Ada,a,2\n2,Bob,b,\n", ["'2' is both an id and a team"]),
         ("id,name,e-mail\n1,Jos\u00e9,a\n".encode("latin-1"), ["it is not UTF-8 text"]),
         (b"id,name,e-mail\n", ["roster.csv:1:1: submissions.authors: the roster has no authors"]),

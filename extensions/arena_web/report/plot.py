@@ -61,11 +61,13 @@ class Plot:
         return self.area_height + arrange_legend(self.lines, WIDTH_INCHES, FONT_POINTS, None)[1]
 
 
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Replace the characters that a page cannot show: control characters and halves of surrogate pairs."""
+    """Replace the characters that a page cannot show: control characters, also those that reverse text, and halves of surrogate
+    pairs.
+    """
     return _ODD.sub("\ufffd", text)
 
 

@@ -1,6 +1,6 @@
 // The page of one match, position by position, with links to the next match and to pages that continue from a position.
 import { at, get } from "./api.js";
-import { h, whole } from "./dom.js";
+import { h, visible, whole } from "./dom.js";
 import { entryAddress, faultBox, fillPanels, lot, main } from "./page.js";
 import { mountPlayer, result } from "./player.js";
 
@@ -26,10 +26,10 @@ get(`/api/t/${key}/match/${id}/around${location.search}`).then(showWays).catch((
 
 function show({ view, play_on: forms }) {
   title.replaceChildren(...view.labels.flatMap((label, seat) => [...(seat ? [" – "] : []), h("a", { href: entryAddress(key, label) }, label)]));
-  title.title = view.labels.join(" – "); // the title may be cut if it is too long
-  document.title = `${view.labels.join(" – ")} | arena`;
+  title.title = visible(view.labels.join(" – ")); // the title may be cut if it is too long
+  document.title = visible(`${view.labels.join(" – ")} | arena`);
   const adjudicated = view.termination === "adjudicated"; // then the message gives the reason, and it is not a fault
-  said.textContent = `${view.game.name}, ${result(view)}${adjudicated ? `: ${view.message}` : ""}`;
+  said.textContent = visible(`${view.game.name}, ${result(view)}${adjudicated ? `: ${view.message}` : ""}`);
   if (view.message && !adjudicated) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
   main.append(place, panels, related);
   if (view.differences.length) main.append(h("p", { class: "fault" }, `The record does not follow the rules: ${view.differences.join("; ")}`));

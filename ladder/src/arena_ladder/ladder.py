@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -15,7 +14,8 @@ import click
 
 from arena import ArenaError
 from arena.api.cli import plugin_option, results_alone, say, workers_for
-from arena.api.results import figures
+from arena.api.errors import escape_controls
+from arena.api.results import TextTable, figures
 from arena.api.search import PLAIN
 from arena_isolation.child import ChildProcess
 from arena_web.serve import bind_socket
@@ -258,6 +258,11 @@ class Administered:
             create_store(self.read, self.place)
 
 
+def _print(text: str, *, nl: bool = True) -> None:
+    """Print a text to stdout. Authors may have written a part of it, so control characters are escaped."""
+    click.echo(escape_controls(text), nl=nl)
+
+
 @ladder.group(cls=_Admin, subcommand_metavar="ACTION ...")
 @click.argument("spec", type=click.Path(path_type=Path))
 @store_option
@@ -294,26 +299,24 @@ def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
     if everyone:
         if authors:
             raise click.UsageError("--all cannot be used with AUTHORS")
-        import csv
-
         ledger.enrol(read.people or (), pseudonyms=read.submissions.names == "pseudonyms")
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(["id", "name", "e-mail", "team", "token"])
+        _print(TextTable.csv_line(["id", "name", "e-mail", "team", "token"]))
         missing = set(ledger.without_token())
         for person, _ in ledger.people():
             if person.id in missing:
-                writer.writerow([person.id, person.name, person.email, person.team, ledger.register(person.id, "admin")])
+                token = ledger.register(person.id, "admin")
+                _print(TextTable.csv_line([person.id, person.name, person.email, person.team, token]))
         return 0
     if not authors:
         for name, banned in ledger.authors():
-            click.echo(f"{name} (banned)" if banned else name)
+            _print(f"{name} (banned)" if banned else name)
     for author in authors:
         if read.authors is None and not is_author(author):
             raise ArenaError(f"{author!r} is not a valid author name; expected {AUTHOR}")
         if read.authors is not None and author not in read.authors:
             raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line for this author, and restart the ladder")
     for author in authors:
-        click.echo(f"{author} {ledger.register(author, 'admin')}")
+        _print(f"{author} {ledger.register(author, 'admin')}")
     return 0
 
 
@@ -327,8 +330,6 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
 
     A link is safer than a token in a mail, because a link that was used shows nothing to a later reader of the mail.
     """
-    import csv
-
     if bool(authors) == everyone:
         raise click.UsageError("expected AUTHORS or --all")
     if not address.startswith(("http://", "https://")):
@@ -341,12 +342,11 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
     for author in authors:
         if author not in people:
             raise ArenaError(f"unknown author {author!r}; `arena ladder admin SPEC tokens` lists them")
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["id", "name", "e-mail", "team", "link"])
+    _print(TextTable.csv_line(["id", "name", "e-mail", "team", "link"]))
     for name in ledger.without_token() if everyone else authors:
         one = people[name]
         link = f"{address.rstrip('/')}/claim#{ledger.make_link(name, 'admin')}"
-        writer.writerow([one.id, one.name, one.email, one.team, link])
+        _print(TextTable.csv_line([one.id, one.name, one.email, one.team, link]))
     return 0
 
 
@@ -356,7 +356,7 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
 def ban(obj: Administered, author: str) -> int:
     """Take AUTHOR's agents out of play, and refuse further submissions of AUTHOR."""
     obj.ledger.ban(author, "admin")
-    click.echo(f"{author} is banned: the agents of this author no longer play")
+    _print(f"{author} is banned: the agents of this author no longer play")
     return 0
 
 
@@ -384,10 +384,10 @@ def submissions(obj: Administered, author: str | None, status: str | None, as_js
     if archive is not None:
         write_archive(found, obj.ledger, CodeFolder(obj.ledger, obj.read.submissions.size_kb << 10), archive)
     if as_json:
-        click.echo(json.dumps([one.as_values() for one in found], indent=2))
+        _print(json.dumps([one.as_values() for one in found], indent=2))
     else:
         for one in found:
-            click.echo(escape_line(one.describe()))
+            _print(escape_line(one.describe()))
     return 0
 
 
@@ -396,7 +396,7 @@ def submissions(obj: Administered, author: str | None, status: str | None, as_js
 def host_token(obj: Administered) -> int:
     """Print a new token for the page /host, which shows all submissions to the host. The old token becomes invalid."""
     obj.create()
-    click.echo(obj.ledger.make_host_token())
+    _print(obj.ledger.make_host_token())
     return 0
 
 
@@ -406,7 +406,7 @@ def host_token(obj: Administered) -> int:
 def recheck(obj: Administered, agent: str) -> int:
     """Check one submission again, such as a refused or suspended one. If it passes, it plays."""
     one = obj.ledger.check_again(_find_submission(obj.ledger, agent).id, "admin")
-    click.echo(f"{one.id} of {one.author} is waiting for its check")
+    _print(f"{one.id} of {one.author} is waiting for its check")
     return 0
 
 
@@ -416,7 +416,7 @@ def recheck(obj: Administered, agent: str) -> int:
 @click.pass_obj
 def message(obj: Administered, author: str, text: str) -> int:
     """Send TEXT to AUTHOR or to a team. They read it on the page Yours."""
-    click.echo(f"sent to {obj.ledger.send(author, text, 'admin')}")
+    _print(f"sent to {obj.ledger.send(author, text, 'admin')}")
     return 0
 
 
@@ -429,7 +429,7 @@ def feedback(obj: Administered) -> int:
     if obj.read.feedback is None:
         raise ArenaError("this ladder gives no feedback; add `feedback: {at: 02:00+01:00}` to its spec, and start it again")
     obj.ledger.set(NOW, "yes", "admin")
-    click.echo("the review begins when the matches in progress have ended or, if the ladder is not running, at its next start")
+    _print("the review begins when the matches in progress have ended or, if the ladder is not running, at its next start")
     return 0
 
 
@@ -446,7 +446,7 @@ def similar(obj: Administered, most: int, as_json: bool) -> int:
     from arena_ladder.similarity import compare_authors, describe_pairs
 
     found = compare_authors(obj.read, obj.ledger, CodeFolder(obj.ledger, obj.read.submissions.size_kb << 10))
-    click.echo(json.dumps([asdict(pair) for pair in found], indent=2) if as_json else describe_pairs(found, most))
+    _print(json.dumps([asdict(pair) for pair in found], indent=2) if as_json else describe_pairs(found, most))
     return 0
 
 
@@ -456,7 +456,7 @@ def similar(obj: Administered, most: int, as_json: bool) -> int:
 def unban(obj: Administered, author: str) -> int:
     """Accept submissions of AUTHOR again, after `ban`. The matches so far count again; withdrawn agents stay withdrawn."""
     obj.ledger.unban(author, "admin")
-    click.echo(f"{author} is no longer banned, but must submit agents again")
+    _print(f"{author} is no longer banned, but must submit agents again")
     return 0
 
 
@@ -474,7 +474,7 @@ def forget(obj: Administered, author: str) -> int:
         folder.forget_log(one)
     if obj.read.submissions.names == "ids":
         click.echo("note: the records still have the id of this author, because `names: ids` puts it into every label", err=True)
-    click.echo(f"{author} is forgotten: the code and the logs of {figures.amount(len(gone), 'submission')} were deleted")
+    _print(f"{author} is forgotten: the code and the logs of {figures.amount(len(gone), 'submission')} were deleted")
     return 0
 
 
@@ -492,7 +492,7 @@ def reopen(obj: Administered, until: str) -> int:
     if moment is None or moment.tzinfo is None:
         raise ArenaError(f"{until!r}: expected a time with a time zone, such as 2026-12-01T18:00+01:00")
     obj.ledger.set("closes", moment.isoformat(), "admin")
-    click.echo(f"submissions are accepted until {moment.isoformat()}")
+    _print(f"submissions are accepted until {moment.isoformat()}")
     return 0
 
 
@@ -501,7 +501,7 @@ def reopen(obj: Administered, until: str) -> int:
 def pause(obj: Administered) -> int:
     """Play no matches until `resume`. The pages stay available, and submissions are still checked."""
     obj.ledger.set("paused", "yes", "admin")
-    click.echo("paused: no match starts until `resume`")
+    _print("paused: no match starts until `resume`")
     return 0
 
 
@@ -510,7 +510,7 @@ def pause(obj: Administered) -> int:
 def resume(obj: Administered) -> int:
     """Play matches again after `pause`."""
     obj.ledger.set("paused", "no", "admin")
-    click.echo("resumed: new matches start again")
+    _print("resumed: new matches start again")
     return 0
 
 
@@ -521,7 +521,7 @@ def withdraw(obj: Administered, agent: str) -> int:
     """Take one submission out of play."""
     found = _find_submission(obj.ledger, agent)
     obj.ledger.withdraw(found.id, "admin", "withdrawn by the host of the ladder")
-    click.echo(f"{found.label} is withdrawn")
+    _print(f"{found.label} is withdrawn")
     return 0
 
 
@@ -539,7 +539,7 @@ def _find_submission(ledger: "Ledger", agent: str) -> "Submission":
 def backup(obj: Administered, file: Path) -> int:
     """Write all matches, submissions and authors of the ladder to FILE, also while it runs."""
     obj.ledger.backup(file)
-    click.echo(f"{file} contains all matches, submissions and authors")
+    _print(f"{file} contains all matches, submissions and authors")
     return 0
 
 
@@ -548,7 +548,7 @@ def backup(obj: Administered, file: Path) -> int:
 def reveal(obj: Administered) -> int:
     """End the ladder for ever and reveal its seed: at once if the ladder runs, otherwise at its next start."""
     obj.ledger.set("over", "yes", "admin")
-    click.echo("the ladder ends and its seed is revealed: now if it is running, otherwise at its next start")
+    _print("the ladder ends and its seed is revealed: now if it is running, otherwise at its next start")
     return 0
 
 
@@ -578,10 +578,10 @@ def marks(obj: Administered, style: str | None, hours: float, gradescope: Path |
     if style == "open":
         authors, solve = [*{row.author: row for _, row in rows}.values()], wanted.effort is not None
         speed = ledger.games_per_hour(seats=1 if solve else 2)
-        click.echo(mark_sheets.describe_open(authors, speed, hours, solve=solve))
+        _print(mark_sheets.describe_open(authors, speed, hours, solve=solve))
     else:
         shown = {"csv": mark_sheets.as_csv, "json": mark_sheets.as_json}.get(style or "", mark_sheets.as_table)(rows)
-        click.echo(shown, nl=not shown.endswith("\n"))
+        _print(shown, nl=not shown.endswith("\n"))
     return 0
 
 
@@ -596,5 +596,5 @@ def audit(obj: Administered, most: int) -> int:
 
     for line in obj.ledger.audit(most):
         when = datetime.fromtimestamp(line.time, UTC).isoformat(timespec="seconds")
-        click.echo(escape_line(f"{when} {line.who} {line.what} {line.detail}".rstrip()))  # authors write a part of it
+        _print(escape_line(f"{when} {line.who} {line.what} {line.detail}".rstrip()))  # authors write a part of it
     return 0

@@ -82,6 +82,9 @@ def _read_rows(rows: Iterator[list[str]], heading: list[str], faults: list[Roste
         for kind, text in (("id", person.id), ("team", person.team)):
             if not is_id(text) and (text or kind == "id"):
                 faults.append(RosterFault(line, f"{text!r} is not a valid {kind}; expected {ID_TEXT}"))
+        for kind, text in (("name", person.name), ("e-mail", person.email)):
+            if not text.isprintable():
+                faults.append(RosterFault(line, f"{text!r} is not a valid {kind}; expected printable text"))
         if person.id in lines:
             faults.append(RosterFault(line, f"the id {person.id!r} is already in line {lines[person.id]}"))
         lines.setdefault(person.id, line)

@@ -1,6 +1,6 @@
 // The board of any game. It is drawn by the module that the plugin brings, or as a grid of cells; otherwise it is shown as text.
 import * as cells from "./cells.js";
-import { h, s } from "./dom.js";
+import { h, s, visible } from "./dom.js";
 import { Scene } from "./scene.js";
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -93,8 +93,8 @@ class Text {
     this.node ??= this.element.appendChild(h("pre", { class: "board-text", tabindex: "0", role: "group", "aria-label": "position" }));
     this.note ??= this.element.appendChild(h("p", { class: "dim small board-note" }));
     this.node.hidden = text === null;
-    this.node.textContent = text ?? "";
-    this.note.textContent = trouble ?? "";
+    this.node.textContent = visible(text ?? "");
+    this.note.textContent = visible(trouble ?? "");
     this.note.hidden = trouble === null;
   }
 }

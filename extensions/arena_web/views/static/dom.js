@@ -18,8 +18,14 @@ function filled(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  const shown = children.flat().filter((child) => child !== null && child !== undefined);
+  element.append(...shown.map((child) => (typeof child === "string" ? visible(child) : child)));
   return element;
+}
+
+// Return a text in which the characters that control a terminal or reverse text are replaced, as in reports.
+export function visible(text) {
+  return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 }
 
 // Return a sentence as nodes; text between backticks becomes code.

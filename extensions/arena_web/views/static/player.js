@@ -1,6 +1,6 @@
 // Steps through a match, with a board, buttons, a slider, keys, and the list of moves with the resources of each decision.
 import { mount } from "./board.js";
-import { amount, duration, figure, h, s, whole, worth } from "./dom.js";
+import { amount, duration, figure, h, s, visible, whole, worth } from "./dom.js";
 
 const PACE = 700;
 const CHART = { width: 320, height: 64 };
@@ -71,7 +71,7 @@ export class Player {
       cells: frame.cells ?? {},
       animate: Math.abs(this.at - before) === 1,
     });
-    this.status.textContent = said(frame, this.match);
+    this.status.textContent = visible(said(frame, this.match));
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", this.status.textContent);
     this.rows[before]?.removeAttribute("aria-current");

@@ -14,6 +14,7 @@ from arena.match.replay import Differs, Step
 from arena.plugins.registry import Registry
 from arena_catalog.board_files import load_board_module
 from arena_play.endings import result
+from arena_web.report.plot import printable
 from arena_web.views import bundle, static_files, view
 
 GAMES = [
@@ -39,6 +40,18 @@ def test_results_are_described_in_sentences(node: str, tmp_path: Path) -> None:
     done = subprocess.run([str(node), str(tmp_path / "results.mjs")], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == ["You win", "minimax wins", "a draw", "a and b share the win", "a, b and c share the win"]
     assert [result(labels, returns) for labels, returns in told] == json.loads(done.stdout)
+
+
+def test_texts_on_pages_have_no_control_characters(node: str, tmp_path: Path) -> None:
+    """The pages replace the same characters as reports. Letters of all scripts, tabs and line ends are kept."""
+    texts = ["a\x1b[2J\x9b", "\u202eabc\u2066", "\tü\n\u05d0\U0001f600"]
+    (tmp_path / "visible.mjs").write_text(
+        f"import {{ visible }} from {json.dumps(static_files()['dom.js'].as_uri())};\n"
+        f"console.log(JSON.stringify({json.dumps(texts)}.map(visible)));"
+    )
+    done = subprocess.run([str(node), str(tmp_path / "visible.mjs")], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == ["a\ufffd[2J\ufffd", "\ufffdabc\ufffd", texts[2]]
+    assert [printable(text) for text in texts] == json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(("name", "agents"), GAMES)
