@@ -21,7 +21,7 @@ HOLES = {
     "season": "an author of a ladder hands in or withdraws agents again and again, so that seasons (the times between two "
     "changes of the agents in play) keep restarting and the matches of all authors stop",
     "late": "a submission to a ladder passes its check and hangs at its start afterwards, so that the contest stands still",
-    "abilities": "a program announces an ability in its check on a ladder and no longer afterwards, so that the contest ends for all",
+    "abilities": "a program announces an ability in its check on a ladder and no longer afterwards, so that the contest ends",
     "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",
     "banned": "an author whom a ladder bans or deletes while his file is still on its way goes on to play",
     "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
