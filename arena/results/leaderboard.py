@@ -20,7 +20,7 @@ from arena.results.cells import board_table, bracket_table
 from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit, placing_merits
 from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, is_ranked_by_rating, strengths, unknown_ratings
-from arena.results.stored_tallies import tallies_of
+from arena.results.stored_tallies import MixedPlugins, find_mixed_plugins, tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
 from arena.results.tally import Tally
 from arena.schedule.board_info import BoardInfo
@@ -91,7 +91,7 @@ class Leaderboard(ShownBoard):
         with store.snapshot():
             run = cls.last_run(store)
             tallies = tallies_of(store, run.boards)
-            mixed = Run.list_mixed_plugins(store.runs())
+            mixed = find_mixed_plugins(store, run.boards)
             return cls.of_tallies(tallies, finished=run.ended is not None, store=path, mixed=mixed, shard=run.shard)
 
     @staticmethod
@@ -113,11 +113,15 @@ class Leaderboard(ShownBoard):
         *,
         finished: bool,
         store: str | None = None,
-        mixed: Collection[str] = (),
+        mixed: Sequence[MixedPlugins] | None = None,
         shard: str | None = None,
     ) -> list[Self]:
         """Return the leaderboards of all boards of a tournament, from their tallies. For the arguments, see `of`."""
-        return [cls.of(tally, finished=finished, store=store, mixed=mixed, shard=shard) for tally in tallies]
+        plugins = [None] * len(tallies) if mixed is None else mixed
+        return [
+            cls.of(tally, finished=finished, store=store, mixed=one, shard=shard)
+            for tally, one in zip(tallies, plugins, strict=True)
+        ]
 
     @classmethod
     def of(
@@ -126,13 +130,13 @@ class Leaderboard(ShownBoard):
         *,
         finished: bool,
         store: str | None = None,
-        mixed: Collection[str] = (),
+        mixed: MixedPlugins | None = None,
         shard: str | None = None,
     ) -> Self:
         """Return the leaderboard of one board. Void matches are counted separately and not scored.
 
         `tally` holds the counts of the board. If the length of the schedule depends on results, `finished` says whether it has
-        ended. `store` is the file with the matches. `mixed` has the names of plugins that changed between matches. `shard` is the
+        ended. `store` is the file with the matches. `mixed` has the plugins that changed between its matches. `shard` is the
         shard that these matches complete, if they are one. Raises PluginError if the format of the board comes from a plugin and
         fails to rank it.
         """
@@ -204,7 +208,7 @@ class _Described(NamedTuple):
 
 
 def _describe_board(
-    tally: Tally, ranked: _RankedEntries, *, ended: bool, mixed: Collection[str], shard: str | None
+    tally: Tally, ranked: _RankedEntries, *, ended: bool, mixed: MixedPlugins | None, shard: str | None
 ) -> _Described:
     """Return the remarks, explanations and facts of a board."""
     sheet, rated, ranking = tally.sheet, ranked.rated, ranked.ranking
@@ -214,8 +218,8 @@ def _describe_board(
         remarks.append(ranking.describe(sheet.format))
     if sheet.left:
         remarks.append(f"These agents no longer play, and are ranked below all others: {', '.join(sheet.left)}.")
-    if mixed:
-        remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
+    if mixed is not None and mixed.names:
+        remarks.append(mixed.describe())
     if sheet.kind == "versus" and tally.games:
         by = "return" if ranked.by_returns else "Elo" if ranked.by_rating else "score"
         ordered = list(_describe_order(ranked.rows, by)) if ranking is None else []

@@ -6,7 +6,9 @@ more seats (see `arena.results.pairs`).
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from arena.errors import Unavailable
 from arena.format import Pairing
@@ -16,6 +18,7 @@ from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANOSECONDS, decisions_of, returns_of, seats_of, spending_decisions
+from arena.store.run import CodeKey, Run
 
 
 def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
@@ -73,6 +76,68 @@ def claims_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Claims]:
     return found
 
 
+class MixedPlugins(NamedTuple):
+    """The plugins of which more than one version has played the matches of a board."""
+
+    names: Collection[str]
+    counted: bool = True
+    """Whether only matches that the board counts were compared. Otherwise it is unknown which run played a match, and the names
+    stand for all matches in the store."""
+
+    def describe(self) -> str:
+        """Return a remark for the board. There must be a name."""
+        have = "Matches of this board were played with" if self.counted else "The store has matches of"
+        return f"{have} more than one version of {', '.join(self.names)}."
+
+
+def find_mixed_plugins(store: Store, sheets: Sequence[BoardInfo]) -> list[MixedPlugins]:
+    """Return, for each board of the last run, the plugins of which more than one version has played its matches.
+
+    A program, a file that an option names, and the code of an entry are found by their names in the settings of the entries. If
+    a store lacks these settings, every entry counts as a user of the code.
+    """
+    runs = store.runs()
+    mixed = Run.list_mixed_plugins(runs)
+    firsts = Run.list_first_records(runs) if mixed else None
+    if firsts is None:
+        return [MixedPlugins(mixed, counted=False)] * len(sheets)
+    found: dict[tuple[int, CodeKey], set[str]] = {}
+    for run, (first, after) in zip(runs, pairwise([*firsts, _MAX_NUMBER]), strict=True):
+        code = {part: text for part, text in run.code().items() if part[0] in mixed}
+        for board, seats in store.query(_PLAYED_BETWEEN, (first, after)):
+            entries = seats_of(seats)
+            for part, text in code.items():
+                if _uses(sheets[board], entries, part):
+                    found.setdefault((board, part), set()).add(text)
+    several = {(board, part[0]) for (board, part), texts in found.items() if len(texts) > 1}
+    return [MixedPlugins([name for name in mixed if (board, name) in several]) for board in range(len(sheets))]
+
+
+def _uses(sheet: BoardInfo, entries: Sequence[int], part: CodeKey) -> bool:
+    """Return whether matches of these entries use a part of a plugin, a program or a file. For its key, see `Part.key`."""
+    name, (kind, _, rest) = part[0], part[1].partition(" ")
+    if kind == "game":
+        return rest == sheet.game["name"]
+    if kind == "format":
+        return rest == sheet.format
+    if len(sheet.settings) < len(sheet.labels):  # an old store, or the options of changed entries were deleted
+        return True
+    settings = [sheet.settings[entry] for entry in entries]
+    if kind == "agent":
+        return any(one["agent"] == rest.partition(" ")[0] for one in settings)
+    if kind == "heuristic":
+        return rest in [f"{sheet.game['name']} {one['heuristic']['name']}" for one in settings if one["heuristic"] is not None]
+    words = [word.rpartition("/")[2] for word in _list_texts([sheet.parameters, *[one["options"] for one in settings]])]
+    return any(name == word or name.endswith(f" {word}") for word in words)
+
+
+def _list_texts(value: Any) -> list[str]:
+    """Return all texts in a value, however deep."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for one in value for text in _list_texts(one)] if isinstance(value, list) else [value] * isinstance(value, str)
+
+
 def _add_attempts(store: Store, tallies: Sequence[Tally]) -> None:
     for rows in store.chunks(_ATTEMPTS):
         for board, round_, seats, solved, moves, cost, nodes, nanoseconds in rows:
@@ -111,6 +176,9 @@ def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
                     tallies[board].counts[seats_of(seats)[decision.seat]].spent[name] += amount
 
 
+_MAX_NUMBER = 2**63 - 1
+"""The largest integer of SQLite."""
+
 # Sums that may not fit into SQLite's integers are computed as floats.
 _FACTS = """
 SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), total(r.moves), count(r.moves),
@@ -122,6 +190,10 @@ _GAMES = f"""
 SELECT p.board, p.round, p.seats, r.returns, r.termination, r.seat, r.drew, {Store.MATCH_HASH}, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """  # noqa: S608 - the hash is SQL of the store
+_PLAYED_BETWEEN = """
+SELECT DISTINCT p.board, p.seats FROM place p JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' AND p.record >= ? AND p.record < ?
+"""
 _VOID = """
 SELECT p.board, p.round, p.seats FROM place p JOIN record r ON r.number = p.record WHERE r.termination = 'void'
 """

@@ -134,6 +134,19 @@ class Run:
         return sorted({part[0] for run in played for part, found in run.code().items() if first.setdefault(part, found) != found})
 
     @staticmethod
+    def list_first_records(runs: "Sequence[Run]") -> list[int] | None:
+        """Return the number of the first record of each run, in ascending order; None if it is unknown which run played a match.
+
+        A record was played by the last run whose number is not larger than that of the record.
+        """
+        firsts = [run.first_record for run in runs if run.first_record is not None]
+        if len(firsts) < len(runs):
+            return None
+        for place in range(len(firsts) - 1, 0, -1):  # after matches were deleted, a later run may have taken over their numbers
+            firsts[place - 1] = min(firsts[place - 1 : place + 1])
+        return firsts
+
+    @staticmethod
     def list_environments(runs: "Iterable[Run]") -> list[Mapping[str, str]]:
         """Return the distinct environments of some runs, in the order of their first use."""
         found: list[Mapping[str, str]] = []

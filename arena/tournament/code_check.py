@@ -141,15 +141,13 @@ def _find_old_matches(store: Store, spec: Spec, run: Run, leaving: Collection[tu
     everything = {key for one, code in zip(runs, old, strict=True) if not one.idle for key in code}
     if not everything:
         return _OldMatches(set())
-    firsts = [one.first_record for one in runs if one.first_record is not None]
-    if len(firsts) < len(runs):  # then it is unknown which run played a match
+    firsts = Run.list_first_records(runs)
+    if firsts is None:
         last = _read_last_code(runs)
         return _OldMatches({key for key, found in now.items() if last.get(key, found) != found})
     needed = _find_needed(store, spec)
     if needed is None:
         return _OldMatches(everything)
-    for place in range(len(firsts) - 1, 0, -1):  # after matches were deleted, a later run may have taken over their numbers
-        firsts[place - 1] = min(firsts[place - 1 : place + 1])
     gone = {
         (number, entry)
         for number, board in enumerate(spec.boards)

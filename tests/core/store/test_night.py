@@ -126,7 +126,7 @@ def test_versions_are_compared_after_a_folder_is_moved(invoke: Arena, tmp_path: 
     assert "ends.py differs between c.db and a.db" in refused.stderr
     assert not (tmp_path / "ac.db").exists()
     assert invoke("merge", "ac.db", "a.db", "c.db", "--accept-changed-plugins").returncode == 0
-    assert "more than one version of ends.py" in invoke("leaderboard", "ac.db").stdout
+    assert "The store has matches of more than one version of ends.py." in invoke("leaderboard", "ac.db").stdout
     (tmp_path / "d").mkdir()
     copy(tmp_path / "c" / "ends.py", tmp_path / "d")
     copy(tmp_path / "a" / "s.yaml", tmp_path / "d")

@@ -136,7 +136,11 @@ def test_an_accepted_change_is_shown_on_the_board(played: Path, invoke: Arena) -
     assert "more than one version" not in done.stdout
     (played / "cup.yaml").write_text(SPEC.replace("rounds: 2", "rounds: 3"))
     done = invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1")
-    assert "The store has matches of more than one version of first.tsv." in done.stdout
+    assert "Matches of this board were played with more than one version of first.tsv." in done.stdout
+
+    (played / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 3\nagents: [greedy, random]\n")
+    done = invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1")
+    assert "more than one version" not in done.stdout, "the matches of the table are not on this board"
 
 
 def test_a_run_continues_if_the_store_has_no_hash_of_a_file(played: Path, invoke: Arena) -> None:

@@ -13,6 +13,7 @@ import pytest
 from arena import run
 from arena.errors import StoreError
 from arena.formats import RoundRobin
+from arena.results.leaderboard import Leaderboard
 from arena.schedule.fingerprint import Fingerprint
 from arena.spec import load_spec
 from arena.store import Store
@@ -104,7 +105,69 @@ def test_versions_without_a_match_are_not_listed(mine: Path, invoke: Arena, tmp_
     (tmp_path / "s.yaml").write_text(SPEC.replace("rounds: 2", "rounds: 3"))
     more = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert (more.returncode, more.stderr) == (0, "note: 12 matches were in s.db, 6 have been added\n")
-    assert "The store has matches of more than one version of mine.py." in more.stdout
+    assert "Matches of this board were played with more than one version of mine.py." in more.stdout
+
+
+def test_a_board_names_only_the_versions_that_played_its_matches(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+    mixed = "Matches of this board were played with more than one version of mine.py."
+
+    def play(text: str, *options: str) -> list[bool]:
+        """Return for each board whether it mentions the versions."""
+        (tmp_path / "s.yaml").write_text(text)
+        done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1", *options)
+        assert done.returncode == 0, done.stderr
+        return [mixed in board.remarks for board in Leaderboard.load(tmp_path / "s.db")]
+
+    games = SPEC.replace("game: tic-tac-toe", "games: [tic-tac-toe, connect-four]")
+    mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
+    # The old version has played two rounds of tic-tac-toe, and the new one plays connect four.
+    assert play(games, "--accept-changed-plugins") == [False, False]
+    assert play(games.replace("rounds: 2", "rounds: 3")) == [True, False]
+    assert play(games) == [False, False], "the third round is not counted"
+    assert play(games.replace("rounds: 2", "rounds: 3").replace("mine, random", "random")) == [False, False]
+    assert play(games.replace("rounds: 2", "rounds: 3"), "--fresh-for", "mine") == [False, False]
+
+
+HEAPS = '''"""Nim under another name."""
+
+from arena import heuristic, hookimpl
+from arena_games.nim import Nim
+
+
+class Heaps(Nim):
+    """Nim with another heuristic."""
+
+    name = "heaps"
+    default_heuristic = "flat"
+
+
+@heuristic("flat", game="heaps")
+def flat(game, state, player=0):
+    """Return 0."""
+    return 0.0
+
+
+@hookimpl
+def arena_games():
+    return [Heaps]
+
+
+@hookimpl
+def arena_heuristics():
+    return [flat]
+'''
+
+
+def test_a_changed_game_or_heuristic_is_named_only_on_boards_of_the_game(tmp_path: Path, invoke: Arena) -> None:
+    for rounds, text in ((2, HEAPS), (3, HEAPS.replace("return 0.0", "return 0.5"))):
+        (tmp_path / "heaps.py").write_text(text)
+        (tmp_path / "s.yaml").write_text(
+            f"games: [nim, heaps]\nrounds: {rounds}\nagents: [greedy, random]\nplugins: [heaps.py]\n"
+        )
+        done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1", "--accept-changed-plugins")
+        assert done.returncode == 0, done.stderr
+    nim, heaps = Leaderboard.load(tmp_path / "s.db")
+    assert [any(SEVERAL in remark for remark in board.remarks) for board in (nim, heaps)] == [False, True]
 
 
 def test_only_matches_of_the_spec_are_compared(mine: Path, invoke: Arena, tmp_path: Path) -> None:
