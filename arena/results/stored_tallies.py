@@ -117,7 +117,7 @@ def _uses(sheet: BoardInfo, entries: Sequence[int], part: CodeKey) -> bool:
     """Return whether matches of these entries use a part of a plugin, a program or a file. For its key, see `Part.key`."""
     name, (kind, _, rest) = part[0], part[1].partition(" ")
     if kind == "game":
-        return rest == sheet.game["name"]
+        return bool(rest == sheet.game["name"])
     if kind == "format":
         return rest == sheet.format
     if len(sheet.settings) < len(sheet.labels):  # an old store, or the options of changed entries were deleted
