@@ -22,7 +22,7 @@ from arena.spec.games import Rules, make_titles, read_adjudication
 from arena.spec.isolation import is_closed
 from arena.spec.labels import make_labels
 from arena.spec.parameters import Parameters
-from arena.spec.positions import read_positions
+from arena.spec.positions import check_positions, read_positions
 from arena.spec.reader import SpecReader, drop_keys, format_path
 from arena.spec.source import list_organisers
 from arena.spec.unlimited import needs_limit, warn_unlimited
@@ -44,10 +44,11 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     """Return the boards of a spec. Faults are noted; a board with a fault may be missing."""
     labelled = _label_entries(reading, rules, entries)
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
-    named = zip(rules, make_titles(list(rules)), strict=True)
+    named = list(zip(rules, make_titles(list(rules)), strict=True))
     boards = [board for rule, title in named if (board := _read_board(reading, rule, title, labelled, counted)) is not None]
     if not rules and reading.stand_ins:
         _read_format(reading, reading.stand_ins[0])
+    check_positions(reading, rules, [title for _, title in named])
     check_view(reading, boards, labelled)
     _note_shared_deals(reading, boards)
     _check_used(reading, rules, boards)
@@ -96,7 +97,7 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
             reading.note(f"{one.label} is left out of {rules.name}: {reason}")
     seats = tuple([_make_seat(reading, one, rules) for one in playing])
     _check_twins(reading, rules, playing, seats)
-    texts = read_positions(reading, rules)
+    texts = read_positions(reading, rules, title)
     format_ = _read_format(reading, rules)
     if format_ is None:
         return None

@@ -127,7 +127,10 @@ class SpecKeys(_Keys):
     games: Annotated[list[GivenGame], Field(min_length=1)] | None = Field(None, description="Several games, each with a board.")
     format: str | Options | None = Field(None, description="The format; default: round-robin for games, benchmark for puzzles.")
     rounds: Count | None = Field(None, description="The number of positions to draw; default 10.")
-    positions: str | list[str] | None = Field(None, description="Positions: a list, or a file (one position per line, or YAML).")
+    positions: str | list[str] | dict[str, str | list[str]] | None = Field(
+        None,
+        description="Positions: a list, or a file (one position per line, or YAML). With `games`, also {game: either}.",
+    )
     agents: list[str | Options] = Field(description="The entries that play.")
     limits: MatchLimits | None = Field(None, description="Default limits for all entries.")
     isolation: Any = Field(

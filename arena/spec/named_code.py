@@ -28,8 +28,9 @@ def list_named_code(document: Document, plugins: Sequence[str], registry: Regist
     for key, value in _find_code(values.get("agents"), keys):
         found[f"{key} {_join_words(value)} in {folder}"] = None
     positions = values.get("positions")
-    if positions is not None and not isinstance(positions, list):
-        found[f"positions {_join_words(positions)} in {folder}"] = None
+    for one in positions.values() if isinstance(positions, dict) else [positions]:
+        if one is not None and not isinstance(one, list):
+            found[f"positions {_join_words(one)} in {folder}"] = None
     return found
 
 

@@ -1,20 +1,22 @@
 """Reads the positions that a spec or a separate file lists, and warns if openings repeat."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path as FilePath
+from typing import Any
 
-from arena.errors import GameError, Interrupted, SpecError, abbreviate, call_foreign, cut, describe
+from arena.errors import GameError, Interrupted, SpecError, abbreviate, call_foreign, cut, describe, listing
 from arena.match.match import USABLE_STATES, Positions, describe_type, find_state_fault
 from arena.match.openings import MAX_REDRAWS
 from arena.spec.board import Board
-from arena.spec.document import decode_text
+from arena.spec.document import Path, decode_text
 from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
 from arena.whole_files import read_whole
 
+KEY: Path = ("positions",)
 MAX_FILE_BYTES = 64 << 20
 """The largest file with positions, in bytes."""
 MAX_POSITION_LINES = 30
@@ -53,18 +55,58 @@ def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
             yield f"{board.title}: {repeats:,} of {of} rounds repeat the opening of an earlier round{reason}"
 
 
-def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
-    """Return the positions of one board as texts; None if they are drawn at random. Faults are noted."""
-    given = reading.values.get("positions")
+def read_positions(reading: SpecReader, rules: Rules, title: str) -> tuple[str, ...] | None:
+    """Return the positions of the board with this title as texts; None if they are drawn at random. Faults are noted.
+
+    In a spec with several games, `positions` may be a mapping. Its keys are titles of boards, or games for all their boards.
+    """
+    path, given = _find_positions(reading, rules, title)
+    called = title if reading.several else rules.name
+    rest = ""
+    if reading.several and path == KEY and (len(reading.games) > 1 or title != rules.name):
+        key = title if title == rules.name else repr(title)  # a title may contain a comma
+        rest = f"; to give each board its own positions, write them below its name, as in `positions: {{{key}: [...]}}`"
     if isinstance(given, list):
         if not given:
-            reading.faults.add(("positions",), "expected at least one position")
+            reading.faults.add(path, "expected at least one position")
         texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # other items have a noted fault
-        return tuple([_read(rules, text, partial(reading.faults.add, ("positions", number))) for number, text in texts.items()])
-    return None if given is None else _read_file(reading, rules, given)
+
+        def report(number: int, message: str) -> None:
+            reading.faults.add((*path, number), f"{message}{rest}")
+
+        return tuple([_read(rules, text, partial(report, number), called) for number, text in texts.items()])
+    return None if given is None else _read_file(reading, rules, given, path, called, rest)
 
 
-def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
+def _find_positions(reading: SpecReader, rules: Rules, title: str) -> tuple[Path, Any]:
+    """Return the value that lists or names the positions of a board, with its path. The value is None if there is none."""
+    given = reading.values.get("positions")
+    if not isinstance(given, dict):
+        return KEY, given
+    keys = {str(key): key for key in given}  # YAML reads a name such as 2048 as a number
+    key = next((keys[name] for name in (title, rules.name) if name in keys), None)
+    return (KEY, None) if key is None or not reading.several else ((*KEY, key), given[key])
+
+
+def check_positions(reading: SpecReader, rules: Sequence[Rules], titles: Sequence[str]) -> None:
+    """Note the faults of a mapping of `positions` that concern no single board."""
+    given = reading.values.get("positions")
+    if not isinstance(given, dict):
+        return
+    if not reading.several:
+        reading.faults.add(KEY, "a mapping is for specs with `games`; expected a list of positions or a file")
+        return
+    known = list(dict.fromkeys([*reading.games, *titles]))
+    if not reading.stand_ins:  # otherwise a key may be the title of a board that has a fault
+        for key in given:
+            if str(key) not in known:
+                reading.faults.add((*KEY, key), f"no board of this spec plays {key}; expected {listing(known, 'or')}", key=True)
+    drawn = [title for one, title in zip(rules, titles, strict=True) if _find_positions(reading, one, title)[1] is None]
+    if reading.values.get("rounds") is not None and rules and not drawn and not reading.stand_ins:
+        reading.faults.add(("rounds",), "every board has positions, and each position is played once; leave rounds out", key=True)
+
+
+def _read_file(reading: SpecReader, rules: Rules, name: str, path: Path, title: str, rest: str) -> tuple[str, ...]:
     called, place = str(FilePath(reading.document.name).parent / name), reading.document.folder / name
     try:
         text = decode_text(called, read_whole(place, MAX_FILE_BYTES))
@@ -74,20 +116,20 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
             texts, taken = _split(rules, text, is_csv=place.suffix == ".csv")
     except SpecError as error:
         for fault in error.faults:
-            reading.faults.add_at(called, fault.line, ("positions",), fault.message)
+            reading.faults.add_at(called, fault.line, path, fault.message)
         return ()
     except (OSError, ValueError) as error:
         reason = str(error).removeprefix(f"{place} cannot be read: ")
-        reading.faults.add(("positions",), f"{called} cannot be read: {reason}")
+        reading.faults.add(path, f"{called} cannot be read: {reason}")
         return ()
-    reading.lines = [text for _, text in texts]
+    reading.lines[path] = [text for _, text in texts]
     if not texts:
-        reading.faults.add(("positions",), f"{called} contains no positions; expected one per line")
+        reading.faults.add(path, f"{called} contains no positions; expected one per line")
 
     def report(line: int, message: str) -> None:
-        reading.faults.add_at(called, line, ("positions",), f"{message}{taken}")
+        reading.faults.add_at(called, line, path, f"{message}{taken}{rest}")
 
-    return tuple([_read(rules, text, partial(report, line)) for line, text in texts])
+    return tuple([_read(rules, text, partial(report, line), title) for line, text in texts])
 
 
 def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, str]], str]:
@@ -116,11 +158,11 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
 
 def _is_position(rules: Rules, text: str) -> bool:
     faults: list[str] = []
-    _read(rules, text, faults.append)
+    _read(rules, text, faults.append, rules.name)
     return not faults
 
 
-def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
+def _read(rules: Rules, text: str, report: Callable[[str], None], title: str) -> str:
     """Return the text in the notation that the game writes, so that one position has the same key in every notation."""
     try:
         state = rules.game.parse_state(text)
@@ -130,9 +172,9 @@ def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
         raise
     except BaseException as error:  # the parser of a plugin may raise anything
         reason = str(error) if isinstance(error, ValueError) else describe(error)
-        report(f"not a position of {rules.name}: {cut(reason, MAX_REASON_CHARACTERS)}")
+        report(f"not a position of {title}: {cut(reason, MAX_REASON_CHARACTERS)}")
     else:
         if over:
-            report(f"the game is over in this position of {rules.name}: {abbreviate(text)}")
+            report(f"the game is over in this position of {title}: {abbreviate(text)}")
         return written
     return text

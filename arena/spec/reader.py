@@ -123,8 +123,8 @@ class SpecReader:
     stand_ins: list[Any] = field(default_factory=list)
     """For each game whose parameters have a fault, its `Rules` with default parameters, by which other parts are checked."""
     notes: list[str] = field(default_factory=list)
-    lines: list[str] | None = None
-    """The positions in a separate file, if the spec names one."""
+    lines: dict[Path, list[str]] = field(default_factory=dict)
+    """The positions in separate files, by the paths of the values that name the files."""
     shared: Mapping[str, Any] = field(default_factory=dict)
     """Data that agent sources got from another process that has read this spec, by the name of the source."""
     sources: dict[str, Any] = field(default_factory=dict)

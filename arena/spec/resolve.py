@@ -81,8 +81,9 @@ def _resolve(
             source.close()
     faults.stop_if_any()
     name = values.get("name") or escape_line(FilePath(document.name).stem)
-    if reading.lines is not None:  # the spec is now self-contained: workers and stores need no other file
-        document = replace(document, values={**document.values, "positions": reading.lines})
+    for path, texts in reading.lines.items():  # the spec is now self-contained: workers and stores need no other file
+        given = texts if len(path) == 1 else {**document.values["positions"], path[1]: texts}
+        document = replace(document, values={**document.values, "positions": given})
     for source in reading.sources.values():
         agents = source.pin(document.values["agents"])
         if agents is not document.values["agents"]:
@@ -168,7 +169,7 @@ def _check_names(values: dict[str, Any], faults: Faults) -> None:
         faults.add(("game",) if "game" in values else (), "game is missing: choose one from `arena list games`")
     if "agents" not in values:
         faults.add((), "agents is missing: add some from `arena list agents`")
-    if values.get("rounds") is not None and values.get("positions") is not None:
+    if values.get("rounds") is not None and not isinstance(values.get("positions"), (dict, type(None))):
         faults.add(("rounds",), "expected rounds or positions, got both; each position in the list is played once", key=True)
 
 

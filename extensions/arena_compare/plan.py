@@ -96,7 +96,7 @@ def plan(
                 tallies = tallies_of(opened, opened.last().boards)
                 stored = {(tally.sheet.title, frozenset(tally.sheet.labels)): tally for tally in tallies}
         values = dict(ready.document.values)
-        if "positions" not in values:
+        if any(board.positions.texts is None for board in ready.boards):
             values["rounds"] = PILOT_ROUNDS
         longer = reload_spec(Document(ready.document.name, values, ready.document.folder), ready.plugins, ready.seed)
         for number, board in enumerate(ready.boards):

@@ -199,6 +199,10 @@ def _read_spec(asked: Asked) -> Terms:
     keys = {key: values[key] for key in KEPT_KEYS if values.get(key) is not None}
     keys["seed"] = spec.seed if asked.seed is None else asked.seed
     game = values.get("game") or values["games"][0]
+    if isinstance(keys.get("positions"), dict):  # those of each game
+        del keys["positions"]
+        if (texts := spec.boards[0].positions.texts) is not None:
+            keys["positions"] = list(texts)
     plugins = list(spec.plugins)
     return _finish(asked, spec.registry, entries[chosen], rivals, keys, plugins, document.folder, game)
 

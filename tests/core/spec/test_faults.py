@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 from arena import Spec, SpecError
-from arena.spec import load_spec
+from arena.plugins.sources import load_plugins
+from arena.spec import Document, load_spec, reload_spec
+from arena.spec.named_code import list_named_code
 from arena_games.tic_tac_toe import TicTacToe
 from tests.players import First
 
@@ -375,6 +377,79 @@ def test_an_unsolvable_position_is_refused_with_the_reason(faults: Faults) -> No
     assert "unsolvable" in found
 
 
+BOTH = "games: [tic-tac-toe, sliding-tiles]\n"
+TILES_TEXT = "1 2 3 / 4 5 6 / 7 . 8"
+
+
+def test_each_game_can_have_its_own_positions(load: Load) -> None:
+    mapping = "positions: {tic-tac-toe: openings.txt, sliding-tiles: ['" + TILES_TEXT + "']}\n"
+    spec = load(f"{BOTH}{TWO}{mapping}", {"openings.txt": "x../.../...\n.../.x./...\n"})
+    assert [board.positions.texts for board in spec.boards] == [("x../.../...", ".../.x./..."), (TILES_TEXT,)]
+    given = spec.document.values["positions"]
+    assert given == {"tic-tac-toe": ["x../.../...", ".../.x./..."], "sliding-tiles": [TILES_TEXT]}, "no other file is needed"
+    again = reload_spec(spec.document, spec.plugins, spec.seed)
+    assert [board.positions.texts for board in again.boards] == [board.positions.texts for board in spec.boards]
+
+
+def test_files_of_positions_by_game_are_named_before_a_store_is_trusted() -> None:
+    values = {"games": ["nim", "tic-tac-toe"], "positions": {"nim": ["1 2 a"], "tic-tac-toe": "private.txt"}}
+    document = Document("cup.yaml", values, Path("/cups"))
+    assert list(list_named_code(document, (), load_plugins())) == ["positions private.txt in /cups"]
+
+
+def test_games_without_positions_of_their_own_draw_them(load: Load) -> None:
+    spec = load(f"{BOTH}{TWO}rounds: 7\npositions: {{tic-tac-toe: [x../.../...]}}\n")
+    assert [(board.positions.texts, board.field.rounds) for board in spec.boards] == [(("x../.../...",), 1), (None, 7)]
+
+
+def test_boards_of_one_game_are_distinguished_by_their_titles(load: Load, faults: Faults) -> None:
+    games = "games: [{name: nim, heaps: [1, 2]}, {name: nim, heaps: [1, 2, 3]}]\n"
+    titles = [board.title for board in load(f"{games}{TWO}").boards]
+    spec = load(f"{games}{TWO}positions: {{nim: [1 1 a], '{titles[1]}': [1 1 1 a]}}\n")
+    assert [board.positions.texts for board in spec.boards] == [("1 1 a",), ("1 1 1 a",)]
+    (fault,) = faults(f"{games}{TWO}positions: [1 1 a]\n")
+    assert f"not a position of {titles[1]}: " in fault
+    assert f"as in `positions: {{{titles[1]!r}: [...]}}`" in fault
+
+
+def test_a_position_that_a_board_cannot_read_names_the_board_and_the_mapping(faults: Faults) -> None:
+    hint = "; to give each board its own positions, write them below its name, as in `positions: {%s: [...]}`"
+    tiles, tic = faults(f"{BOTH}{TWO}positions: ['{TILES_TEXT}', x../.../...]\n")
+    assert tiles.startswith("cup.yaml:3:13: positions[0]: not a position of tic-tac-toe: ")
+    assert tiles.endswith(hint % "tic-tac-toe")
+    assert tic.startswith("cup.yaml:3:38: positions[1]: not a position of sliding-tiles: ")
+    assert tic.endswith(hint % "sliding-tiles")
+    (fault,) = faults(f"{BOTH}{TWO}positions: p.txt\n", {"p.txt": "x../.../...\n"})
+    assert fault.startswith("p.txt:1:1: positions: not a position of sliding-tiles: ")
+    assert fault.endswith(hint % "sliding-tiles")
+    (fault,) = faults(f"{BOTH}{TWO}positions: {{tic-tac-toe: [x.]}}\n")
+    assert fault.startswith("cup.yaml:3:27: positions.tic-tac-toe[0]: not a position of tic-tac-toe: ")
+    assert "write them below" not in fault
+    (fault,) = faults(f"{TIC}{TWO}positions: [x.]\n")
+    assert "write them below" not in fault
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        (f"{TIC}{TWO}positions: {{tic-tac-toe: [x../.../...]}}\n", "3:12: positions: a mapping is for specs with `games`"),
+        (
+            f"{BOTH}{TWO}positions: {{nim: [1 a]}}\n",
+            "3:13: positions.nim: no board of this spec plays nim; expected tic-tac-toe or sliding-tiles",
+        ),
+        (f"{BOTH}{TWO}positions: {{tic-tac-toe: []}}\n", "3:26: positions.tic-tac-toe: expected at least one position"),
+        (f"{BOTH}{TWO}positions: {{tic-tac-toe: 3}}\n", "3:26: positions.tic-tac-toe: expected text or a list, got 3"),
+        (
+            f"{BOTH}{TWO}rounds: 3\npositions: {{tic-tac-toe: [x../.../...], sliding-tiles: ['{TILES_TEXT}']}}\n",
+            "3:1: rounds: every board has positions",
+        ),
+    ],
+)
+def test_faults_of_a_mapping_of_positions_are_named(spec: str, fault: str, faults: Faults) -> None:
+    (found,) = faults(spec)
+    assert found.startswith(f"cup.yaml:{fault}")
+
+
 def test_errors_in_a_file_of_positions_name_its_lines(faults: Faults) -> None:
     lines = "# openings\n\nx../.../...\nx.\nxxx/oo./...\n"
     found = faults(f"{TIC}{TWO}positions: openings.txt\n", {"openings.txt": lines})
@@ -409,7 +484,7 @@ def test_a_file_of_positions_may_come_from_windows(load: Load) -> None:
         ("latin.txt", b"x../.../...\n\xe9\n", "latin.txt:2:1: positions"),
         ("[]", None, "cup.yaml:3:12: positions"),
         ("3", None, "cup.yaml:3:12: positions"),
-        ("{a: 1}", None, "cup.yaml:3:12: positions"),
+        ("{a: 1}", None, "cup.yaml:3:16: positions.a"),
     ],
 )
 def test_missing_positions_are_refused(faults: Faults, value: str, content: bytes | None, place: str) -> None:

@@ -71,6 +71,15 @@ def test_enough_openings_are_accepted(tmp_path: Path, monkeypatch: pytest.Monkey
         played.check_openings(32)
 
 
+def test_a_game_with_positions_of_its_own_is_tuned_on_them(tmp_path: Path) -> None:
+    file = tmp_path / "cup.yaml"
+    for given, expected in (("{tic-tac-toe: [x../.o./...]}", ["x../.o./..."]), ("{}", None)):
+        file.write_text(f"games: [tic-tac-toe]\nagents: [alpha-beta]\npositions: {given}\n")
+        keys = read_terms(Asked(str(file), None, None, (), None, None, 0, ())).keys
+        assert keys.get("positions") == expected
+        assert ("openings" in keys) is (expected is None), "only positions of the game replace random openings"
+
+
 def test_a_gauntlet_without_a_test_plays_all_its_matches() -> None:
     """The schedule needs no results. Two entries play both seats against one rival at each of 20 positions, which makes 80
     matches.
