@@ -17,6 +17,7 @@ from functools import partial
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from shlex import quote
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
@@ -168,7 +169,8 @@ def _ask(registry: Registry, path: str, *, silent: bool = False, broken: list[Pl
     unheard = [hook for hook in EVENTS if silent and hasattr(plugin, hook)]
     if unheard:
         notes.append(
-            f"{unheard[0]} of {source} is not called, because only the spec names the plugin; to call it, use --plugin {path}"
+            f"{unheard[0]} of {source} is not called, because only the spec names the plugin; "
+            f"to call it, use --plugin {quote(path)}"
         )
     if broken is not None:
         broken += [PluginError(path, str(fault)) for fault in faults]

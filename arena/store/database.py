@@ -230,7 +230,8 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(f"{path} is locked by another program: {error}")
     if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):
-        return StoreError(f"{path} is a spec: `arena run {path}` plays it; name its store, by default results/{path.stem}.db")
+        command = f"arena run {quote(str(path))}"
+        return StoreError(f"{path} is a spec: `{command}` plays it; name its store, by default results/{path.stem}.db")
     if name == "SQLITE_INTERRUPT":
         if connection is None or connection.deadline == inf or not connection.look():
             raise Interrupted from error

@@ -8,6 +8,7 @@ from contextlib import suppress
 from inspect import Parameter, isclass
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from textwrap import wrap
 from typing import Any
 
@@ -113,7 +114,7 @@ def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) 
             yield paragraph(explanation, width, indent="      ", hanging="      ")
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
-        hint = f"to use that file, uninstall the other one and add --plugin {file}"
+        hint = f"to use that file, uninstall the other one and add --plugin {quote(str(file))}"
         yield f"  NOT from {file}, which seems to define the same name; {hint}"
 
 

@@ -189,7 +189,9 @@ def contents_of(registry: Registry, file: str, broken: Sequence[PluginError] = (
     if not found and broken:
         raise broken[0]
     if not found:
-        program = f"; if it is a program that speaks the protocol, write its command: {shlex.quote(f'python3 {file}')}"
+        program = (
+            f"; if it is a program that speaks the protocol, write its command: {shlex.quote(shlex.join(['python3', file]))}"
+        )
         hooks = f"expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl"
         raise PluginError(file, f"defines nothing for arena; {hooks}{program if _has_shebang(file) else ''}")
     return found

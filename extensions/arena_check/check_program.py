@@ -5,6 +5,7 @@ that they can play.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from shlex import quote
 from typing import IO
 
 from arena import ArenaError, Game
@@ -108,7 +109,8 @@ def check_program(
     `seed`, `matches` and `patience` are the options of `arena check`. Raises ArenaError if the program cannot be started, or if a
     named game cannot be created.
     """
-    need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` describes the protocol")
+    manual = "`arena docs other-languages` describes the protocol"
+    need_startable(target, command, f"arena check {quote(f'node {target}')}; {manual}")
     with results_alone() as out, user_interrupts():
         registry = load(tuple(plugins))
         boards = {name: make_default(registry.game(name)) for name in games or sorted(registry.games)}

@@ -306,7 +306,8 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
     """
     in_spec = f"{{agent: {{command: [{', '.join(command)}]}}}}"
     manual = f"in a spec, write {in_spec}; `arena docs other-languages` describes the protocol and has complete programs"
-    need_startable(attempt.file, command, f"arena try 'node {attempt.file}' --game tic-tac-toe; {manual}")
+    example = f"arena try {quote(f'node {attempt.file}')} --game tic-tac-toe"
+    need_startable(attempt.file, command, f"{example}; {manual}")
     if not attempt.only:
         example = f"arena try {quote(attempt.file)} --game tic-tac-toe"
         raise ArenaError(f"{attempt.file} is a program; name the game that it plays, as in {example}; {manual}")

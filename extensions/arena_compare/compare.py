@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 from unicodedata import normalize
 
@@ -79,7 +80,7 @@ def compare(
         raise click.UsageError("--methods describes single boards; it cannot be used with --across, --format or -o")
     if page is not None and Path(page).suffix in OTHER_ENDINGS:
         raise click.UsageError(
-            f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {page}"
+            f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {quote(page)}"
         )
     latex = page is not None and check_place(Path(page), PAGE_FILE, LATEX_FILE) is LATEX_FILE
     writer = None if page is None or latex else _writer(Path(page), "domains-page" if across else "comparison-page")

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from shlex import quote
 from statistics import fmean, variance
 
 from arena.api.errors import StoreError
@@ -23,7 +24,7 @@ def open_review(store: Store) -> Kept:
     """Open the review of a store; raises StoreError for a store that was not reviewed."""
     place = place_of(store.path)
     if not place.is_file():
-        raise StoreError(f"{store.path} has no review yet; try: arena review {store.path}")
+        raise StoreError(f"{store.path} has no review yet; try: arena review {quote(str(store.path))}")
     return Kept(place, write=False)
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import IO, Any
 
@@ -153,8 +154,7 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
         titles = ", ".join([run.boards[number].title for number in played])
         raise ArenaError(
             f"a file of positions is for one game, but {options.agent} played {titles}; give the ids of matches of one game, "
-            "which "
-            f"`arena matches {place}` lists"
+            f"which `arena matches {quote(str(place))}` lists"
         )
     with Kept(place_of(place)) as kept:
         judging = Judging(boards, kept, options.plugins, options.judge)
@@ -195,13 +195,13 @@ def _write_worst(
     count = f"{len(worst)} {'position' if len(worst) == 1 else 'positions'}"
     if options.output:
         write_positions(Path(options.output), agent, document)
-        say(f"{options.output}: {count}; next: arena try FILE --positions {options.output}")
+        say(f"{options.output}: {count}; next: arena try FILE --positions {quote(options.output)}")
     if options.tests:
         folder = Path(run.spec["folder"])
         places = [folder / plugin if (folder / plugin).is_file() else plugin for plugin in run.plugins_asked]
         plugins = list(dict.fromkeys([*map(str, places), *options.plugins]))
         write_tests(Path(options.tests), agent, document, plugins, judging.game_of(board))
-        say(f"{options.tests}: {count}; next: pytest {options.tests}")
+        say(f"{options.tests}: {count}; next: pytest {quote(options.tests)}")
 
 
 def _open_boards(run: Run, records: Sequence[tuple[Record, Scheduled]], options: ReviewOptions) -> dict[int, JudgedBoard]:

@@ -25,7 +25,10 @@ def entry_of(word: str) -> dict[str, Any]:
     if command is not None:
         return {"agent": {"command": command}, **(values_of([options], what=name) if colon else {})}
     if name.endswith(".py"):
-        raise ArenaError(f"{word} is a Python file; write --plugin {name} and the name of the agent in it, or 'python3 {name}'")
+        program = shlex.quote(shlex.join(["python3", name]))
+        raise ArenaError(
+            f"{word} is a Python file; write --plugin {shlex.quote(name)} and the name of the agent in it, or {program}"
+        )
     if not name.strip() or (colon and not options.strip()):
         raise ArenaError(f"{word!r}: expected an agent, as in {EXAMPLE}")
     if "(" in name:

@@ -81,5 +81,6 @@ def test_an_option_without_its_value_is_an_error(tmp_path: Path, monkeypatch: py
     Path("course.yaml").write_text(SPEC)
     with pytest.raises(click.BadOptionUsage, match=r"'--store' requires an argument"):
         cli(["ladder", "admin", "course.yaml", "tokens", "--store"], standalone_mode=False)
-    with pytest.raises(ArenaError, match=r"the store results/course\.db does not exist"):
-        cli(["ladder", "admin", "course.yaml", "tokens"], standalone_mode=False)
+    Path("my course.yaml").write_text(SPEC)
+    with pytest.raises(ArenaError, match=r"my course\.db does not exist; start `arena ladder 'my course\.yaml'` to create it"):
+        cli(["ladder", "admin", "my course.yaml", "tokens"], standalone_mode=False)

@@ -8,6 +8,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -245,7 +246,7 @@ class Administered:
         from arena_ladder.ledger import Ledger
 
         if not self.place.is_file():
-            raise ArenaError(f"the store {self.place} does not exist; start `arena ladder {self._spec}` to create it")
+            raise ArenaError(f"the store {self.place} does not exist; start `arena ladder {quote(str(self._spec))}` to create it")
         found = Ledger(self.place)
         self._context.call_on_close(found.close)
         return found

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -328,11 +329,13 @@ def test_a_file_without_hooks_is_a_usage_error(tmp_path: Path, inside: Inside) -
 
 def test_a_program_in_python_needs_its_command(tmp_path: Path, inside: Inside) -> None:
     """A file whose name ends in .py is a plugin. The message has the command for a program, which the check accepts."""
-    (tmp_path / "robot.py").write_text("#!/usr/bin/env python3\n")
-    (tmp_path / "robot.py").chmod(0o755)
-    done = inside("check", "./robot.py")
-    assert done.returncode == 2
-    assert done.stderr.endswith("if it is a program that speaks the protocol, write its command: 'python3 ./robot.py'\n")
+    for name, words in (("./robot.py", "python3 ./robot.py"), ("./my robot.py", "python3 './my robot.py'")):
+        (tmp_path / name).write_text("#!/usr/bin/env python3\n")
+        (tmp_path / name).chmod(0o755)
+        done = inside("check", name)
+        assert done.returncode == 2
+        _, _, command = done.stderr.partition("if it is a program that speaks the protocol, write its command: ")
+        assert shlex.split(command) == [words]
 
 
 def test_a_game_that_needs_a_parameter_fails_with_the_reason(tmp_path: Path, inside: Inside) -> None:

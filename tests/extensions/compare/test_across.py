@@ -315,8 +315,9 @@ def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFra
 def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
     """Each round that both solved is a point in the colour of its domain, and the page has the numbers of the plot."""
     path, frame = played
-    refused = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.txt"))
+    refused = called(path, "a-star", "greedy", "--across", "-o", "two plots.txt")
     assert "expected a name that ends in .html or .tex" in str(refused.exception)
+    assert str(refused.exception).endswith("write --format NAME > 'two plots.txt'")
     written = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.html"))
     assert re.search(r"two.html: 1 comparison over \d+ domains, ", written.output)
     page = (tmp_path / "two.html").read_text()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
+from shlex import quote
 from shutil import copy
 from typing import Any
 
@@ -159,19 +160,24 @@ def test_an_unknown_agent_and_an_unknown_judge_are_refused(cup: Path) -> None:
 @pytest.mark.process
 def test_the_positions_of_a_planted_error_become_a_test(cup: Path, review: Review) -> None:
     """The agent fails this test, which `arena check` reports, and the repaired agent passes."""
-    review("--agent", "planted", "-o", cup / "worst.yaml", "--tests", cup / "test_worst.py")
-    written = yaml.safe_load((cup / "worst.yaml").read_text())
+    files = [cup / "the worst.yaml", cup / "the worst.py"]
+    said = review("--agent", "planted", "-o", files[0], "--tests", files[1])[1]
+    assert said.endswith(
+        f"{files[0]}: 1 position; next: arena try FILE --positions {quote(str(files[0]))}\n"
+        f"{files[1]}: 1 position; next: pytest {quote(str(files[1]))}\n"
+    )
+    written = yaml.safe_load(files[0].read_text())
     assert [(one["position"], one["good"]) for one in written["positions"]] == [(".../.x./...", ["1", "3", "7", "9"])]
     repaired = PLANTED.replace('".../.x./...":\n            return 2', '".../.x./...":\n            return 3')
     assert repaired != PLANTED
     for source, code, said in [(PLANTED, 1, "FAILED  .../.x./...: plays 2; good: 1, 3, 7, 9"), (repaired, 0, "solves 1 of 1")]:
         (cup / "planted.py").write_text(source)
         tested = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_worst.py"],
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "the worst.py"],
             cwd=cup, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert tested.returncode == code, tested.stdout
-        checked = arena_in(cup)("check", "planted.py", "--game", "tic-tac-toe", "--matches", 1, "--positions", "worst.yaml")
+        checked = arena_in(cup)("check", "planted.py", "--game", "tic-tac-toe", "--matches", 1, "--positions", "the worst.yaml")
         assert (checked.returncode, said in checked.stdout) == (code, True), checked.stdout
 
 
@@ -536,12 +542,13 @@ def test_output_files_are_checked_before_the_review(
 def test_positions_of_two_games_are_refused_before_the_review(tmp_path: Path) -> None:
     """A file of positions is for one game. The error names both games."""
     agents = ["random", {"agent": "random", "label": "other"}]
-    arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 1}, store=tmp_path / "cup.db")
-    with pytest.raises(
-        arena.ArenaError, match="for one game, but other played tic-tac-toe, nim; give the ids of matches of one game"
-    ):
-        cli.main(["review", str(tmp_path / "cup.db"), "--agent", "other", "-o", str(tmp_path / "w.yaml")], standalone_mode=False)
-    assert not (tmp_path / "cup.review").exists()
+    arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 1}, store=tmp_path / "my cup.db")
+    store = str(tmp_path / "my cup.db")
+    with pytest.raises(arena.ArenaError) as caught:
+        cli.main(["review", store, "--agent", "other", "-o", str(tmp_path / "w.yaml")], standalone_mode=False)
+    said = "but other played tic-tac-toe, nim; give the ids of matches of one game, which"
+    assert str(caught.value) == f"a file of positions is for one game, {said} `arena matches {quote(store)}` lists"
+    assert not (tmp_path / "my cup.review").exists()
 
 
 @pytest.mark.parametrize(
@@ -710,10 +717,11 @@ def test_an_exhausted_budget_is_reported_separately() -> None:
 def test_too_many_decisions_without_a_verdict_prevent_a_comparison(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """An exact judge with a small budget cannot judge the openings of Connect Four."""
     game = {"name": "connect-four", "rows": 4, "columns": 6}
-    arena.run({"game": game, "agents": ["greedy", "random"], "rounds": 1}, store=tmp_path / "cup.db")
-    store = str(tmp_path / "cup.db")
-    with pytest.raises(arena.ArenaError, match="has no review yet; try: arena review"):
+    store = str(tmp_path / "my cup.db")
+    arena.run({"game": game, "agents": ["greedy", "random"], "rounds": 1}, store=store)
+    with pytest.raises(arena.ArenaError) as caught:
         cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
+    assert str(caught.value) == f"{store} has no review yet; try: arena review {quote(store)}"
     cli.main(["review", store, "--judge", "exact", "--effort", "1"], standalone_mode=False)
     capfd.readouterr()
     cli.main(["compare", store, "--by", "loss"], standalone_mode=False)

@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -30,6 +31,10 @@ for line in sys.stdin:
         continue
     print(json.dumps(answer), flush=True)
 """
+
+
+QUOTED = quote("node './my own'")
+"""A command with a path that has a space, as one word of the shell."""
 
 
 @pytest.fixture
@@ -98,6 +103,9 @@ def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
         (["play", "tic-tac-toe", "random", "./plain"], "no executable program './plain' was found"),
         (["play", "tic-tac-toe", "random", "./plain"], "it exists, but is not executable: run chmod +x on it"),
         (["play", "tic-tac-toe", "random", "plugin.py"], "plugin.py is a Python file; write --plugin plugin.py"),
+        (["play", "tic-tac-toe", "random", "my own.py"], "write --plugin 'my own.py' and the name of the agent in it"),
+        (["try", "'./my own'", "--game", "tic-tac-toe"], f"as in arena try {QUOTED} --game tic-tac-toe;"),
+        (["check", "'./my own'"], f"as in arena check {QUOTED}; `arena docs"),
         (["play", "tic-tac-toe", "random", "gone.rb"], "unknown agent 'gone.rb'"),
     ],
 )
