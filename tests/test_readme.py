@@ -50,7 +50,7 @@ class Session:
         """Run a command, which must end with exit code 0, and return its output."""
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
-        self._shell.stdin.write(f"{{ {command}\n}} < /dev/null\necho; echo {MARK} $?\n")
+        self._shell.stdin.write(f"{{ {command}\n}} < /dev/null\ncode=$?; echo; echo {MARK} $code\n")
         self._shell.stdin.flush()
         lines: list[str] = []
         while not (lines and lines[-1].startswith(MARK)):

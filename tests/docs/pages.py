@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TypeAlias
 
 from tests.fork_server import shared_server
@@ -92,7 +93,7 @@ def environment(folder: Path, name: str = "environment", tools: tuple[str, ...] 
     (site / "beyond.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in beyond))
     for tool in tools:
         script = home / "bin" / tool
-        script.write_text(f'#!/bin/sh\nexec {home}/bin/python -m {tool} "$@"\n')
+        script.write_text(f'#!/bin/sh\nexec {quote(f"{home}/bin/python")} -m {tool} "$@"\n')
         script.chmod(0o755)
     return {
         **os.environ,
