@@ -479,8 +479,9 @@ def chromium(missing: Missing) -> Iterator[tuple[Any, Any]]:
         missing("browser", "playwright or axe is missing: pip install '.[browser]'")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    # Chromium makes a socket in its temporary folder. The path of a socket has at most 107 bytes; the worker's may be longer.
+    with tempfile.TemporaryDirectory(dir="/tmp") as short, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], env={**os.environ, "TMPDIR": short})
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1, "playwright") as files:
             files.submit(int).result()  # starts its thread now, so that no test leaves it

@@ -82,9 +82,9 @@ def _answer(client: HTTPConnection, path: str, headers: Mapping[str, str]) -> HT
 def certificate(tmp_path_factory: pytest.TempPathFactory, openssl: str) -> Path:
     """A folder with a certificate for localhost that no authority has signed, and its key."""
     folder = tmp_path_factory.mktemp("certificate")
-    command = f"{openssl} req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout privkey.pem"
-    command += " -out fullchain.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost"
-    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    options = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout privkey.pem"
+    options += " -out fullchain.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    subprocess.run([openssl, *options.split()], cwd=folder, check=True, capture_output=True)
     return folder
 
 
@@ -100,31 +100,32 @@ def proxied(
     folder, ports = tmp_path_factory.mktemp(kind), _free_ports()
     block = re.search(f"^```{BLOCKS[kind]}\n(.*?)^```", SECTION, re.DOTALL | re.MULTILINE)
     assert block
-    configured = {"caddy": _caddyfile, "nginx": _nginx_conf}[kind](block[1], ports, certificate)
-    (folder / kind).write_text(_replaced(configured, {CERTIFICATE: str(certificate), "arena.example.org": "localhost"}))
-    command = {
-        "caddy": f"{program} run --config caddy --adapter caddyfile",
-        "nginx": f"{program} -p {folder} -c nginx -e errors",
+    configured = {"caddy": _caddyfile, "nginx": _nginx_conf}[kind](block[1], ports)
+    shutil.copytree(certificate, folder, dirs_exist_ok=True)
+    (folder / kind).write_text(_replaced(configured, {CERTIFICATE: ".", "arena.example.org": "localhost"}))
+    options = {
+        "caddy": ["run", "--config", "caddy", "--adapter", "caddyfile"],
+        "nginx": ["-p", str(folder), "-c", "nginx", "-e", "errors"],
     }[kind]
     words = ["--public", f"https://localhost:{ports.tls}", "--port", str(ports.ladder)]
     with ExitStack() as stack:
         stack.enter_context(pytest.MonkeyPatch.context()).setenv("SSL_CERT_FILE", f"{certificate}/fullchain.pem")
         ladder = stack.enter_context(HostedLadder(folder, SPEC.replace("interval: 200", "interval: 400"), *words))
         with (folder / "errors").open("a") as errors:
-            process = subprocess.Popen(command.split(), cwd=folder, env={"HOME": str(folder)}, stderr=errors)
+            process = subprocess.Popen([program, *options], cwd=folder, env={"HOME": str(folder)}, stderr=errors)
         stack.callback(process.wait, 30)
         stack.callback(process.terminate)
         _wait(ports.tls, process, folder / "errors")
         yield Proxied(kind, ladder, ports, ssl.create_default_context())
 
 
-def _caddyfile(block: str, ports: Ports, certificate: Path) -> str:
+def _caddyfile(block: str, ports: Ports) -> str:
     mine = _replaced(block, {"8765": str(ports.ladder)})
-    mine = mine.replace("{\n", f"{{\n    tls {certificate}/fullchain.pem {certificate}/privkey.pem\n", 1)
+    mine = mine.replace("{\n", "{\n    tls fullchain.pem privkey.pem\n", 1)
     return _replaced(CADDY, {"HTTP": str(ports.http), "TLS": str(ports.tls)}) + mine
 
 
-def _nginx_conf(block: str, ports: Ports, _certificate: Path) -> str:
+def _nginx_conf(block: str, ports: Ports) -> str:
     listening = {f"listen {known}": f"listen 127.0.0.1:{port}" for known, port in ((443, ports.tls), (80, ports.http))}
     return NGINX + _replaced(block, {**listening, "8765": str(ports.ladder)}) + "}\n"
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -308,9 +309,8 @@ def test_an_interrupted_run_without_a_store_shows_its_results(
 
 @pytest.mark.process
 def test_a_closed_pipe_prints_no_traceback(spec: Path) -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
-    )
+    command = shlex.join([sys.executable, "-m", "arena", "run", "--no-store", str(spec)])
+    done = subprocess.run(f"{command} | true", shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
 
 
@@ -420,6 +420,8 @@ def test_an_agent_that_cannot_play_on_a_board_is_reported_as_a_note(tmp_path: Pa
 
 
 def test_the_error_for_a_spec_instead_of_a_store_names_the_command(tmp_path: Path, invoke: Arena) -> None:
-    (tmp_path / "cup.yaml").write_text(SOUND)
-    for command in ("leaderboard", "matches", "export"):
-        refused(invoke(command, "cup.yaml"), r"^cup\.yaml is a spec: `arena run cup\.yaml` plays it; .* results/cup\.db$")
+    for name, quoted in (("cup.yaml", "cup.yaml"), ("the cup.yaml", "'the cup.yaml'")):
+        (tmp_path / name).write_text(SOUND)
+        told = f"{name} is a spec: `arena run {quoted}` plays it; name its store, by default results/{Path(name).stem}.db"
+        for command in ("leaderboard", "matches", "export"):
+            refused(invoke(command, name), f"^{re.escape(told)}$")

@@ -1,6 +1,7 @@
 """A tournament ends with the same results if processes die, freeze, join or are stopped."""
 
 import re
+import shlex
 import signal
 import time
 from collections.abc import Callable
@@ -85,7 +86,7 @@ def test_a_run_ends_if_the_scheduler_dies(
     assert told is not None
     assert int(told[1]) == held(tmp_path / "there.db")
     assert 40 <= int(told[1]) < 240
-    done = arena(*[two.address if word == str(cluster.file) else word for word in told[2].split()])
+    done = arena(*[two.address if word == str(cluster.file) else word for word in shlex.split(told[2])])
     assert done.returncode == 0
     assert f"{told[1]} matches were in there.db" in done.stderr
     assert hashed(tmp_path / "there.db") == long.whole

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,7 @@ def test_a_table_ends_with_a_suggested_command(store: Path, run_command: Callabl
     assert re.search(
         r"^2 of \d+ matches; use --limit N to show more\.\nResults are from the point of view of raiser\.$", text, re.MULTILINE
     )
-    _, command, path, key = lines[-1].split()
+    _, command, path, key = shlex.split(lines[-1])
     assert (command, path) == ("replay", str(store))
     assert "RuntimeError" in run_command("replay", path, key)
     assert run_command("matches", store, "--result", "void") == f"No match in {store} fits these options.\n"

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -71,9 +72,10 @@ def test_arena_sends_the_requests_of_the_transcript(name: str, tmp_path: Path, m
     script = tmp_path / "script"
     script.write_text(text)
     python = tmp_path / "python"
+    said_by_script = shlex.join([sys.executable, str(SCRIPTED), str(script)])
     python.write_text(
-        f'#!/bin/sh\ncase "$*" in *launch.py*) ;; *agent_host*) exec {sys.executable} {SCRIPTED} {script};; esac\n'
-        f'exec {sys.executable} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *launch.py*) ;; *agent_host*) exec {said_by_script};; esac\n'
+        f'exec {shlex.quote(sys.executable)} "$@"\n'
     )
     python.chmod(0o755)
     values = yaml.safe_load(spec)
@@ -92,7 +94,7 @@ def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path, long_ma
     spec, text = TRANSCRIPTS["stop"]
     (tmp_path / "script").write_text(text)
     agent = tmp_path / "my_agent"
-    agent.write_text(f"#!/bin/sh\nexec {sys.executable} {SCRIPTED} script\n")
+    agent.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, str(SCRIPTED), 'script'])}\n")
     agent.chmod(0o755)
     (tmp_path / "spec.yaml").write_text(spec)
     records = run(tmp_path / "spec.yaml").records

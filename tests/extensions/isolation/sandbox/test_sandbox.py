@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -152,9 +153,15 @@ def test_each_leak_is_found(
     """bubblewrap gets one or two more arguments. The message names exactly the leak that they cause."""
     gather = 'given=(); while [ "$1" != -- ]; do given+=("$1"); shift; done; shift'
     folders = " ".join(
-        f"--perms 0755 --dir {folder}" for folder in reversed(home.parents) if folder.is_relative_to(tmp_path.parents[2])
+        f"--perms 0755 --dir {quote(str(folder))}"
+        for folder in reversed(home.parents)
+        if folder.is_relative_to(tmp_path.parents[2])
     )
-    fake(tmp_path, f'{gather}\nHOME={str(home)!r}; exec {bwrap} "${{given[@]}}" {folders} {" ".join(holes)} -- "$@"', monkeypatch)
+    fake(
+        tmp_path,
+        f'{gather}\nHOME={quote(str(home))}; exec {bwrap} "${{given[@]}}" {folders} {" ".join(holes)} -- "$@"',
+        monkeypatch,
+    )
     with pytest.raises(SandboxError) as caught:
         prove()
     found = {words for words in HOLES.values() if words in str(caught.value)}
