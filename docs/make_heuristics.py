@@ -63,9 +63,9 @@ def make_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([f"| {' | '.join(row)} |" for row in (headings, ["---"] * len(headings), *rows)])
 
 
-TEXT = """<!-- docs/make_heuristics.py writes this page: `make results` -->
+TEXT = """# Stronger heuristics over all puzzles
 
-# Stronger heuristics over all puzzles
+<!-- docs/make_heuristics.py writes this page: `make results` -->
 
 This page shows how much a stronger heuristic helps, on the built-in puzzles that have a stronger and a weaker
 heuristic. In the spec (tournament file) `tournaments/heuristics.yaml`, A* and greedy best-first search solve {rounds}

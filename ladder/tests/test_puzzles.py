@@ -79,7 +79,7 @@ def test_the_spec_of_a_puzzle_has_its_own_defaults(tmp_path: Path) -> None:
         (
             "positions: {start: 10, more: 5, every: hour, most: 40}",
             "positions: ['1 2 3 / 4 5 .']",
-            "stay hidden; expected numbers",
+            "stay hidden; expected settings such as",
         ),
     ],
 )

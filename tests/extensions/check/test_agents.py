@@ -441,7 +441,7 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
     (RollingForNothing, TOE, GLOBAL, ".*"),
     (RollingWhenMade, TOE, GLOBAL, ".*"),
     (Seeding, TOE, GLOBAL, ".*"),
-    (RollingWithNumpy, TOE, f"{GLOBAL} of numpy", ".*"),
+    (RollingWithNumpy, TOE, "the agent uses numpy's global random generator", ".*"),
     (Swallowing, TOE, ONE_NODE, "illegal-action: expected an action, got None"),
     (Stumbling, TOE, ONE_NODE, "exception: ValueError: .*"),
     (ReportingNothing, TOE, ONE_NODE, "illegal-action: expected an action, got None"),

@@ -182,7 +182,7 @@ def arena_heuristics():
 '''
 FAULTS = {
     "encode": (RULES, PILE, "        return state\n", "        return state[:1]\n", "encode gave (", -1),
-    "raises": (RULES, PILE, "return PileRules(3)", "return PileRules(3, 4)", "compiled raised TypeError", 0),
+    "raises": (RULES, PILE, "return PileRules(3)", "return PileRules(3, 4)", "raised TypeError", 0),
     "to_move": (RULES, PILE, "        return state[1]\n", "        return 1 - state[1]\n", "to_move differs between", -1),
     "order": (RULES, PILE, "range(1, min(self.most, state[0]) + 1)", "range(min(self.most, state[0]), 0, -1)", "actions", -1),
     "too many": (RULES, PILE, "            yield number\n", "            yield from (number, number)\n", "gave 6", -2),
