@@ -97,6 +97,7 @@ def proxied(
     program = shutil.which(kind, path=PATH)
     if program is None:
         missing("proxies", f"there is no {kind}: apt-get install caddy nginx-light")
+    assert program is not None
     folder, ports = tmp_path_factory.mktemp(kind), _free_ports()
     block = re.search(f"^```{BLOCKS[kind]}\n(.*?)^```", SECTION, re.DOTALL | re.MULTILINE)
     assert block

@@ -21,7 +21,7 @@ GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 4, "agents": ["random",
 PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 4, "agents": ["a-star", "random"]}
 BOTH: dict[str, Any] = {**GAME, "game": None, "games": [GAME["game"], PUZZLE["game"]], "agents": [*GAME["agents"], "a-star"]}
 SEATS = ["returns_first", "returns_second"]
-EFFORT = ["termination", "at_fault", "message", "fallbacks", "nodes", "seconds", "compiled", "plain"]
+EFFORT = ["termination", "at_fault", "message", "fallbacks", "nodes", "expanded", "seconds", "compiled", "plain"]
 PER_SEAT = ["nodes_first", "nodes_second", "seconds_first", "seconds_second"]
 PLACE = ["id", "board", "domain", "round", "game", "position"]
 
@@ -44,7 +44,10 @@ def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
 @pytest.mark.parametrize(
     ("spec", "columns"),
     [
-        (GAME, [*PLACE, "first", "second", "winner", *SEATS, "moves", *EFFORT, *PER_SEAT]),
+        (
+            GAME,
+            [*PLACE, "first", "second", "winner", *SEATS, "moves", *[name for name in EFFORT if name != "expanded"], *PER_SEAT],
+        ),
         (PUZZLE, [*PLACE, "agent", "solved", "moves", "path_cost", "optimal", *EFFORT]),
         (
             BOTH,
@@ -64,6 +67,8 @@ def test_tidy_rows_agree_with_the_records(exported: Callable[..., Any], spec: di
         assert (row["board"], int(row["round"]), row["position"]) == (record["board"], record["round"], record["position"])
         assert (int(row["moves"]), row["termination"]) == (record["moves"], record["termination"])
         assert int(row["nodes"]) == sum(decision["nodes"] for decision in record["decisions"])
+        expanded = [decision["spent"]["expanded"] for decision in record["decisions"] if "expanded" in decision.get("spent", {})]
+        assert row.get("expanded", "") == (str(sum(expanded)) if expanded else "")
         if record["solved"] is None:
             assert [row["first"], row["second"]] == record["labels"]
             assert [float(row[key]) for key in SEATS] == record["returns"]

@@ -532,7 +532,10 @@ def test_infinity_is_an_estimate_for_dead_ends(tmp_path: Path) -> None:
     assert "exact dominates half: it is never smaller, and larger at 5 states." in text
     assert "gloomy is never smaller than exact, and larger at 1 state, but it overestimates." in text
     refused = called("broken", *shared).stderr
-    assert re.fullmatch(r"error: heuristic broken at \d: expected a number, or infinity for a dead end, got nan\n", refused)
+    assert re.fullmatch(
+        r"error: heuristic broken at \d: expected a number in the range of a float, or infinity for a dead end, got nan\n",
+        refused,
+    )
 
 
 BELOW = """

@@ -259,7 +259,7 @@ def test_an_optimal_cost_needs_a_claim_of_a_whole_search() -> None:
     [
         (
             {"where": "cots > 3"},
-            "report.where: unknown name 'cots'; did you mean 'cost'? The known names are compiled, cost, fallbacks, moves,",
+            "report.where: unknown name 'cots'; did you mean 'cost'? The known names are compiled, cost, expanded, fallbacks,",
         ),
         ({"where": "open('x')"}, "report.where: a call is not allowed: open('x')"),
         ({"columns": {"a": "agent"}}, "report.columns.a: agent is text"),
