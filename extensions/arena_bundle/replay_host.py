@@ -129,7 +129,7 @@ class ReplayHost:
             own.end(schedule.rankings(), self.spec)
             boards = Leaderboard.read(own, None)
         columns = [board.sheet.as_dict()["plugin_columns"] for board in boards]
-        return {"boards": [board.as_dict() for board in boards], "columns": columns}
+        return {"boards": Leaderboard.document(Run.of(self.spec), boards)["boards"], "columns": columns}
 
     def _follow_all(self, place: Path) -> Iterator[list[str]]:
         position = lru_cache(1)(lambda board, turn: self.spec.boards[board].positions[turn])

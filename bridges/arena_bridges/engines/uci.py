@@ -190,10 +190,10 @@ def option_fault(told: str, value: str) -> str | None:
     return None
 
 
-if __name__ == "__main__":
-    main(UciConversation)
-
-
 def _read_signed(text: str) -> int | None:
     digits = read_digits(text.removeprefix("-"))
     return digits if digits is None or not text.startswith("-") else -digits
+
+
+if __name__ == "__main__":
+    main(UciConversation)
