@@ -27,6 +27,8 @@ HOLES = {
     "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
     "figures": "a solver on a ladder sends the hidden positions of a puzzle to its author, through figures that it chooses, such "
     "as the nodes that it reports or the costs of its solutions",
+    "positions": "a solver on a ladder tells a process of another version of its author, whose output he can read, about the "
+    "hidden position that it attempts at the same time",
     "collusion": "agents of one author on a ladder lose to each other on purpose, so that one of them gets a better rating",
     "similar": "the code of a submission stops a ladder when the host compares the code of all authors",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
@@ -35,8 +37,8 @@ HOLES = {
     "clock": "an agent or its child processes use processor time in the turn of a rival, also if timers continue them "
     "or if each of them lives only for a moment",
     "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
-    "deal": "a process of an agent that has met hidden cards or dice tells another process of its entry about them, which plays "
-    "with the same deal and swapped seats",
+    "deal": "a process of an agent that has met hidden cards or dice tells another process of its entry about them, directly or "
+    "by the compiler of its entry, which plays with the same deal and swapped seats",
     "void": "an agent claims that its backend is unavailable, or other entries use up what the kernel gives to a user, "
     "so that a match that it would lose becomes void",
     "crowd": "an agent starts more processes than arena can watch, so that a match that it would lose becomes void, "

@@ -161,6 +161,8 @@ class Match(NamedTuple):
     """The rules by which reported values may end the match early."""
     repetition: int = 0
     """The number of earlier matches with the same seats and an equal position. Each repetition has its own random streams."""
+    keeps_deals: bool = False
+    """Whether a process of a confined agent may know a deal that is played again in this run (see `arena.schedule.deals`)."""
 
     @classmethod
     def of(
@@ -171,10 +173,12 @@ class Match(NamedTuple):
         seed: int | None,
         adjudication: Adjudication | None = None,
         repetition: int = 0,
+        *,
+        keeps_deals: bool = False,
     ) -> "Match":
         """Return the match of these seats from a position, with its id."""
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, adjudication)
-        return cls(identity, game, position, seats, seed, adjudication, repetition)
+        return cls(identity, game, position, seats, seed, adjudication, repetition, keeps_deals)
 
 
 USABLE_STATES = "states must be hashable and comparable with =="

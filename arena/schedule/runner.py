@@ -14,6 +14,7 @@ from arena.match.player import Player, PlayerPool, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
 from arena.returns import Returns
+from arena.schedule.deals import Deals
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged
 from arena.schedule.schedule import Scheduled
 from arena.search import SharedStart
@@ -149,6 +150,7 @@ class MatchRunner:
         """The pools of players; the keys are the functions that open them."""
         apart = is_isolated(spec)
         self._make_player = self._make_apart if apart else local_player
+        self._keeps_deals = bool(Deals(spec))
         self._reads = any(seat.files for board in spec.boards for seat in board.seats)
         self._code = Fingerprint.take_all(spec) if code is None and (apart or self._reads) else code
         self._position = positions_of(spec)
@@ -170,7 +172,8 @@ class MatchRunner:
         if self.start_seconds:  # the ids of matches, which contain the limits of the spec, stay the same
             seats = tuple(map(self._shorten_start, seats))
         repetition = board.positions.repetition(scheduled.pairing.round)
-        match = Match.of(board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
+        seed, deals = self.spec.record_seed, self._keeps_deals
+        match = Match.of(board.game, position, seats, seed, board.adjudication, repetition, keeps_deals=deals)
         record = play_match(match, self._on_turn, self._make_player)
         if board.has_chance and record.termination != "void":
             found = [call_foreign(partial(correct, scheduled, record, position), lambda _: None) for correct in self._corrections]

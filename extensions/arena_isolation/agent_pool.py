@@ -56,7 +56,7 @@ class AgentProcesses:
         `deal` identifies the chance events of the match. The process must not have played a match with the same events before,
         because otherwise it would know the hidden cards of the others. Idle processes of any entry that know them are ended if
         they are in a sandbox and the organiser has not chosen their code: even a stopped process could tell others what it knows,
-        by the pages of files that it maps.
+        by the pages of files that it maps. So a process counts as knowing all deals that others knew when it ran.
         """
         if deal is not None:
             self._end_witnesses(deal)
@@ -80,6 +80,9 @@ class AgentProcesses:
                     self._silent[key] = lost
                 raise
             process.join(self)
+        if process.confined:  # it may hear what others know that are stopped, also if they play with other deals
+            others = [one for idle in self._idle.values() for one in idle] + [*self.playing]
+            process.deals.update(*[one.deals for one in others if one.confined])
         if deal is not None:
             process.deals.add(deal)
         return process

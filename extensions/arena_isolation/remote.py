@@ -31,11 +31,16 @@ from arena_isolation import protocol
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_process import START, AgentLost, AgentProcess, Loading
 from arena_isolation.helper_process import pack
-from arena_isolation.own_compiler import OwnSearch
+from arena_isolation.own_compiler import OwnCompiler, OwnSearch
 from arena_isolation.protocol import Broken
 from arena_isolation.sandbox import private_folder
 from arena_isolation.versions import list_needed_plugins, version_in
 
+COMPILED_FIRST = (
+    "in a run with hidden cards or dice, the code of an entry in a sandbox is compiled only before the first match, by "
+    "`arena run --compiled`"
+)
+"""The reason why a search with code of an entry runs uncompiled if the compiler could learn about deals."""
 SOLVE = pack({"type": "solve"})
 Reading = Callable[[Mapping[str, Any], State], Any]
 """A function that converts an answer into an action or a solution."""
@@ -148,8 +153,14 @@ class RemotePlayer:
             self._hosts.playing.pop(host)
 
     def _prepare(self, host: AgentProcess) -> None:
-        """Let the process load the compiled search of its agent, once for each game and heuristic, before any clock runs."""
-        if self._program.command is not None or not host.alive or not any(engine.can_load() for engine in search_engines()):
+        """Let the process load the compiled search of its agent, once for each game and heuristic, before any clock runs.
+
+        In a game with hidden information, no search is compiled. In a run with deals, no compiler of a confined entry runs: it
+        could hear from a stopped process which cards or dice it has met, and tell the processes that meet them later.
+        """
+        if self._observes or self._program.command is not None or not host.alive:
+            return
+        if not any(engine.can_load() for engine in search_engines()):
             return
         key = id(self._game), self.seat.heuristic
         loading = host.prepared.get(key)
@@ -157,7 +168,9 @@ class RemotePlayer:
             loading = host.prepared[key] = Loading(self._game, own=self._own_search())
         own = loading.own
         if own is not None:
-            if own.wanted:
+            if own.wanted and self._match.keeps_deals and host.confined:
+                own.settled, own.failure = True, COMPILED_FIRST
+            elif own.wanted:
                 self._hosts.settle()  # its compiler runs the code of the entry: no agent may run beside it
                 self._hosts.compiler.compile(own, wait=compiles_first())
             if own.has_code and not loading.has_own:
@@ -405,7 +418,8 @@ def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> A
 
 
 def why_plain(seat: Seat, game: Game) -> str | None:
-    """Return the reason why searches are not compiled in the process of a seat; None if no reason is known at this point.
+    """Return the reason why searches are not compiled in the process of a seat; None if no reason is known at this point. If the
+    game has chance, and everything is compiled first, compile the code of the entry, because it is not compiled between matches.
 
     Raises IsolationError if the process cannot be started. Other faults appear only in the first match.
     """
@@ -414,6 +428,11 @@ def why_plain(seat: Seat, game: Game) -> str | None:
         process = AgentProcess(seat.program, seat.limits.memory_mb, seat.isolation)
         try:
             request = _start(_match_of(seat, game), 0, seat.program)
+            if seat.version is not None and compiles_first() and gives(game, "chance_outcomes"):
+                search = OwnSearch(seat.program, seat.limits.memory_mb, seat.isolation, request)
+                OwnCompiler().compile(search, wait=True)
+                if search.failure is not None:
+                    return search.failure
             if process.ask(pack(request), seat.limits.start_seconds, what=START)["type"] == "ready":
                 return process.prepare(None)
         finally:

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from arena_isolation import agent_start
+from arena import search_engines
+from arena.search_engines import SearchEngine
+from arena_isolation import agent_start, own_compiler
+from arena_isolation.agent_process import AgentProcess
 from arena_isolation.control_group import new_group
 
 
@@ -47,3 +50,32 @@ def list_served(folder: Path, end: int) -> tuple[dict[str, Any], int]:
             listed = json.loads(connection.getresponse().read())["tournaments"]
         server.send_signal(end)
         return {one["key"]: one["state"] for one in listed}, server.wait(60)
+
+
+class EagerEngine(SearchEngine):
+    """Wants each search compiled that has run uncompiled, so that the tests need no numba."""
+
+    def can_load(self) -> bool:
+        return True
+
+    def compiles_own(self, seconds: float) -> bool:
+        return seconds > 0
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_engines.search_engines()  # the installed ones are loaded only once
+    monkeypatch.setattr(search_engines, "_engines", {"eager": EagerEngine("eager", lambda *_: None)})
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[AgentProcess]:
+    """The compilers that were started."""
+    found: list[AgentProcess] = []
+
+    def start(*words: Any) -> AgentProcess:
+        found.append(AgentProcess(*words))
+        return found[-1]
+
+    monkeypatch.setattr(own_compiler, "AgentProcess", start)
+    return found

@@ -4,17 +4,14 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from arena import search_engines
 from arena.match.record import Record
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
-from arena.search_engines import SearchEngine
 from arena.spec import load_spec
-from arena_isolation import own_compiler, sandbox
+from arena_isolation import sandbox
 from arena_isolation.agent_process import AgentProcess
 
 THINKER = """
@@ -68,35 +65,6 @@ class Rival(Agent):
 def arena_agents():
     return [Rival]
 """
-
-
-class EagerEngine(SearchEngine):
-    """Wants each search compiled that has run uncompiled, so that the tests need no numba."""
-
-    def can_load(self) -> bool:
-        return True
-
-    def compiles_own(self, seconds: float) -> bool:
-        return seconds > 0
-
-
-@pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_engines.search_engines()  # the installed ones are loaded only once
-    monkeypatch.setattr(search_engines, "_engines", {"eager": EagerEngine("eager", lambda *_: None)})
-
-
-@pytest.fixture
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[AgentProcess]:
-    """The compilers that were started."""
-    found: list[AgentProcess] = []
-
-    def start(*words: Any) -> AgentProcess:
-        found.append(AgentProcess(*words))
-        return found[-1]
-
-    monkeypatch.setattr(own_compiler, "AgentProcess", start)
-    return found
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A process that knows a deal is ended before another process of its entry meets the same deal."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,13 @@ import pytest
 
 from arena import Limits, run
 from arena.api.match import Program
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
 from arena.store import Store
 from arena_isolation.agent_pool import AgentProcesses
+from arena_isolation.agent_process import AgentProcess
+from arena_isolation.sandbox import private_folder
 from tests.other_user import run_as_other_user
 
 PLUGIN = """
@@ -42,12 +48,12 @@ class Spy(Agent):
     copes = frozenset({"chance", "hidden-information"})
     listened = False
     def choose(self, game, state, search):
-        if not self.listened:
+        if game.name != "tic-tac-toe" and not self.listened:
             self.listened = True
             cards = [card for number, card in enumerate("JQK") if heard(2 + 4 * number)]
             if cards:
                 raise RuntimeError(f"heard {cards}")
-            touch(2 + 4 * "JQK".index(state[0][len(state[1]) % 2]))
+            touch(2 + 4 * ("JQK".index(state[0][len(state[1]) % 2]) if game.name == "kuhn-poker" else 0))
         return game.actions(state)[0]
 
 @hookimpl
@@ -86,13 +92,66 @@ def test_an_unprivileged_user_is_protected(bubblewrap: str, tmp_path: Path) -> N
         assert {record.termination for record, _ in store.records()} == {"normal"}
 
 
+COMPILER = """
+import base64, json, sys, time
+if "compile_host" in " ".join(sys.orig_argv):
+    import arena_isolation.agent_host as host
+    def listen(self, private):
+        cards = [card for number, card in enumerate("JQK") if heard(2 + 4 * number)]
+        return {"type": "compiled", "files": {"book.module": base64.b64encode(json.dumps(cards).encode()).decode()}}
+    host.HostedSeat.compile = listen
+elif "agent_host" in " ".join(sys.orig_argv):
+    import __main__ as host
+    decide = host._decide
+    def claim(seat, request):
+        answer = decide(seat, request)
+        return {**(json.loads(answer) if isinstance(answer, bytes) else answer), "compiled": False, "settled": False}
+    host._decide = claim
+"""
+
+
+@pytest.mark.promise(hole="deal", isolation="sandbox")
+@pytest.mark.parametrize(
+    "boards", [["kuhn-poker"], ["pig"], ["tic-tac-toe", "kuhn-poker"]], ids=["cards", "dice", "another board"]
+)
+def test_no_compiler_of_an_entry_learns_a_deal(
+    eager: None, starts: list[AgentProcess], bubblewrap: str, boards: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would run beside a stopped process that has met the cards, and its files are for the process that meets them later."""
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+    values = values_of(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text = (tmp_path / "spy.py").read_text().replace("class Spy", COMPILER + "class Spy")
+    (tmp_path / "spy.py").write_text(text)
+    del values["game"]
+    spec = load_spec({**values, "limits": {"seconds": 60, "start_seconds": 60, "moves": 40}, "games": boards})
+    with closing(MatchRunner(spec)) as runner:
+        records = [runner.play(match) for match in Schedule(spec).take(10**6)]
+    assert {record.termination for record in records} <= {"normal", "move-limit"}, [record.message for record in records]
+    assert not starts
+    assert not list(private_folder("x").parent.glob("*/book.module"))
+
+
+def test_what_a_process_hears_from_a_witness_counts_as_known() -> None:
+    """The second process plays another deal beside the stopped first one, and could pass on what it hears."""
+    limits = Limits()
+    one, other = (Program(name, {}, None, (), "/", command=(name,)) for name in ("one", "two"))
+    with AgentProcesses(FakeProcess) as pool:  # type: ignore[arg-type]
+        witness = pool.take(one, limits, "sandbox", "first")
+        pool.give_back(witness, one, limits, "sandbox")
+        relay = pool.take(other, limits, "sandbox", "second")
+        pool.give_back(relay, other, limits, "sandbox")
+        pool.take(one, limits, "sandbox", "first")
+        assert not relay.alive
+
+
 class FakeProcess:
     """A process of which the pool needs nothing else."""
 
     def __init__(self, program: Program, _: int | None, isolation: str) -> None:
         self.confined = isolation == "sandbox" and program.command is not None
         self.deals: set[str] = set()
-        self.alive = True
+        self.alive, self.shares_limits = True, False
 
     def join(self, _: object) -> None:
         """Ignore the pool."""

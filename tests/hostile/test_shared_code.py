@@ -22,7 +22,7 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec, reload_spec
 from arena_isolation.sandbox import enclose, environment, private_folder
 from arena_isolation.versions import CODE, LAID_OUT, PluginVersion, SharedCode, readable_files, seal_submission, submission
-from tests.hostile.test_compilers import EagerEngine
+from tests.hostile.conftest import EagerEngine
 
 AGENT = """
 from arena import Agent, hookimpl

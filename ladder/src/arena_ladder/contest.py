@@ -40,6 +40,7 @@ from arena_ladder.matchmaking import (
 )
 from arena_ladder.season import Entrant, Season, begin_season, entry_faults
 from arena_ladder.spec import LadderSpec
+from arena_ladder.turns import Side, Turns
 from arena_web.errors import Refusal
 
 FAULTS_IN_ROW = 5
@@ -137,7 +138,7 @@ NOT_SET_UP = "it can no longer be loaded"
 
 
 class Closing(Exception):
-    """Ends the iteration over a pool because the ladder is closing."""
+    """Ends the iteration over a pool because the ladder is closing, or the turn of the contest is over."""
 
 
 def _is_unanswered(record: Record) -> bool:
@@ -152,9 +153,19 @@ class ContestRunner:
     """
 
     def __init__(
-        self, ladder: LadderSpec, store: Store, ledger: Ledger, folder: CodeFolder, workers: int | ClusterPlayers
+        self,
+        ladder: LadderSpec,
+        store: Store,
+        ledger: Ledger,
+        folder: CodeFolder,
+        workers: int | ClusterPlayers,
+        turns: Turns | None = None,
     ) -> None:
         self._ladder, self._store, self._ledger, self._folder, self._workers = ladder, store, ledger, folder, workers
+        self.turns = turns or Turns(None)
+        """No hidden position is attempted during a check, or during matches of another ladder whose output authors can read."""
+        self._side = Side.OPEN if ladder.solvers is None else Side.HIDDEN
+        self._has_turn = self._yielded = False
         self.contest = Contest()
         self.stopping = threading.Event()
         self._waiting = threading.Event()
@@ -185,16 +196,43 @@ class ContestRunner:
     def play(self) -> None:
         """Play until `stop` is called. Raises ArenaError for problems that only an admin can solve."""
         over = False
-        while not over and not self.stopping.is_set():
-            try:
-                self._store.flush()
-                over = self._go_on()
-            except StoreFull as error:  # a new season plays all matches that have no record yet
-                self._tell(f"paused: {error}")
-                self.stopping.wait(FULL_DISK_SECONDS)
-            except ClusterError as error:  # here, too, a new season plays the matches without a record
-                self._await_cluster(error)
+        try:
+            while not over and not self.stopping.is_set():
+                try:
+                    self._store.flush()
+                    over = self._go_on()
+                except StoreFull as error:  # a new season plays all matches that have no record yet
+                    self._leave_turn()
+                    self._tell(f"paused: {error}")
+                    self.stopping.wait(FULL_DISK_SECONDS)
+                except ClusterError as error:  # here, too, a new season plays the matches without a record
+                    self._await_cluster(error)
+        finally:
+            self._leave_turn()
         self._tell("over" if over else "stopped")
+
+    def _await_turn(self) -> bool:
+        """Wait until this contest may play. Return False if the ladder is closing."""
+        while not self._has_turn:
+            if self.stopping.is_set():
+                return False
+            self._has_turn = self.turns.enter(self._side)
+            if not self._has_turn:
+                if self.contest.state != "checking":
+                    self._tell("checking")
+                self.stopping.wait(LOOK_SECONDS)
+        return True
+
+    def _leave_turn(self) -> None:
+        if self._has_turn:
+            self._has_turn = False
+            self.turns.leave()
+
+    def _yields(self) -> bool:
+        """Return True if the turn of this contest is over."""
+        over = self.turns.is_over(self._side)
+        self._yielded |= over
+        return over
 
     def _go_on(self) -> bool:
         """Play until something changes. When nothing is left to play, wait for a change. Return True if the ladder has ended."""
@@ -211,9 +249,11 @@ class ContestRunner:
         schedule = self._schedule = PositionSchedule.load(self._ladder, self._store, self._ledger)
         self._rate(season)
         if self._night.is_requested():
+            self._leave_turn()
             self._tell("reviewing")
             self._night.run()
         if self._is_rush():
+            self._leave_turn()
             self._tell("checking")
             until = monotonic() + RUSH_SECONDS
             while self._is_rush() and monotonic() < until and not self.stopping.wait(LOOK_SECONDS):
@@ -233,9 +273,16 @@ class ContestRunner:
         else:
             plans = AttemptPlans(season, self._ledger, goes_on, rate, guests, marks, rates=self._ladder.rates)
             plans.schedule = schedule
-        plans.groups = self._groups
-        self._play_season(season, plans)
-        if self._goes_on(changes):
+        plans.groups, plans.yields = self._groups, self._yields
+        self._yielded = False
+        if not self.turns.keep_apart or plans.has_match():
+            if not self._await_turn() or not self._goes_on(changes):
+                return False  # the next season has the agents that have passed their checks meanwhile, and this turn
+            try:
+                self._play_season(season, plans)
+            finally:
+                self._leave_turn()
+        if self._goes_on(changes) and not self._yielded:
             self._rate(season)  # the last results may have suspended an agent, and the next season may begin much later
             self._rest("idle", changes, inf if schedule is None else schedule.next_change(now))
         return False
@@ -322,6 +369,9 @@ class ContestRunner:
 
     def _check(self) -> None:
         if self.stopping.is_set():
+            raise Closing
+        if self.turns.must_end(self._side):
+            self._yielded = True
             raise Closing
         state = NO_WORKER if isinstance(self._workers, ClusterPlayers) and self._workers.alone else "playing"
         if self.contest.state != state:
@@ -429,6 +479,7 @@ class ContestRunner:
         """Wait for a change, at most until the time `until`. A contest that is idle becomes final when no more submissions are
         taken.
         """
+        self._leave_turn()
         self._tell(state)
         at_once = state != "idle"  # then a command of an admin takes effect at once
         last = find_deadline(self._ladder.submissions, self._ledger)
@@ -496,6 +547,8 @@ class SeasonPlans:
         """A function that returns the labels of agents that may not answer at their next start, each with the name of a group.
         One match at a time is played with the agents of a group.
         """
+        self.yields: Callable[[], bool] = lambda: False
+        """A function that returns True if the turn of the contest is over, so that no match is handed out any more."""
         self._starting: dict[tuple[int, int], float] = {}
         """The times since which workers wait for a start, by match and seat."""
 
@@ -506,6 +559,8 @@ class SeasonPlans:
         If an agent has left play, its waiting matches are dropped. Later seasons do not play them either. The matches of an agent
         whose start is late are held back, and a plan may follow that has only other agents.
         """
+        if self.yields():
+            return Batch.WAIT if self._untold else Batch.OVER
         self._drop_gone()
         late, groups = self._find_late(), self.groups()
         held = {*late.values(), *([label for label, group in groups.items() if group == SILENT] if late else [])}
@@ -521,6 +576,14 @@ class SeasonPlans:
         if not batch:
             return Batch.WAIT if self._untold else Batch.OVER
         return Batch(batch)
+
+    def has_match(self) -> bool:
+        """Return True if `take` would return a match. Call this only before the first match."""
+        batch = self.take(1)
+        for match in batch:
+            del self._untold[match.number]
+            self._waiting.insert(0, match)
+        return bool(batch)
 
     def _find_late(self) -> dict[int, str]:
         """Return the agents for whose start a worker has waited long, by the number of the match."""

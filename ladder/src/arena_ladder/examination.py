@@ -19,6 +19,7 @@ from arena_ladder.judge import Brief, NotPassed, Passed
 from arena_ladder.ledger import Known, Ledger, Room, Submission
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import IDLE_SECONDS, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
+from arena_ladder.turns import Side, Turns
 
 MEMORY_MB = 1024
 """The memory limit of a check in MiB, if the spec does not limit agents."""
@@ -37,9 +38,16 @@ class Examiner:
     """Takes submissions from the queue and checks them, one at a time in each thread. After each check it calls `decided`."""
 
     def __init__(
-        self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder, decided: Callable[[], None] = lambda: None
+        self,
+        ladder: LadderSpec,
+        ledger: Ledger,
+        folder: CodeFolder,
+        decided: Callable[[], None] = lambda: None,
+        turns: Turns | None = None,
     ) -> None:
         self._ladder, self._ledger, self._folder, self._decided = ladder, ledger, folder, decided
+        self.turns = turns or Turns(None)
+        """No check begins while hidden positions are attempted."""
         self.stopping = threading.Event()
         self._judges = JudgeProcesses(self.stopping)
         self._choosing = threading.Lock()
@@ -70,7 +78,7 @@ class Examiner:
                 check = check or self._next()
                 if check is not None:
                     self.examine(check)
-                    self._checks.discard(check)
+                    self._leave(check)
                     check = None
                     self._decided()
                     continue
@@ -84,24 +92,30 @@ class Examiner:
                 if check is not None:
                     with suppress(StoreError):
                         self._ledger.refuse(check.one.id, OWN_ERROR, ())
-                    self._checks.discard(check)
+                    self._leave(check)
                 check = None
             self._waiting.wait(LOOK_SECONDS)
             self._waiting.clear()
 
     def _next(self) -> SubmissionCheck | None:
-        """Return the next check to begin; None if the queue is empty or enough checks are running."""
+        """Return the next check to begin; None if the queue is empty, enough checks are running, or attempts have their turn."""
         with self._choosing:
             if monotonic() < self._next_look or not has_room(list(self._checks), _memory(self._ladder)):
                 return None
-            one = self._ledger.next_to_check()
-            if one is not None:
-                check = SubmissionCheck(one, self._judges)
-                self._checks.add(check)
-                return check
+            if self._ledger.has_check() and self.turns.enter(Side.OPEN):
+                one = self._ledger.next_to_check()
+                if one is not None:
+                    check = SubmissionCheck(one, self._judges)
+                    self._checks.add(check)
+                    return check
+                self.turns.leave()
             self._next_look = monotonic() + LOOK_SECONDS  # all idle threads wait until this time
         self._judges.end(IDLE_SECONDS)
         return None
+
+    def _leave(self, check: SubmissionCheck) -> None:
+        self._checks.discard(check)
+        self.turns.leave()
 
     def examine(self, check: SubmissionCheck) -> None:
         """Check one submission and note the result. If the ladder is closing, raises CheckStopped and notes nothing."""

@@ -36,6 +36,7 @@ from arena_ladder.pages import STATIC, LadderPages, navigation_of
 from arena_ladder.public_standings import PublicStandings
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import MAX_CHECKS
+from arena_ladder.turns import Turns
 from arena_web import error_answers
 from arena_web.assets import Assets
 from arena_web.error_answers import AsciiJson, ErrorAnswers, faults_of
@@ -140,11 +141,12 @@ class LadderHost:
     def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers, root: str = "") -> None:
         self.ladder, self.store, self.ledger, self.root = ladder, store, ledger, root
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
-        self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
+        turns = Turns(find_attempt_seconds([ladder]))
+        self.runner = ContestRunner(ladder, store, ledger, self.folder, workers, turns)
         self.public = PublicStandings(self.runner.contest, lambda: self.hides)
         self.trouble: BaseException | None = None
         """The error that ended the contest."""
-        self.examiner = Examiner(ladder, ledger, self.folder, self.runner.wake)
+        self.examiner = Examiner(ladder, ledger, self.folder, self.runner.wake, turns)
         self._threads = [
             threading.Thread(target=self._contest, name="contest"),
             *[threading.Thread(target=self.examiner.run, name="examiner") for _ in range(MAX_CHECKS)],
@@ -210,6 +212,7 @@ async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str
     logs = os.pathsep.join([str(host.folder.logs) for host in hosts])
     os.environ[ChildProcess.QUIET_VARIABLE] = logs  # the host must not see the output of strangers' agents
     share_tokens(hosts)
+    share_turns(hosts)
     applications = {host.root: LadderApp(host) for host in hosts}
     port = listening.getsockname()[1]
     site = Site(name, port, public)
@@ -243,6 +246,20 @@ def share_tokens(hosts: Sequence[LadderHost]) -> None:
     for host in hosts:
         people = host.ladder.people
         host.ledger.share_tokens([one.ledger for one in hosts if people is not None and one.ladder.people == people])
+
+
+def find_attempt_seconds(ladders: Sequence[LadderSpec]) -> float | None:
+    """Return the time limit of an attempt to solve a hidden position; None if no ladder has hidden positions."""
+    puzzles = [ladder.spec for ladder in ladders if ladder.solvers is not None]
+    limits = [seat.limits for spec in puzzles for board in spec.boards for seat in board.seats]
+    return max([limit.seconds + limit.margin for limit in limits if limit.seconds is not None], default=0.0) if puzzles else None
+
+
+def share_turns(hosts: Sequence[LadderHost]) -> None:
+    """Keep the attempts at hidden positions apart from the checks and matches of all ladders of this process."""
+    turns = Turns(find_attempt_seconds([host.ladder for host in hosts]))
+    for host in hosts:
+        host.runner.turns = host.examiner.turns = turns
 
 
 async def _watch(hosts: Sequence[LadderHost], running: uvicorn.Server) -> None:

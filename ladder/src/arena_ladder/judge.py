@@ -13,6 +13,7 @@ import os
 import pickle
 import re
 import resource
+import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -35,6 +36,7 @@ from arena_isolation.agent_start import PLAYING_MODULE, end_with_parent, prove_o
 from arena_isolation.describe import DescribedAgent, DescribeHost, Description, NotDescribed
 from arena_isolation.family_clock import ProcessorUse, read_own_wait
 from arena_isolation.helper_process import pack
+from arena_isolation.sandbox import private_folder
 from arena_isolation.versions import PluginVersion, list_needed_plugins, seal_submission
 from arena_ladder.season import Entrant, entry_faults, season_spec
 from arena_ladder.spec import NAME, is_name
@@ -232,6 +234,8 @@ def judge(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding],
                 version = seal_submission(Path(brief.file))
             except CodeTooComplex as error:
                 raise NotPassed(str(error)) from error
+        if any(isinstance(board.game, Puzzle) for board in house.boards):  # its code may have written hidden positions there
+            shutil.rmtree(private_folder(version.origin(brief.document.values.get("isolation") or "sandbox")), ignore_errors=True)
         passed = _ask_what_it_is(version, house, brief, bounds)
         assert passed.agent is not None
         entrant = Entrant.of_plugin(version, passed.agent, label, passed.claims or {}, house)

@@ -540,14 +540,11 @@ class Ledger(Database):
         The queue treats authors fairly: the author with the fewest checks in the last 24 hours comes first. Each author has at
         most one check at a time, so versions are numbered in the order of submission.
         """
-        if not self._rows("SELECT 1 FROM ladder_submission WHERE status = 'queued' LIMIT 1"):
+        if not self.has_check():
             return None  # without a lock, because this is called twice a second
         with self._writing() as write:
-            busy = "SELECT author FROM ladder_submission WHERE status = 'checking'"
-            banned = self.banned()
-            waiting = self._submissions(f"WHERE status = 'queued' AND author NOT IN ({busy}) ORDER BY number")
-            waiting = [one for one in waiting if one.author not in banned]
-            if not waiting or self.setting("over") is not None:
+            waiting = self._list_checks()
+            if not waiting:
                 return None
             counts = dict(
                 self._rows(
@@ -557,6 +554,19 @@ class Ledger(Database):
             first = min(waiting, key=lambda one: (counts.get(one.author, 0), one.number))
             write.execute("UPDATE ladder_submission SET status = 'checking' WHERE id = ?", (first.id,))
         return self.submission(first.id)
+
+    def has_check(self) -> bool:
+        """Return True if `next_to_check` would return a submission now."""
+        return bool(self._list_checks())
+
+    def _list_checks(self) -> list[Submission]:
+        """Return the submissions that may be checked now, the oldest first."""
+        if not self._rows("SELECT 1 FROM ladder_submission WHERE status = 'queued' LIMIT 1") or self.setting("over") is not None:
+            return []
+        busy = "SELECT author FROM ladder_submission WHERE status = 'checking'"
+        banned = self.banned()
+        waiting = self._submissions(f"WHERE status = 'queued' AND author NOT IN ({busy}) ORDER BY number")
+        return [one for one in waiting if one.author not in banned]
 
     def requeue(self) -> None:
         """Put submissions back into the queue if an earlier process has not finished their check, or if they are in play without
