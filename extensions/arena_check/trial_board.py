@@ -141,8 +141,10 @@ class TrialBoard:
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
         """Return the spec of a board: a game with its default parameters, and ROUNDS rounds. Its limits are patient, so that the
-        author sees moves of the agent, and no random ones.
+        author sees moves of the agent, and no random ones. The first of the agents, which is tried, plays in the first match.
         """
+        if game.players == 2 and len(agents) % 2 and len(agents) > 1:  # in the Berger tables, the first of an odd number rests
+            agents = [agents[1], agents[0], *agents[2:]]
         keys: dict[str, Any] = {
             "name": "try",
             "game": game.name,

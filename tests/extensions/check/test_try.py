@@ -128,6 +128,15 @@ def test_too_little_time_gives_no_rank(tmp_path: Path, inside: Inside) -> None:
 
 
 @pytest.mark.process
+def test_the_first_match_is_one_of_what_is_tried(tmp_path: Path, inside: Inside) -> None:
+    """With three entries, the first one would rest in the first matches of a round-robin."""
+    inside("new", "heuristic", "mine", "--game", "connect-four")
+    rows = inside("try", "mine.py", "--seconds", "0.001").stdout.splitlines()
+    (own,) = [row for row in rows if re.match(r"\S+( ~)? +lookahead with mine ", row)]
+    assert re.search(r" {2,}1 {4}[01] {4}[01] {4}[01] ", own), own
+
+
+@pytest.mark.process
 def test_nothing_is_said_about_the_results_of_an_agent_that_has_not_played(tmp_path: Path, inside: Inside) -> None:
     """There is time for one attempt. With this seed, another agent makes it."""
     inside("new", "agent", "mine", "--game", "sliding-tiles")
