@@ -10,6 +10,7 @@ import os
 import pty
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,10 @@ from tests.eventually import eventually
 from tests.fork_server import PROCESS_EVENT, run_module
 from tests.leftovers import Present
 from tests.proofs import ProofPage
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the tests in the background makes them ignore Ctrl-C. Programs that tests start would ignore it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()

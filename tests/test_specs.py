@@ -29,7 +29,10 @@ EXTRAS = {"axelrod-1980.yaml": "axelrod"}
 """For each spec that needs a library: the extra with this library. Without it, the spec has a fault."""
 
 
-@pytest.mark.parametrize("file", SPECS, ids=[file.stem for file in SPECS])
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, id=file.stem, marks=[pytest.mark.process] * (file.stem == "openspiel")) for file in SPECS],
+)
 def test_every_spec_is_valid(file: Path, tmp_path: Path, missing: Missing) -> None:
     """No spec has a fault. Large pattern databases take a minute to build, so the test replaces them by smaller ones."""
     extra = EXTRAS.get(file.name)
