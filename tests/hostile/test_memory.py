@@ -87,7 +87,7 @@ class Scribbler(Frugal):
                 try:
                     file.write(bytes(1 << 20))
                 except OSError:
-                    break
+                    continue  # the other folder is not full
 
 class Namer(Frugal):
     name = "namer"

@@ -57,7 +57,7 @@ def test_a_program_that_forgets_an_ability_is_suspended_and_the_ladder_goes_on(t
             return ladder.ask(f"/api/submissions/{key}", token).body
 
         found = eventually(lambda: told(forgets, mine)["status"] == "suspended" and told(forgets, mine))
-        assert found["reason"].startswith(f"it lost 5 matches in a row by its own fault; the last time: crash, {REASON}")
+        assert found["reason"].startswith(f"it lost 5 matches in a row through its own fault; the last time: crash, {REASON}")
         before = ladder.ask("/health").body["matches"]
         eventually(lambda: ladder.ask("/health").body["matches"] > before)
         assert told(well, other)["status"] == "playing"
