@@ -283,9 +283,11 @@ def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 @pytest.mark.parametrize("agent", ["scribbler", "namer", "talker", "plumber", "mapper"])
 def test_memory_that_no_process_maps_is_counted(agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cases are 80 MB of closed files, many folders, messages in sockets and pipes, and 200 MB of page tables."""
+    """The cases are 80 MB of closed files, many folders, messages in sockets and pipes, and 200 MB of page tables. Python adds 10
+    to 35 MB, since it shares pages with the other processes of the machine.
+    """
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
-    record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
+    record = plays("sandbox", agent=agent, limits={"memory_mb": 80})
     assert (record.termination, record.seat) == ("memory", 0), record.message
 
 
