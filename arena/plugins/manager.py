@@ -139,8 +139,11 @@ class PluginManager(pluggy.PluginManager):
     def enrol(self, plugin: object, name: str, *, silent: bool = False) -> None:
         """Register a plugin under a name. Its hooks for events are left out if it is `silent`.
 
-        Raises Unfit, and leaves the manager as it was, if it implements a hook that does not exist or has other arguments.
+        Raises Unfit, and leaves the manager as it was, if it has been registered under another name, or implements a hook that
+        does not exist or has other arguments.
         """
+        if self.is_registered(plugin):
+            raise Unfit(f"is already loaded as {self.get_name(plugin)}; remove one of the two entry points")
         self._silent = silent
         self._silent_names |= {name} if silent else set()
         try:

@@ -21,7 +21,7 @@ from shlex import quote
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, PluginError, UnknownName, expect_list
+from arena.errors import Interrupted, PluginError, UnknownName, expect_list, listing
 from arena.lazy import EntryPoint, find_plugins, list_blocked
 from arena.plugins.contract import Unfit, describe_fault, describe_unregistered
 from arena.plugins.manager import EVENTS, Key, PluginManager
@@ -231,8 +231,6 @@ class _Installed(_Loaded):
     def load(self, manager: PluginManager) -> None:
         """Import the plugin, and let it add hooks."""
         self.plugin = self.point.load()
-        if manager.is_registered(self.plugin):
-            raise Unfit(f"is already loaded as {manager.get_name(self.plugin)}")
         manager.let_add_hookspecs(self.plugin)
 
     def enter(self, registry: Registry) -> None:
@@ -260,7 +258,8 @@ def find_installed(name: str) -> str:
     known = find_plugins()
     found = [name] if name in known else [whole for whole, point in known.items() if point.name == name]
     if len(found) != 1:
-        raise UnknownName("installed plugin", name, found or [point.name for point in known.values()])
+        hint = f"several distributions have one; use {listing(found, 'or')}" if found else None
+        raise UnknownName("installed plugin", name, [point.name for point in known.values()], hint=hint)
     return found[0]
 
 

@@ -361,6 +361,20 @@ def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+def test_a_module_of_two_entry_points_is_loaded_once(tmp_path: Path) -> None:
+    """The second entry point is left out. Both have the same short name, so only their full names can block them."""
+    for name in ("one-distribution", "other-distribution"):
+        install(tmp_path, name, "@hookimpl\ndef arena_agents(): return []\n", module="shared")
+    listed = run(tmp_path, "plugins").stdout
+    (line,) = [line for line in listed.splitlines() if "left out" in line]
+    assert line == "  left out: is already loaded as one-distribution:players; remove one of the two entry points"
+    refused = run(tmp_path, "-p", "no:players", "plugins")
+    assert refused.returncode == 2
+    assert "use one-distribution:players or other-distribution:players" in " ".join(refused.stderr.split())
+    assert run(tmp_path, "-p", "no:one-distribution:players", "plugins").stdout.count("left out") == 1
+
+
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("entry", "fault"),
     [
