@@ -333,7 +333,10 @@ def is_authors(filename: str) -> bool:
     return not (_is_ours(filename) or library or filename == "<string>")  # `<string>` is code that dataclasses generates
 
 
-EXTENSIONS = ("check", "cluster", "compare", "compiled", "duel", "isolation", "play", "solution", "tune", "web")
+EXTENSIONS = (
+    *("bundle", "catalog", "check", "cluster", "compare", "compiled", "duel", "isolation"),
+    *("pairings", "play", "records", "review", "setup", "solution", "tune", "web"),
+)
 """The extensions in this distribution. Tracebacks for authors leave out the frames of these extensions and of the core."""
 _ABOVE = __file__.removesuffix("arena/errors.py")
 _HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "extensions/") for name in EXTENSIONS))

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 
 import pytest
 
-from arena.errors import author_traceback, describe, listing
+from arena.errors import EXTENSIONS, author_traceback, describe, listing
 from arena.limits import normalize_depth
 from tests.conftest import Arena
 
@@ -106,3 +106,8 @@ def test_a_traceback_has_no_frame_of_arena() -> None:
     lines = author_traceback(caught.value).splitlines()
     assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", "RuntimeError: no depth")
     assert {line.split(",")[0].strip() for line in lines if line.lstrip().startswith("File")} == {f'File "{__file__}"'}
+
+
+def test_tracebacks_leave_out_the_frames_of_all_extensions() -> None:
+    folders = [file.parent.name for file in (Path(__file__).parents[2] / "extensions").glob("*/__init__.py")]
+    assert sorted(folders) == [f"arena_{name}" for name in EXTENSIONS]
