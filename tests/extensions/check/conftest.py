@@ -50,12 +50,11 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     """Return a function that runs `arena` with the given words in this process and in the folder of the test.
 
     The commands `check` and `try` usually load plugins in a process that they start. If they get a note from another
-    process, they load plugins themselves. `arena try` plays for one second of processor time, so that a busy machine does
-    not change its results.
+    process, they load plugins themselves. `arena try` counts seconds of processor time, so that a busy machine does not
+    change its results.
     """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # a check that is the last work replaces it for good
-    monkeypatch.setattr(try_, "TRY_SECONDS", 1.0)
     for module in (try_, trial_board):
         monkeypatch.setattr(module, "monotonic", time.process_time)
 
