@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -152,7 +151,7 @@ def test_another_file_and_an_unpacked_program_play_on_a_node(elsewhere: Callable
     laid_out, work = tmp_path / "store.code" / "17", tmp_path / "cup"
     laid_out.mkdir(parents=True)
     (laid_out / ".laid-out").touch()
-    (laid_out / "program_17").write_text(f"#!{sys.executable}\nimport part\n" + PROGRAM)
+    (laid_out / "program_17").write_text("#!/usr/bin/env python3\nimport part\n" + PROGRAM)
     (laid_out / "program_17").chmod(0o755)
     (laid_out / "part.py").write_text("")
     (work / "old").mkdir(parents=True)

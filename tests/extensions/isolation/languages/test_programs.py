@@ -9,24 +9,24 @@ import pytest
 
 from tests.conftest import Arena, arena_in
 
-FIRST = f"""#!{sys.executable} -IS
+FIRST = r"""#!/usr/bin/env python3
 import json, sys
 
 print("half a", end=" ", file=sys.stderr)
-print("line\\nand another", file=sys.stderr)
+print("line\nand another", file=sys.stderr)
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        answer = {{"type": "hello", "protocol": 2, "can": ["choose"]}}
+        answer = {"type": "hello", "protocol": 2, "can": ["choose"]}
     elif message["type"] == "start":
         if message["game"] != "tic-tac-toe":
             sys.exit("I know tic-tac-toe alone")
-        answer = {{"type": "ready"}}
+        answer = {"type": "ready"}
     elif message["type"] == "choose":
         if "position" in message:
             free = [str(cell) for cell, mark in enumerate(message["position"].replace("/", ""), 1) if mark == "."]
         free = [cell for cell in free if cell not in message["played"]]
-        answer = {{"type": "action", "action": free[0]}}
+        answer = {"type": "action", "action": free[0]}
     else:
         continue
     print(json.dumps(answer), flush=True)
