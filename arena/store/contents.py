@@ -100,7 +100,7 @@ class StoreContents(Database):
 
     def __len__(self) -> int:
         """Return the number of records, including records that are on no board."""
-        return int(self._one("SELECT count(*) FROM record"))
+        return int(self._value("SELECT count(*) FROM record"))
 
     def has(self, ids: Sequence[str]) -> dict[str, Kept]:
         """Return the facts about the matches with these `ids` that are in the store, by id."""

@@ -302,8 +302,8 @@ class Database:
                 yield rows
                 self._connection.deadline = monotonic() + self.query_seconds
 
-    def _one(self, sql: str) -> Any:
-        rows = self._all(sql)
+    def _value(self, sql: str, *values: Any) -> Any:
+        rows = self._all(sql, values)
         return rows[0][0] if rows else None
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:

@@ -84,7 +84,7 @@ class Store(StoreContents):
         self._lock = lock
         self._pending: list[tuple[Scheduled | None, Record]] = []
         self._timer: threading.Timer | None = None
-        self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
+        self._next = 1 + (self._value("SELECT max(number) FROM record") or 0)
         self._begun = self._next
         """The number of the first record that this run can add."""
         self._trouble: StoreError | None = None
@@ -184,7 +184,7 @@ class Store(StoreContents):
         self.verify()
         with self._writing() as write:
             self._begun = self._next
-            if self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1") != run.hash:
+            if self._value("SELECT hash FROM run ORDER BY number DESC LIMIT 1") != run.hash:
                 write.execute("DELETE FROM place")
             if run.started:  # its numbers of records are those of another store
                 row = row_of(replace(run, first_record=None))

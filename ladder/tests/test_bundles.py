@@ -13,7 +13,7 @@ import pytest
 from arena.api.store import Store
 from arena_bundle.bundle import bundle
 from arena_bundle.privacy import LadderNames
-from arena_ladder.ledger import TABLES
+from arena_ladder.tables import TABLES
 from tests.extensions.bundle.conftest import PLUGIN, call, play, read, verdict_on
 from tests.extensions.bundle.test_bundle import EMAIL, PERSON, TOKEN, assert_absent
 

@@ -11,9 +11,9 @@ import pytest
 from arena.api.match import Program
 from arena_ladder.host import LadderHost, open_ladder
 from arena_ladder.judge import CheckBounds
-from arena_ladder.ledger import Submission
 from arena_ladder.spec import load_ladder
 from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, JudgeProcesses, SubmissionCheck, has_room, memory_left
+from arena_ladder.submissions import Submission
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.ladder.hosting import SPEC, agent
 

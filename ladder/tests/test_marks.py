@@ -16,11 +16,12 @@ import pytest
 from arena.cli import cli
 from arena.errors import SpecError
 from arena.store import Store
-from arena_ladder.ledger import Ledger, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.mark_book import Candidate, MarkBook, list_candidates
 from arena_ladder.mark_sheets import as_csv, describe_open, gradescope_results
 from arena_ladder.roster import Person
 from arena_ladder.spec import Marks, load_ladder
+from arena_ladder.submissions import Submission
 from tests.eventually import eventually
 from tests.ladder.hosting import GOOD, HostedLadder, agent
 

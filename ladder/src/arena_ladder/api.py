@@ -20,8 +20,9 @@ from arena import __version__
 from arena.api.store import Store
 from arena_ladder.code_folder import kind_of
 from arena_ladder.contest import check_known
-from arena_ladder.ledger import Finding, Status, Submission, find_deadline
+from arena_ladder.ledger import find_deadline
 from arena_ladder.spec import AUTHOR, NAME, is_author, is_name
+from arena_ladder.submissions import Finding, Status, Submission
 from arena_ladder.wheel import list_wheels
 from arena_web.api import CostlyDecision
 from arena_web.errors import Refusal

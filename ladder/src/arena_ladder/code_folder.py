@@ -12,9 +12,10 @@ from arena.api.errors import StoreFull
 from arena_isolation.agent_log import end_of_log
 from arena_isolation.archive import BadArchive, unpack
 from arena_isolation.versions import LAID_OUT, seal_submission
-from arena_ladder.ledger import UNREADABLE, Ledger, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.season import Entrant
 from arena_ladder.spec import Kind
+from arena_ladder.submissions import UNREADABLE, Submission
 
 CHECK_SUFFIX = ".check"
 """The suffix of the file that keeps the output of a check. The file is in the same folder as the log."""

@@ -9,7 +9,7 @@ COMMANDS = [
         "arena_ladder.ladder:ladder",
         spec_keys=("submissions", "until", "requests", "marks"),
         spec_check="arena_ladder.spec:check_ladder",
-        tables="arena_ladder.ledger:TABLES",
+        tables="arena_ladder.tables:TABLES",
     ),
     Command(
         "submit",

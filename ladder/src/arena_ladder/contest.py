@@ -25,7 +25,7 @@ from arena_isolation.agent_pool import NOT_STARTED_AGAIN
 from arena_isolation.agent_process import HELLO, LOADING, START
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.feedback import NightReview
-from arena_ladder.ledger import ENDED, CoursePoint, Ledger, Starts, Submission, find_deadline
+from arena_ladder.ledger import CoursePoint, Ledger, find_deadline
 from arena_ladder.mark_book import AttemptBook, MarkBook
 from arena_ladder.matchmaking import (
     PAIRS_AHEAD,
@@ -40,6 +40,7 @@ from arena_ladder.matchmaking import (
 )
 from arena_ladder.season import Entrant, Season, begin_season, entry_faults
 from arena_ladder.spec import LadderSpec
+from arena_ladder.submissions import ENDED, Starts, Submission
 from arena_ladder.turns import Side, Turns
 from arena_web.errors import Refusal
 

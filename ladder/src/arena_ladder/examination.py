@@ -16,9 +16,10 @@ from arena.api.errors import IsolationError, StoreError, describe
 from arena_isolation.child import ChildLost
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.judge import Brief, NotPassed, Passed
-from arena_ladder.ledger import Known, Ledger, Room, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import IDLE_SECONDS, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
+from arena_ladder.submissions import Known, Room, Submission
 from arena_ladder.turns import Side, Turns
 
 MEMORY_MB = 1024

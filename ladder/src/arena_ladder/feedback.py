@@ -17,8 +17,9 @@ from arena.api.errors import describe
 from arena.api.store import Store
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
-from arena_ladder.ledger import Ledger, Night, Submission
+from arena_ladder.ledger import Ledger, Night
 from arena_ladder.spec import FeedbackKeys, LadderSpec
+from arena_ladder.submissions import Submission
 from arena_web.match_filter import PLACED
 
 NOW = "feedback now"

@@ -12,8 +12,9 @@ from typing import IO, Any
 from arena import ArenaError
 from arena.api.results import TextTable
 from arena_ladder.code_folder import CodeFolder
-from arena_ladder.ledger import Feedback, Ledger, Submission
+from arena_ladder.ledger import Feedback, Ledger
 from arena_ladder.roster import Person
+from arena_ladder.submissions import Submission
 
 
 @dataclass(frozen=True, slots=True)

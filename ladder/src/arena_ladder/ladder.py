@@ -23,8 +23,9 @@ from arena_web.serve import bind_socket
 
 if TYPE_CHECKING:
     from arena_cluster.players import ClusterPlayers
-    from arena_ladder.ledger import Ledger, Submission
+    from arena_ladder.ledger import Ledger
     from arena_ladder.spec import LadderSpec
+    from arena_ladder.submissions import Submission
 
 ANYWHERE = ("--store", "--plugin")
 """The options of `admin`. They may come before SPEC, after it, or after the action."""
@@ -377,7 +378,7 @@ def submissions(obj: Administered, author: str | None, status: str | None, as_js
     from arena.api.errors import escape_line
     from arena_ladder.code_folder import CodeFolder
     from arena_ladder.hand_ins import list_hand_ins, write_archive
-    from arena_ladder.ledger import STATUSES
+    from arena_ladder.submissions import STATUSES
 
     if status is not None and status not in STATUSES:
         raise ArenaError(f"unknown status {status!r}; expected one of {', '.join(STATUSES)}")

@@ -20,10 +20,11 @@ from arena.api.match import FAULTS
 from arena.api.results import Way, put_last, result_points
 from arena.api.store import Store
 from arena.stats import EloEstimate
-from arena_ladder.ledger import Ledger, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.mark_test import NOT_STRONGER, OPEN, STRONGER, MarkRule, MarkTests, lead_interval
 from arena_ladder.roster import Person
 from arena_ladder.spec import Effort, Marks
+from arena_ladder.submissions import Submission
 
 Decision = Literal["stronger", "not stronger", "open", "implied", "not reached"]
 WORDS: Mapping[int, Decision] = {STRONGER: "stronger", NOT_STRONGER: "not stronger"}

@@ -23,8 +23,9 @@ from arena_check.new import starter
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
 from arena_ladder.code_folder import CodeFolder
-from arena_ladder.ledger import Ledger, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.spec import LadderSpec
+from arena_ladder.submissions import Submission
 
 NOISE_CHARACTERS = 25
 """The minimum length of equal parts that count, after names are replaced by letters."""

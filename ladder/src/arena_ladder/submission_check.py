@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.api.errors import Interrupted
 from arena_isolation.helper_process import Helper
-from arena_ladder.ledger import Submission
+from arena_ladder.submissions import Submission
 
 JUDGE = "arena_ladder.judge"
 """The module of the judge process."""

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from arena.store import Store
-from arena_ladder.ledger import Ledger, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.roster import Person
+from arena_ladder.submissions import Submission
 from arena_web.errors import Refusal
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="banned", isolation="any")]

@@ -21,10 +21,11 @@ from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import SeasonPlans
 from arena_ladder.examination import examine
 from arena_ladder.judge import CHECK_SECONDS, CheckBounds, NotPassed
-from arena_ladder.ledger import MAX_FINDINGS_CHARACTERS, MAX_REASON_CHARACTERS, UNREADABLE, Known, Ledger
+from arena_ladder.ledger import Ledger
 from arena_ladder.matchmaking import standings
 from arena_ladder.season import Entrant, begin_season
 from arena_ladder.spec import LadderSpec, load_ladder
+from arena_ladder.submissions import MAX_FINDINGS_CHARACTERS, MAX_REASON_CHARACTERS, UNREADABLE, Known
 from tests.conftest import arena_in
 from tests.eventually import eventually
 from tests.ladder.hosting import SPEC, HostedLadder, agent

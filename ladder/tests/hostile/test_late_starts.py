@@ -13,10 +13,11 @@ from arena.store import Store
 from arena_ladder import contest
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import SILENT, ContestRunner, SeasonPlans
-from arena_ladder.ledger import Ledger, Starts
+from arena_ladder.ledger import Ledger
 from arena_ladder.matchmaking import standings
 from arena_ladder.season import Entrant, begin_season
 from arena_ladder.spec import load_ladder
+from arena_ladder.submissions import Starts
 from tests.eventually import eventually
 from tests.ladder.hosting import SPEC, HostedLadder, agent
 from tests.ladder.test_mishaps import show_faults

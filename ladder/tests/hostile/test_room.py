@@ -10,8 +10,9 @@ from arena.store import Store
 from arena_ladder import spec
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import ContestRunner
-from arena_ladder.ledger import Ledger, Room, Submission
+from arena_ladder.ledger import Ledger
 from arena_ladder.spec import load_ladder
+from arena_ladder.submissions import Room, Submission
 from tests.ladder.hosting import SPEC
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="room", isolation="any")]
