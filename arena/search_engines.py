@@ -17,7 +17,9 @@ from arena.search import Search
 PLAIN = "ARENA_PLAIN"
 """The environment variable that is set to 1 if every search must run uncompiled."""
 COMPILE = "ARENA_COMPILE"
-"""The environment variable that is set to `always` if everything that can be compiled is compiled before the first match."""
+"""The environment variable with the mode of compilers: `always` compiles everything that can be compiled before the first match,
+and `never` uses only cached code.
+"""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,11 @@ def find_loop(search: Search, loop: str, options: dict[str, Any]) -> Any:
         if found is not None:
             return found
     return None
+
+
+def wants_plain() -> bool:
+    """Return whether every search must run uncompiled."""
+    return os.environ.get(PLAIN, "") not in ("", "0")
 
 
 def compiles_first() -> bool:

@@ -3,10 +3,10 @@
 from arena.counting import GoCompiled, GoPlain, Meter, counting_view
 from arena.match.match import SeatUse
 from arena.search import SharedStart
-from arena.search_engines import PLAIN, SearchEngine, compiles_first, search_engines
+from arena.search_engines import COMPILE, SearchEngine, compiles_first, search_engines, wants_plain
 
 __all__ = [
-    "PLAIN",
+    "COMPILE",
     "GoCompiled",
     "GoPlain",
     "Meter",
@@ -16,4 +16,5 @@ __all__ = [
     "compiles_first",
     "counting_view",
     "search_engines",
+    "wants_plain",
 ]

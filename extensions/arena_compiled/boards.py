@@ -8,12 +8,11 @@ from arena.api.cli import install_command
 from arena.api.errors import IsolationError
 from arena.api.games import name_of
 from arena.api.match import Isolation, Seat
-from arena.api.search import SeatUse
+from arena.api.search import COMPILE, SeatUse, compiles_first, wants_plain
 from arena.compiled import NotCompilable
 from arena_compiled.background import MISSING
-from arena_compiled.cache import COMPILE
 from arena_compiled.engines import engine_of
-from arena_compiled.seam import NOT_KEPT, assemble_engine, can_load, is_installed, load_loop, wants_plain
+from arena_compiled.seam import NOT_KEPT, assemble_engine, can_load, is_installed, load_loop
 
 
 def prepare(spec: Spec, note: Callable[[str], object]) -> None:
@@ -24,7 +23,7 @@ def prepare(spec: Spec, note: Callable[[str], object]) -> None:
 
 def at_once() -> bool:
     """Return True if the user wants every engine to be compiled before a run begins, even if the run is short."""
-    return os.environ.get(COMPILE) == "always" and not wants_plain()
+    return compiles_first() and not wants_plain()
 
 
 def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:

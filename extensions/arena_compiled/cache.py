@@ -20,8 +20,6 @@ from arena.api.store import write_whole
 
 FOLDER = "ARENA_CACHE"
 """The environment variable that sets another folder."""
-COMPILE = "ARENA_COMPILE"
-"""The environment variable with the mode: `always` compiles at once, `never` uses only cached code."""
 HOSTED = "hosted"
 """Another value of COMPILE. It is set in the process of an agent if the clock of a decision runs outside this process."""
 OWN_PACKAGES = frozenset({"arena", "arena_games"})

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from arena import Agent, Game, Limits, OutOfBudget, Puzzle, Search, State
 from arena.api.games import Abilities, Evaluation
 from arena.api.match import Stream
-from arena.api.search import GoPlain, Meter, SharedStart, counting_view
+from arena.api.search import GoPlain, Meter, SharedStart, counting_view, wants_plain
 from arena.compiled import NoEstimate, NotCompilable
 from arena_compiled import seam
 from arena_compiled.background import MISSING
@@ -157,7 +157,7 @@ class CompiledSetup:
             self.rehearsals[held] = Rehearsal(module, edition, rules, estimate, self.evaluation, held=held)
         if self.reason is not None:
             return
-        if seam.wants_plain():
+        if wants_plain():
             self.reason = "ARENA_PLAIN is set"
         elif not (seam.is_installed("llvmlite") and seam.is_installed("numba")):
             self.reason = MISSING

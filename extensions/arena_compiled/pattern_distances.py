@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from arena.api.search import PLAIN
+from arena.api.search import COMPILE, wants_plain
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 from arena_compiled.loader import argument
@@ -33,8 +33,8 @@ def distance_table(rules: Any, start: int, states: int, entries: int, tell: Call
     The result is None if the table should be filled by uncompiled code: if numba is missing, if compiled code is not wanted, if
     the table is small, or if a distance does not fit into a byte.
     """
-    mode = os.environ.get(cache.COMPILE)
-    if os.environ.get(PLAIN, "") not in ("", "0") or (entries < MIN_COMPILED_ENTRIES and mode != "always"):
+    mode = os.environ.get(COMPILE)
+    if wants_plain() or (entries < MIN_COMPILED_ENTRIES and mode != "always"):
         return None
     tell(0)  # called before anything is compiled, because it raises an exception if a spec is only validated
     try:

@@ -16,7 +16,7 @@ import pluggy
 
 from arena import Agent, Game
 from arena.api.games import Evaluation
-from arena.api.search import PLAIN, SearchEngine, SeatUse
+from arena.api.search import COMPILE, SearchEngine, SeatUse, compiles_first, wants_plain
 
 if TYPE_CHECKING:
     from arena import Spec
@@ -43,7 +43,7 @@ def find_loop(search: Any, loop: str, options: dict[str, Any]) -> Any:
     This function is called while the clock of an agent runs. The modules that look for compiled code take 60 ms to import, so a
     process that can load no code does not import them, and in others the clock stops meanwhile.
     """
-    if os.environ.get(PLAIN, "") not in ("", "0") or _cannot_load():
+    if wants_plain() or _cannot_load():
         if search._meter.game is not None:  # noqa: SLF001 - Search.compiled calls this function
             search.served = UncompiledDecision()
         return None
@@ -66,7 +66,7 @@ class CompiledSearches(SearchEngine):
 
     def prepare(self, spec: "Spec", note: Callable[[str], object]) -> None:
         """Compile the loops for the agents of a spec before play, if the user wants that."""
-        if os.environ.get("ARENA_COMPILE") == "always":
+        if compiles_first():
             from arena_compiled import boards
 
             boards.prepare(spec, note)
@@ -75,7 +75,7 @@ class CompiledSearches(SearchEngine):
         """Yield lines about the agents that ran compiled, and about the agents that took long and were not compiled, with the
         reason.
         """
-        if os.environ.get(PLAIN, "") not in ("", "0"):
+        if wants_plain():
             return []
         used = list(uses)
         notable = [use for use in used if use.first_compiled is not None or use.failure is not None]
@@ -137,10 +137,10 @@ class CompiledSearches(SearchEngine):
         """Return True if the search of an entry with its own plugin should be compiled: after enough uncompiled decisions, or if
         the user always wants compiled code.
         """
-        from arena_compiled import cache, seam
+        from arena_compiled import seam
 
-        mode = os.environ.get(cache.COMPILE)
-        return not seam.wants_plain() and mode != "never" and (mode == "always" or seconds > seam.COMPILE_AFTER_CPU_SECONDS)
+        mode = os.environ.get(COMPILE)
+        return not wants_plain() and mode != "never" and (mode == "always" or seconds > seam.COMPILE_AFTER_CPU_SECONDS)
 
     def prepare_agent(self, agent: Any, game: Game, evaluation: Evaluation | None, private: str | None) -> str | None:
         """Load the loop for an agent. Code that appears in the folder `private` later is loaded as soon as no clock runs."""

@@ -16,7 +16,7 @@ from arena import Game
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Evaluation
 from arena.api.match import Stream
-from arena.api.search import PLAIN, GoCompiled, Meter, compiles_first
+from arena.api.search import COMPILE, GoCompiled, Meter, compiles_first, wants_plain
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 from arena_compiled.background import MISSING, Compilation, request_code, unwatch, watch
@@ -32,7 +32,7 @@ COMPILE_AFTER_CPU_SECONDS = 1.0
 MAX_REMEMBERED_LOOPS = 64
 """The maximum number of loops that a process keeps."""
 UNFIT = "a number or an index was out of range"
-NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
+NOT_KEPT = f"its code is not in the cache, and {COMPILE}=never"
 
 
 class CompilerFault(NotCompilable):
@@ -131,7 +131,7 @@ class Served:
     def run_plain(self, pair: CompiledPair, *, watched: bool = True) -> None:
         """Note that the decision runs uncompiled for now. If it is watched, it starts again when the code is available."""
         self._pending = pair
-        if watched and pair.reason is None and not self._watched and os.environ.get(cache.COMPILE) != "never":
+        if watched and pair.reason is None and not self._watched and os.environ.get(COMPILE) != "never":
             self._watched = True
             watch(self)
 
@@ -189,7 +189,7 @@ def _start_again() -> None:
 
 def _may_request() -> bool:
     """Return True if this process may request code. A process that only hosts an agent leaves this to the process that plays."""
-    return os.environ.get(cache.COMPILE) not in ("never", cache.HOSTED)
+    return os.environ.get(COMPILE) not in ("never", cache.HOSTED)
 
 
 def _request(pair: CompiledPair, meter: Meter | None = None) -> None:
@@ -219,11 +219,6 @@ def note_plain(game: Game, evaluation: Evaluation | None, engine: str, seconds: 
     if pair.reason is None and pair.compilation is None and _plain_seconds[pair.use] > COMPILE_AFTER_CPU_SECONDS:
         _request(pair)
     return pair.failure
-
-
-def wants_plain() -> bool:
-    """Return True if the user does not want compiled code."""
-    return os.environ.get(PLAIN, "") not in ("", "0")
 
 
 def can_load() -> bool:
@@ -256,7 +251,7 @@ def find_loop(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
         served = search.served = Served(search.rng, meter)
     if pair.loop is None:
         if pair.reason is None:
-            hosted = meter.timed and os.environ.get(cache.COMPILE) == cache.HOSTED  # if so, the clock runs in another process
+            hosted = meter.timed and os.environ.get(COMPILE) == cache.HOSTED  # if so, the clock runs in another process
             announce = meter.announce if hosted and pair.parts is not None else None
             if hosted and (announce is None or not pair.has_code):
                 served.run_plain(pair, watched=announce is not None)
@@ -287,7 +282,7 @@ def _pair(game: Game, evaluation: Evaluation | None, engine: str) -> CompiledPai
 
 def _look_for(pair: CompiledPair, meter: Meter | None) -> None:
     """Load the loop of a pair if its code is available, or compile it now if the user wants that."""
-    compiling = os.environ.get(cache.COMPILE) == "always"
+    compiling = compiles_first()
     if pair.parts is not None and not compiling:
         if pair.compilation is not None and pair.compilation.failure is not None:
             pair.fail(pair.compilation.failure)

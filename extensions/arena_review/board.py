@@ -15,7 +15,7 @@ from arena.api.match import canonical
 from arena.api.processes import PythonProcess
 from arena.api.results import BoardInfo
 from arena.api.run import Fingerprint
-from arena.api.search import search_engines
+from arena.api.search import COMPILE, search_engines
 from arena.api.spec import Parameters
 from arena_isolation.helper_process import pack, serve
 from arena_review.api import BoardJudge, Review
@@ -25,8 +25,6 @@ from arena_review.puzzle_judge import RegretJudge, find_overestimate
 
 MIN_PLAYER_NODES = 1000
 """If the players had fewer nodes for a decision, a judge gets this number of nodes, multiplied by its effort."""
-COMPILE = "ARENA_COMPILE"
-"""The environment variable that is set to `always` when searches must be compiled."""
 
 
 def find_player_nodes(sheet: BoardInfo, records: Sequence[Record], only: str | None = None) -> int:

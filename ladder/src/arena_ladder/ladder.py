@@ -17,7 +17,7 @@ from arena import ArenaError
 from arena.api.cli import plugin_option, results_alone, say, workers_for
 from arena.api.errors import escape_controls
 from arena.api.results import TextTable, figures
-from arena.api.search import PLAIN
+from arena.api.search import wants_plain
 from arena_isolation.child import ChildProcess
 from arena_web.serve import bind_socket
 
@@ -144,7 +144,7 @@ def ladder(
             specs = {f"/{file.stem}": load_ladder(file, plugins=plugins) for file in list_assignments(spec)}
         else:
             specs = {"": load_ladder(spec, plugins=plugins)}
-        may_compile = find_spec("numba") is not None and os.environ.get(PLAIN, "") in ("", "0")
+        may_compile = find_spec("numba") is not None and not wants_plain()
         for read in specs.values():
             if may_compile and read.solvers and read.solvers.effort == "seconds":
                 say(f"note: {read.spec.name}: {UNCLEAR_TIMES}")
