@@ -29,6 +29,7 @@ from arena_bundle.layout import (
     read_line,
     read_model,
 )
+from arena_isolation.archive import BOUNDED_COMPRESSIONS, quote_name
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED_BYTES = 4 << 30
@@ -43,8 +44,6 @@ MAX_JSON_BYTES = 32 << 20
 MAX_MANIFEST_BYTES = 16 << 20
 MAX_RECORD_BYTES = 64 << 20
 CHUNK_BYTES = 1 << 20
-COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""The compression methods with which zipfile can unpack a file in steps of limited size."""
 END_RECORD = b"PK\x05\x06"
 END_RECORD_BYTES = 22
 LOCAL_HEADER = b"PK\x03\x04"
@@ -90,18 +89,18 @@ class Archive:
         for info in infos:
             self._check_member(info)
             if info.filename.casefold() in names:
-                raise NoBundle(f"{self.place} has {_quote(info.filename)} twice")
+                raise NoBundle(f"{self.place} has {quote_name(info.filename)} twice")
             names.add(info.filename.casefold())
         for name in names:
             above = [str(parent) for parent in PurePosixPath(name).parents if str(parent) in names]
             if above:
-                raise NoBundle(f"{self.place} has {_quote(above[0])} as a file and as a folder")
+                raise NoBundle(f"{self.place} has {quote_name(above[0])} as a file and as a folder")
         if MANIFEST not in names:
             raise NoBundle(f"{self.place} is not a bundle: it has no {MANIFEST}")
         manifest = self._read_manifest()
         unknown = [info.filename for info in infos if info.filename not in {*manifest.files, MANIFEST, SIGNATURE}]
         if unknown:
-            raise NoBundle(f"{self.place} has {_quote(unknown[0])}, which is not in its {MANIFEST}")
+            raise NoBundle(f"{self.place} has {quote_name(unknown[0])}, which is not in its {MANIFEST}")
         self._unpack_all(infos)
         return manifest
 
@@ -113,7 +112,7 @@ class Archive:
                 file.seek(max(0, info.header_offset))
                 header = file.read(LOCAL_HEADER_BYTES)
                 if info.header_offset != end or len(header) < LOCAL_HEADER_BYTES or header[6] & DATA_DESCRIPTOR:
-                    raise NoBundle(f"{self.place} has stray bytes before {_quote(info.filename)}")
+                    raise NoBundle(f"{self.place} has stray bytes before {quote_name(info.filename)}")
                 name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
                 end += LOCAL_HEADER_BYTES + name + extra + info.compress_size
         if self._zip.start_dir != end:
@@ -121,7 +120,7 @@ class Archive:
 
     def _check_member(self, info: zipfile.ZipInfo) -> None:
         name, path = info.filename, PurePosixPath(info.filename)
-        what = f"{self.place}: {_quote(name)}"
+        what = f"{self.place}: {quote_name(name)}"
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
             raise NoBundle(f"{what} is a folder, a link or a device; a bundle has only files")
         if not name.isprintable() or "\\" in info.orig_filename or ":" in name or name != str(path):
@@ -134,7 +133,7 @@ class Archive:
             raise NoBundle(f"{what} does not belong in a bundle")
         if info.flag_bits & 0x1:
             raise NoBundle(f"{what} is encrypted")
-        if info.compress_type not in COMPRESSIONS:
+        if info.compress_type not in BOUNDED_COMPRESSIONS:
             raise NoBundle(f"{what} is compressed by a method other than deflate")
 
     def _read_manifest(self) -> Manifest:
@@ -171,13 +170,13 @@ class Archive:
                 while chunk := file.read(CHUNK_BYTES):
                     yield chunk
             except Exception as error:  # zipfile may raise any error, also from zlib
-                raise NoBundle(f"{self.place}: {_quote(name)} cannot be unpacked: the file {_describe(error)}") from error
+                raise NoBundle(f"{self.place}: {quote_name(name)} cannot be unpacked: the file {_describe(error)}") from error
 
     def _open(self, name: str) -> IO[bytes]:
         try:
             return self._zip.open(name)
         except Exception as error:  # zipfile may raise any error here, too
-            raise NoBundle(f"{self.place}: {_quote(name)} cannot be unpacked: the file {_describe(error)}") from error
+            raise NoBundle(f"{self.place}: {quote_name(name)} cannot be unpacked: the file {_describe(error)}") from error
 
     def has(self, name: str) -> bool:
         """Return whether the bundle has this file."""
@@ -242,7 +241,3 @@ def _check_end(place: Path) -> None:
 
 def _describe(error: Exception) -> str:
     return f"is damaged ({cut(str(error)) or type(error).__name__})"
-
-
-def _quote(name: str) -> str:
-    return cut(repr(name))

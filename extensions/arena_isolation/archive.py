@@ -38,7 +38,7 @@ def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
             for info in infos:
                 name = _check_name(info)
                 if name in found:
-                    raise BadArchive(f"the zip contains {_quote(name)} twice")
+                    raise BadArchive(f"the zip contains {quote_name(name)} twice")
                 found[name] = _read(archive, info, left, most_bytes)
                 left -= len(found[name])
     except BadArchive:
@@ -56,17 +56,17 @@ def _check_name(info: zipfile.ZipInfo) -> str:
     path = PurePosixPath(name)
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise BadArchive(f"{_quote(name)} in the zip is a link or a device; pack plain files")
+        raise BadArchive(f"{quote_name(name)} in the zip is a link or a device; pack plain files")
     if info.flag_bits & 0x1:
-        raise BadArchive(f"{_quote(name)} in the zip is encrypted; pack it without a password")
+        raise BadArchive(f"{quote_name(name)} in the zip is encrypted; pack it without a password")
     if info.compress_type not in BOUNDED_COMPRESSIONS:
         raise BadArchive(
-            f"{_quote(name)} in the zip is not compressed with deflate; pack it again with the default settings of `zip`"
+            f"{quote_name(name)} in the zip is not compressed with deflate; pack it again with the default settings of `zip`"
         )
     if not name.isprintable() or "\\" in info.orig_filename or ":" in name:
-        raise BadArchive(f"{_quote(name)} in the zip is not a plain name; use letters, digits, dots, dashes and /")
+        raise BadArchive(f"{quote_name(name)} in the zip is not a plain name; use letters, digits, dots, dashes and /")
     if path.is_absolute() or ".." in path.parts or len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_LENGTH:
-        raise BadArchive(f"{_quote(name)} in the zip points outside its folder, or is too deep or too long")
+        raise BadArchive(f"{quote_name(name)} in the zip points outside its folder, or is too deep or too long")
     return str(path)
 
 
@@ -82,6 +82,6 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int, most: int)
     return b"".join(parts)
 
 
-def _quote(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a name from an archive for use in a message."""
     return cut(repr(name))
