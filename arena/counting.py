@@ -6,9 +6,9 @@ A node is one generated state, no matter which method generates it. Agents need 
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
-from time import perf_counter, process_time
 from typing import Any
 
+from arena.clock import perf_counter, process_time
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.limits import Limits

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from time import perf_counter, process_time
 from typing import Any, ClassVar
 
 from arena.agent import Agent
+from arena.clock import perf_counter, process_time
 from arena.game import Game
 from arena.heuristics import Evaluation
 from arena.hookspecs import Part

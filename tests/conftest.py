@@ -277,6 +277,29 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+class VirtualClock:
+    """A clock whose time moves only when somebody sleeps, or when a test adds seconds to `now`."""
+
+    now = 1_800_000_000.0
+
+    def _read(self) -> float:
+        return self.now
+
+    monotonic = perf_counter = process_time = thread_time = time = _read
+
+    def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass at once."""
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualClock:
+    """Replace the clock of arena."""
+    virtual = VirtualClock()
+    monkeypatch.setattr("arena.clock.source", virtual)
+    return virtual
+
+
 @pytest.fixture
 def arena(tmp_path: Path) -> Arena:
     """Return a function that runs the command line in the folder of the test."""

@@ -4,9 +4,9 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from time import monotonic
 from typing import IO, Any, cast
 
+from arena.clock import monotonic
 from arena.errors import escape_controls, escape_line
 from arena.notation import read_digits
 

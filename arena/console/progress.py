@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from time import monotonic
 from typing import IO, Any, Self
 
+from arena.clock import monotonic
 from arena.console.output import LiveLine
 from arena.errors import escape_line
 from arena.match.record import FAULTS

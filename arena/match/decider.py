@@ -8,10 +8,10 @@ import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
+from arena.clock import perf_counter
 from arena.counting import GoCompiled, GoPlain, Meter, counting_view
 from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State

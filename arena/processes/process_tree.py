@@ -14,8 +14,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from time import monotonic, sleep
 from typing import ClassVar, NamedTuple
+
+from arena.clock import monotonic, sleep
 
 remove_leftovers: list[Callable[[Collection[int]], None]] = []
 """Functions that are called with the ids of arena processes that have ended, to remove files that these have left behind."""

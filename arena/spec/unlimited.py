@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
-from time import thread_time
 
 from arena.agent import Agent
+from arena.clock import thread_time
 from arena.configured import name_of
 from arena.errors import SpecFault, call_foreign, escape_line
 from arena.game import Game, Puzzle, State, gives

@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple
 
+from arena.clock import monotonic
 from arena.errors import StoreDamaged, StoreError, listing
 from arena.format import Pairing
 from arena.match.record import Record, find_loser, hash_match

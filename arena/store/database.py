@@ -12,9 +12,9 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
 from shlex import quote
-from time import monotonic
 from typing import Any
 
+from arena.clock import monotonic
 from arena.errors import Interrupted, StoreDamaged, StoreError, StoreFull
 from arena.match.record import hash_match
 from arena.store.lock import lock_store

@@ -16,9 +16,9 @@ from itertools import chain, takewhile
 from math import inf
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple
 
+from arena.clock import monotonic
 from arena.errors import StoreError
 from arena.schedule.board_info import BoardInfo
 from arena.store import schema

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, NotRequired, Self, Type
 from pydantic import AfterValidator, Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the one of the standard library from Python 3.12 on
 
+from arena.clock import utc_now
 from arena.configured import settings
 from arena.errors import SpecError, StoreError, cut, escape_line
 from arena.identity import canonical, key
@@ -470,7 +471,7 @@ def _read_recipe(text: str) -> dict[str, Any]:
 
 def now() -> str:
     """Return the time of day as text, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return utc_now().isoformat(timespec="seconds")
 
 
 MAX_MOMENT_CHARACTERS, MAX_FAULT_CHARACTERS = 40, 200

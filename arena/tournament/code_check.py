@@ -8,9 +8,9 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice, takewhile
-from time import monotonic
 from typing import Any, NamedTuple
 
+from arena.clock import monotonic
 from arena.errors import StoreDamaged, StoreError, UnknownName
 from arena.format import Outcomes
 from arena.match.match import Seat

@@ -9,9 +9,9 @@ from math import inf
 from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
-from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
+from arena.clock import monotonic
 from arena.errors import ArenaError, Interrupted, PlayersLost, expect, expect_count
 from arena.match.match import Seat
 from arena.match.record import Record

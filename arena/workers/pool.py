@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic
 from typing import Any
 
+from arena.clock import monotonic
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.schedule.deals import Deals

@@ -12,9 +12,9 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from time import perf_counter, sleep
 from typing import Any
 
+from arena.clock import perf_counter, sleep
 from arena.errors import ArenaError, author_traceback, describe
 from arena.match.record import Record
 from arena.plugins.syntax import take_over

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from arena import Record, load_plugins
@@ -17,6 +16,7 @@ from arena.api.match import UNREPEATABLE_ENDINGS
 from arena.api.results import figures
 from arena.api.spec import PythonFile
 from arena.api.store import Store
+from arena.clock import perf_counter
 from arena_bundle.file_checks import FileChecks, find_differences
 from arena_bundle.layout import BOARDS, RUN, Code, Contradiction, read_json
 from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing

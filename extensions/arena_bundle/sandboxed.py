@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Self
 
 from arena import ArenaError
 from arena.api.errors import describe
 from arena.api.processes import PythonProcess
 from arena.api.spec import PluginPlace
+from arena.clock import perf_counter
 from arena_bundle.layout import TOURNAMENT, Model, NoBundle, Strict, read_json, read_model
 from arena_isolation.agent_start import prove_once
 from arena_isolation.child import ChildLost, ChildProcess

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from time import sleep
 from typing import IO, Any
 
 import click
@@ -22,6 +21,7 @@ from arena.api.games import Abilities
 from arena.api.match import Differs, Step
 from arena.api.spec import HOOKS, Document, Parameters, PluginPlace
 from arena.api.store import ForeignCode, Run, Store
+from arena.clock import sleep
 from arena_catalog.catalogue import default_games, make_game
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program

@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from secrets import token_hex
-from time import monotonic
 from typing import IO, Any
 
 from arena.api.cli import LiveLine, say
 from arena.api.errors import Interrupted
 from arena.api.processes import ProcessTree, PythonProcess
+from arena.clock import monotonic
 from arena_check.patience import SWALLOWED_EXIT_CODE
 from arena_check.report_lines import as_json_line
 from arena_check.trial import Trial, watch_calls

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import isfinite
-from time import process_time
 from typing import Any, TypeVar
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
@@ -15,6 +14,7 @@ from arena.api.errors import describe, expect
 from arena.api.games import Returns, gives, is_finite, move_limit, name_of
 from arena.api.match import USABLE_STATES
 from arena.api.processes import user_interrupts
+from arena.clock import process_time
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
 from arena_check.disguise_checks import PROMISE as DISGUISE_PROMISE, check_disguise

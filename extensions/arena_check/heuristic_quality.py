@@ -11,7 +11,6 @@ from functools import partial
 from itertools import combinations
 from math import isfinite, isnan, nan, sqrt
 from statistics import fmean
-from time import perf_counter
 from typing import Any
 
 import click
@@ -21,6 +20,7 @@ from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_opt
 from arena.api.errors import abbreviate, call_foreign, describe, escape_line
 from arena.api.games import Evaluation, bind, read_number
 from arena.api.results import TextTable, figures
+from arena.clock import perf_counter
 from arena_catalog.catalogue import make_game
 from arena_check.admissibility import TOLERANCE
 from arena_check.distances import assumed_distances, distances, proven_distances, way_to_goal

@@ -8,11 +8,11 @@ part alone is seldom a legal play.
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from time import process_time
 from typing import NamedTuple
 
 from arena import Action, Game, State
 from arena.api.errors import call_foreign
+from arena.clock import process_time
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, position_text
 

@@ -6,10 +6,10 @@ import os
 import signal
 import sys
 import threading
-from time import monotonic
 from types import FrameType
 
 from arena.api.errors import is_authors, name_place
+from arena.clock import monotonic
 
 CALL_SECONDS = 10.0
 """Timeout of a check for one call of a plugin, in seconds."""

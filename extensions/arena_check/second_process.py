@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from time import perf_counter
 from typing import Any, Self
 
 from arena import Game, Registry, load_plugins
@@ -14,6 +13,7 @@ from arena.api.errors import Interrupted
 from arena.api.games import name_of, settings
 from arena.api.processes import PythonProcess
 from arena.api.spec import Parameters
+from arena.clock import perf_counter
 from arena_catalog.catalogue import make_game
 from arena_check.agent_checks import agent_setups
 from arena_check.finding import Finding, Violation

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import floor
 from shlex import quote
-from time import monotonic
 from typing import IO, Any, NamedTuple
 
 from arena import CHANCE, Agent, ArenaError, Game, Registry, Spec, play, run
@@ -19,6 +18,7 @@ from arena.api.results import BoardInfo, Leaderboard, PairedGames, TextTable, fi
 from arena.api.run import PlayedMatch, Scheduled
 from arena.api.spec import load_spec
 from arena.api.store import Run, TemporaryStore
+from arena.clock import monotonic
 from arena.stats import SIGNIFICANCE_LEVEL, Pair
 from arena_catalog.catalogue import choose_games, text_width
 from arena_check.check_process import CheckProgress

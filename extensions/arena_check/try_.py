@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
 from textwrap import indent, wrap
-from time import monotonic
 from typing import Any
 
 import click
@@ -17,6 +16,7 @@ from arena.api.games import NO_HEURISTIC, Abilities, Traits, make_default
 from arena.api.match import Step
 from arena.api.results import Leaderboard, figures
 from arena.api.spec import PluginPlace, source_line
+from arena.clock import monotonic
 from arena_catalog.catalogue import default_games, describe_obstacle, engine_lines
 from arena_check.check import contents_of, find_games, report_broken
 from arena_check.check_process import CheckProgress, SharedNote, supervise

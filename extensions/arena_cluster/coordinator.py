@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import inf
 from secrets import token_hex
-from time import monotonic
 
 from arena import Record, Spec
 from arena.api.errors import escape_line
 from arena.api.run import Backlog, Batch, CurrentTurn, MatchRunner, Scheduled
+from arena.clock import monotonic
 from arena_cluster import wire
 from arena_cluster.engine import ClusterError, Engine, Order, Reply
 

@@ -12,10 +12,10 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from arena.api.errors import describe
+from arena.clock import monotonic
 from arena_cluster import node as nodes, wire
 from arena_cluster.address import Address
 from arena_cluster.connection import call_within, connect

@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple, cast
 
 from arena import ArenaError, Record, Spec, SpecError, load_plugins
 from arena.api.errors import describe
 from arena.api.run import Batch, CurrentTurn, Fingerprint, MatchRunner, Scheduled, WorkerPool
 from arena.api.spec import PluginPlace, PythonFile, reload_spec
+from arena.clock import monotonic
 from arena_cluster import wire
 from arena_cluster.engine import SlowStart
 from arena_cluster.entry_code import share_code

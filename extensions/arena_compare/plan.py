@@ -8,7 +8,6 @@ from math import ceil, log, log2, sqrt
 from pathlib import Path
 from statistics import NormalDist
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import click
@@ -19,6 +18,7 @@ from arena.api.cli import plugin_option, results_alone, say_notes, workers_for
 from arena.api.results import PairedGames, Tally, figures, tallies_of
 from arena.api.spec import Board, Document, load_spec, reload_spec
 from arena.api.store import Store
+from arena.clock import perf_counter
 from arena.stats import SIGNIFICANCE_LEVEL, EloEstimate, expected_score, likeliest, student_quantile
 
 FORMATS = ("round-robin", "head-to-head")

@@ -12,10 +12,10 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from time import sleep
 from typing import Any, Protocol
 
 from arena.api.processes import PythonProcess
+from arena.clock import sleep
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 from arena_compiled.module import Module

@@ -6,13 +6,13 @@ from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any, ClassVar, NamedTuple, cast
 
 from arena import Agent, Game, Limits, OutOfBudget, Puzzle, Search, State
 from arena.api.games import Abilities, Evaluation
 from arena.api.match import Stream
 from arena.api.search import GoPlain, Meter, SharedStart, counting_view, wants_plain
+from arena.clock import perf_counter
 from arena.compiled import NoEstimate, NotCompilable
 from arena_compiled import seam
 from arena_compiled.background import MISSING

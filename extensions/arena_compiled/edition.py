@@ -6,12 +6,12 @@ import inspect
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena import Game, Puzzle, State, overrides
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Evaluation, Returns, gives, name_of
+from arena.clock import perf_counter
 from arena.compiled import METHODS, Estimate, Grid, NoEstimate, NotCompilable, Rules, rules_of
 from arena_compiled.module import add_functions, add_helpers
 from arena_compiled.specialiser import Specialiser

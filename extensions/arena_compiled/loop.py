@@ -4,12 +4,12 @@ that runs in time slices, and arrays that grow.
 
 from array import array
 from collections.abc import Callable, Mapping
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena import State
 from arena.api.errors import Interrupted, describe
 from arena.api.search import GoPlain, Meter
+from arena.clock import perf_counter
 from arena_compiled.edition import Edition
 from arena_compiled.loader import FAULT
 from arena_compiled.memory import Memory, require

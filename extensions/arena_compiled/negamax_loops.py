@@ -6,11 +6,11 @@ import ctypes
 import mmap
 from array import array
 from collections.abc import Mapping
-from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena import Game, Puzzle
 from arena.api.search import GoPlain
+from arena.clock import perf_counter, process_time
 from arena.compiled import NotCompilable, slot_of
 from arena_compiled.edition import Edition
 from arena_compiled.loop import MAX_COUNT, MOST_ENDS, Loop

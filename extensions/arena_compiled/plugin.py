@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -17,6 +16,7 @@ import pluggy
 from arena import Agent, Game
 from arena.api.games import Evaluation
 from arena.api.search import COMPILE, SearchEngine, SeatUse, compiles_first, wants_plain
+from arena.clock import perf_counter, process_time
 
 if TYPE_CHECKING:
     from arena import Spec

@@ -5,12 +5,12 @@ case.
 import random
 from contextlib import suppress
 from itertools import accumulate
-from time import process_time
 from typing import Any
 
 from arena import CHANCE, Game, GameError, State
 from arena.api.games import gives, name_of
 from arena.api.search import GoPlain
+from arena.clock import process_time
 from arena.compiled import NotCompilable, rules_of
 from arena_compiled.play_loops import Playout
 from arena_compiled.seam import find_unmetered_loop, mark_unfit

@@ -7,12 +7,12 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from math import log, nextafter, sqrt
 from operator import getitem
-from time import perf_counter
 from typing import Any
 
 from arena import CHANCE, Game, Puzzle, State
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Evaluation
+from arena.clock import perf_counter
 from arena.compiled import NotCompilable
 from arena_compiled.edition import Edition
 from arena_compiled.fields import LARGEST, SMALLEST

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from math import inf
-from time import perf_counter, process_time
 from typing import Any
 
 from arena import Game
@@ -17,6 +16,7 @@ from arena.api.errors import Interrupted, describe
 from arena.api.games import Evaluation
 from arena.api.match import Stream
 from arena.api.search import COMPILE, GoCompiled, Meter, compiles_first, wants_plain
+from arena.clock import perf_counter, process_time
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 from arena_compiled.background import MISSING, Compilation, request_code, unwatch, watch

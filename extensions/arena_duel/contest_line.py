@@ -4,12 +4,12 @@ the names of the variants that are still in the contest.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from time import monotonic
 from typing import IO
 
 from arena.api.cli import LiveLine
 from arena.api.results import figures
 from arena.api.run import MatchQueue, PlayedMatch
+from arena.clock import monotonic
 from arena_duel.llr_curve import FRAME_SECONDS
 from arena_pairings.best_of import BestOf
 

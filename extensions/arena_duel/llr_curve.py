@@ -4,7 +4,6 @@ and as a curve.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from time import monotonic
 from typing import IO, TYPE_CHECKING, Self
 
 from arena.api.cli import Terminal
@@ -12,6 +11,7 @@ from arena.api.match import find_loser
 from arena.api.results import Tally, figures
 from arena.api.run import PlayedMatch
 from arena.api.store import play_hash_of
+from arena.clock import monotonic
 from arena_pairings.sprt_state import SprtState
 
 if TYPE_CHECKING:

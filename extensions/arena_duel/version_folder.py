@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from arena import ArenaError
 from arena.api.cli import read_own_file
 from arena.api.spec import PluginPlace
 from arena.api.store import write_whole
+from arena.clock import utc_now
 from arena_isolation.versions import MARK, PluginVersion, files_of, moved_path, version_beside
 
 _KEPT = re.compile(r"(\d+)-([0-9a-f]{32})")
@@ -90,7 +90,7 @@ class VersionFolder:
         for file, name in _copies(version, self.file):
             (part / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, part / name)
-        (part / "origin").write_text(f"{origin}\n{datetime.now(UTC).isoformat(timespec='seconds')}\n")
+        (part / "origin").write_text(f"{origin}\n{utc_now().isoformat(timespec='seconds')}\n")
         part.rename(place)
         return self.versions()[-1]
 

@@ -2,9 +2,9 @@
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
+from arena.clock import utc_now
 from arena_isolation.child import ChildProcess
 
 KEPT_BYTES = 16 * 1024
@@ -28,7 +28,7 @@ class AgentLog:
         """Append a piece of text, or only its end if it is too long. If this fails, the piece is lost."""
         import fcntl  # Windows has no such module, but no ladders run there either
 
-        head = f"-- {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n".encode() if self._begins else b""
+        head = f"-- {utc_now():%Y-%m-%d %H:%M:%S} UTC\n".encode() if self._begins else b""
         self._begins = False
         with suppress(OSError), self._path.open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

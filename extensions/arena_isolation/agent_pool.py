@@ -5,11 +5,11 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Self
 
 from arena import Limits
 from arena.api.match import Forfeit, Program
+from arena.clock import monotonic, sleep
 from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.own_compiler import OwnCompiler
 from arena_isolation.unprivileged import MAX_OPEN_FILES

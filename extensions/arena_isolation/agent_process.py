@@ -1,13 +1,13 @@
 """One agent in a separate process, which is killed when it breaks a limit."""
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, Protocol
 
 from arena import Game, Limits, __version__
 from arena.api.errors import IsolationError, cut
 from arena.api.match import Program, Reason
 from arena.api.processes import PythonProcess
+from arena.clock import perf_counter
 from arena_isolation import protocol
 from arena_isolation.agent_start import MAX_PROCESSES, PLAYING_MODULE, start_agent
 from arena_isolation.child import MAX_IN_FLIGHT, ChildLost, ChildProcess

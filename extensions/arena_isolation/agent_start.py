@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from arena.api.match import Program
 from arena.api.processes import PythonProcess
 from arena.api.spec import PluginPlace
+from arena.clock import perf_counter
 from arena_isolation import protocol
 from arena_isolation.agent_log import log_of
 from arena_isolation.child import USAGE_LOOK_SECONDS, ChildLost, ChildProcess, launch_command

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from time import perf_counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arena.api.processes import ProcessTree
+from arena.clock import perf_counter
 from arena_isolation.stderr import StderrLog, StderrRelay
 
 if TYPE_CHECKING:

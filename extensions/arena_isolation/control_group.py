@@ -14,9 +14,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from time import monotonic, sleep
 
 from arena.api.processes import ProcessTree
+from arena.clock import monotonic, sleep
 
 CONTROLLED = {
     "memory": (("memory.max", "memory.events"), ("memory.limit_in_bytes", "memory.oom_control"), "oom_kill"),

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Iterable, Set
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
 from typing import NamedTuple
 
 from arena.api.processes import ProcessTree
+from arena.clock import perf_counter
 from arena_isolation.control_group import ControlGroup
 
 LISTING_SECONDS = 0.1

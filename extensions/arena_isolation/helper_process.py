@@ -9,10 +9,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
 from typing import Any, BinaryIO
 
 from arena.api.processes import PythonProcess
+from arena.clock import perf_counter
 from arena_isolation.child import LOOK_SECONDS, ChildLost, ChildProcess
 
 HELLO = "hello"

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from arena.api.errors import IsolationError
 from arena.api.match import Program
 from arena.api.search import search_engines
 from arena.api.store import write_whole
+from arena.clock import perf_counter
 from arena_isolation import protocol
 from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.agent_start import COMPILING_MODULE

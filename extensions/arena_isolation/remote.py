@@ -7,7 +7,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from math import inf
 from secrets import token_hex
-from time import perf_counter, thread_time
 from typing import Any
 
 from arena import Action, Agent, Answer, Game, GameError, Path, Puzzle, State, Unavailable
@@ -27,6 +26,7 @@ from arena.api.match import (
     local_player,
 )
 from arena.api.search import SharedStart, compiles_first, search_engines
+from arena.clock import perf_counter, thread_time
 from arena_isolation import protocol
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_process import START, AgentLost, AgentProcess, Loading

@@ -2,12 +2,12 @@
 
 import os
 import threading
-import time
 from codecs import getincrementaldecoder
 from contextlib import suppress
 from typing import IO, Protocol
 
 from arena.api.errors import escape_controls, escape_line
+from arena.clock import sleep
 
 MAX_BYTES_PER_MATCH = 64 * 1024
 """Maximum output of an agent process that is forwarded in one match, in bytes."""
@@ -74,7 +74,7 @@ class StderrRelay:
                 if self._log is not None:
                     if text:
                         self._log.add(escape_controls(text[-LOG_PIECE_CHARACTERS:]).encode())
-                    time.sleep(LOG_REST_SECONDS + len(said) * LOG_REST_SECONDS_PER_BYTE)
+                    sleep(LOG_REST_SECONDS + len(said) * LOG_REST_SECONDS_PER_BYTE)
                 elif self._left > 0:
                     shown = escape_controls(text[: self._left])
                     self._left -= len(said)
@@ -86,7 +86,7 @@ class StderrRelay:
                     elif not said and not self._fresh:
                         _say("\n")  # so that the next output, from any source, begins a new line
                 else:
-                    time.sleep(DROP_PAUSE_SECONDS)
+                    sleep(DROP_PAUSE_SECONDS)
                 if not said:
                     return
 

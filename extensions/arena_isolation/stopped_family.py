@@ -18,9 +18,9 @@ import sys
 import threading
 from collections.abc import Set
 from contextlib import suppress
-from time import clock_gettime, perf_counter, sleep
 
 from arena.api.processes import ProcessTree
+from arena.clock import clock_gettime, perf_counter, sleep
 
 FIRST_LISTING_SECONDS = 0.02
 """Seconds from a stop to the first listing after it."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from time import sleep
 
 from arena import Action, Game, Puzzle, State
 from arena.api.cli import say
@@ -11,6 +10,7 @@ from arena.api.errors import cut, describe, suggest
 from arena.api.games import Returns, gives
 from arena.api.match import Differs, Forfeit, Match, Player, Stepper, legal_action
 from arena.api.results import figures, put_last
+from arena.clock import sleep
 from arena_isolation.agent_pool import AgentProcesses
 from arena_play.advice import Adviser, usage
 from arena_play.board_text import fit_board

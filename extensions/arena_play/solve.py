@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from time import sleep
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from arena.api.cli import PercentLine, load, results_alone, say, say_notes, trac
 from arena.api.match import Differs, Step
 from arena.api.results import figures
 from arena.api.run import MatchRunner, Scheduled
+from arena.clock import sleep
 from arena_play import human
 from arena_play.board_text import fit_board
 from arena_play.defaults import SOLUTION_LIMITS

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from arena import Record, Registry
 from arena.api.results import BoardInfo
 from arena.api.run import Scheduled
 from arena.api.store import Store
+from arena.clock import monotonic
 from arena_review.board import JudgedBoard, find_player_nodes, open_board
 from arena_review.judging import describe_decision
 from arena_review.kept import Judged, PlaceKey

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from math import inf
-from time import monotonic, perf_counter
 from typing import Any
 
 from arena import ArenaError, Game
 from arena.api.cli import say
 from arena.api.errors import describe
+from arena.clock import monotonic, perf_counter
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
 from arena_review.api import Verdict

@@ -8,11 +8,11 @@ from contextlib import closing, contextmanager
 from functools import cache
 from math import inf
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple, Self, get_type_hints
 
 from arena.api.errors import StoreError
 from arena.api.store import Database
+from arena.clock import monotonic
 
 SUFFIX = ".review"
 """The suffix of this file, which replaces the suffix of the store."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from shlex import quote
-from time import monotonic
 from typing import IO, Any
 
 import click
@@ -32,6 +31,7 @@ from arena.api.errors import Interrupted, StoreError
 from arena.api.results import TextTable, figures
 from arena.api.run import Scheduled
 from arena.api.store import Run, Store
+from arena.clock import monotonic
 from arena_compare.measures import MeanComparison
 from arena_review.board import JudgedBoard, find_player_nodes, open_board
 from arena_review.judging import Judging

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import IO, Any
 
 import click
@@ -14,6 +13,7 @@ import yaml
 from arena.api.cli import Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
 from arena.api.results import Leaderboard, TextTable, figures
+from arena.clock import monotonic
 from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_pairings.sprt import Sprt, Verdict, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState

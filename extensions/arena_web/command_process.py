@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
 from typing import NamedTuple
 
 import anyio.to_thread
 
 from arena import ArenaError
 from arena.api.processes import PythonProcess
+from arena.clock import monotonic
 from arena_web.live import state_signature
 
 COMPARISON_SECONDS = 60.0

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
 from math import ceil
-from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -21,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena import ArenaError
 from arena.api.games import read_digits
+from arena.clock import monotonic
 from arena_web.error_answers import ErrorAnswers
 from arena_web.errors import Refusal
 

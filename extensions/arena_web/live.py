@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import anyio.to_thread
@@ -21,6 +20,7 @@ from arena.api.cli import distribution
 from arena.api.errors import StoreError, describe
 from arena.api.results import BoardInfo, Leaderboard, tallies_of
 from arena.api.store import Run, Store
+from arena.clock import monotonic
 from arena_web.errors import Refusal
 from arena_web.verdict import verdict
 

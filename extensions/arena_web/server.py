@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import IO, Any
 
 import uvicorn
@@ -17,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arena.api.cli import say
 from arena.api.store import Database
+from arena.clock import monotonic
 from arena_web.app import ANSWERS, Server
 from arena_web.guard import Guard, Site, is_loopback, is_wildcard
 from arena_web.plugin_process import PluginProcesses

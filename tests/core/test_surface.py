@@ -13,7 +13,7 @@ import arena.stats
 
 TOP = Path(__file__).parents[2]
 IMPORT = re.compile(r"^[ \t]*(?:from (arena(?:\.\w+)*) import (\([^)]*\)|[^\n]*)|import (arena(?:\.\w+)*))", re.MULTILINE)
-PUBLIC = ("arena", "arena.compiled", "arena.stats", "arena.testing")
+PUBLIC = ("arena", "arena.clock", "arena.compiled", "arena.stats", "arena.testing")
 
 
 def test_the_names_of_the_api_match_the_list() -> None:

@@ -3,12 +3,12 @@
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from typing import Any, BinaryIO
 
 from arena import Action, Game, Limits, State
 from arena.api.errors import describe
 from arena.api.processes import PythonProcess
+from arena.clock import perf_counter
 from arena_bridges.dialects import Dialect, dialect_of
 from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox
 from arena_isolation.agent_host import Library, Message

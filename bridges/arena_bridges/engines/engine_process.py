@@ -6,10 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
-from time import perf_counter
 from typing import IO, Any
 
 from arena.api.errors import cut
+from arena.clock import perf_counter
 from arena_isolation import protocol
 
 MAX_LINE_BYTES = 1 << 16

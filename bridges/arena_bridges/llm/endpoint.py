@@ -14,7 +14,6 @@ from ipaddress import ip_address
 from math import inf
 from socket import gaierror
 from threading import Lock
-from time import monotonic, sleep, time
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -23,6 +22,7 @@ from arena import ArenaError, BackendGone, Unavailable, __version__
 from arena.api.cli import distribution
 from arena.api.errors import cut
 from arena.api.games import read_digits
+from arena.clock import monotonic, sleep, wall_time
 from arena_bridges.llm.apis import APIS, LATER_TOKENS, ApiName, ModelAnswer, Question
 from arena_bridges.llm.gate import Gate, Usage
 
@@ -317,7 +317,7 @@ def _read_pause(header: str | None) -> float | None:
         return None
     try:
         digits = read_digits(header.strip())
-        seconds = float(digits) if digits is not None else parsedate_to_datetime(header).timestamp() - time()
+        seconds = float(digits) if digits is not None else parsedate_to_datetime(header).timestamp() - wall_time()
     except (ValueError, TypeError):
         return None
     return max(seconds, 0.0)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Condition
-from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 from arena import BackendGone
+from arena.clock import monotonic, sleep
 from arena_bridges.llm.budget import POLL_SECONDS, Budget, change_file, share_file
 
 ENVIRONMENT = "ARENA_MODEL_LIMITS"

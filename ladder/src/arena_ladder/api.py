@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path as FilePath
-from time import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
@@ -18,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from arena import __version__
 from arena.api.store import Store
+from arena.clock import wall_time
 from arena_ladder.code_folder import kind_of
 from arena_ladder.contest import check_known
 from arena_ladder.ledger import find_deadline
@@ -302,7 +302,7 @@ class LadderApi:
             raise Refusal(
                 413, f"{file} has {len(content):,} bytes; at most {rules.size_kb:,} KiB are accepted", "submit a smaller file"
             )
-        self._check_time(time())
+        self._check_time(wall_time())
         kind = kind_of(file, content)
         if kind not in rules.kinds:
             raise Refusal(422, f"{file} is a {kind}; this ladder accepts: {', '.join(rules.kinds)}", "submit one of these")

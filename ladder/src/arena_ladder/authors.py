@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
-from time import time
 
 from arena import ArenaError
+from arena.clock import wall_time
 from arena_ladder.roster import Person
 from arena_ladder.tables import LadderTables
 from arena_web.errors import Refusal
@@ -28,7 +28,7 @@ class AuthorTables(LadderTables):
             self._write(
                 "INSERT INTO ladder_author (name, token, registered) VALUES (?, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET token = excluded.token",
-                *(name, _hash(token), time()),
+                *(name, _hash(token), wall_time()),
             )
             self.note(who, "token", name)
         return token
@@ -38,7 +38,9 @@ class AuthorTables(LadderTables):
         code = token_urlsafe(24)
         with self._writing():
             self.expect(name)
-            self._write("INSERT OR REPLACE INTO ladder_link (code, author, made) VALUES (?, ?, ?)", _hash(code), name, time())
+            self._write(
+                "INSERT OR REPLACE INTO ladder_link (code, author, made) VALUES (?, ?, ?)", _hash(code), name, wall_time()
+            )
             self.note(who, "link", name)
         return code
 
@@ -53,7 +55,7 @@ class AuthorTables(LadderTables):
 
     def expect(self, name: str) -> None:
         """Register an author, without giving out a token."""
-        self._write("INSERT OR IGNORE INTO ladder_author (name, registered) VALUES (?, ?)", name, time())
+        self._write("INSERT OR IGNORE INTO ladder_author (name, registered) VALUES (?, ?)", name, wall_time())
 
     def join(self, name: str, who: str) -> str:
         """Register a new author and return the token. Raises Refusal if the name is taken."""

@@ -10,7 +10,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from time import monotonic, time
 
 from arena import Record, SpecError
 from arena.api.cli import say
@@ -19,6 +18,7 @@ from arena.api.match import FAULTS
 from arena.api.results import figures
 from arena.api.run import Batch, CurrentTurn, Scheduled, WorkerPool
 from arena.api.store import Store
+from arena.clock import monotonic, wall_time
 from arena_cluster.engine import ClusterError
 from arena_cluster.players import ClusterPlayers
 from arena_isolation.agent_pool import NOT_STARTED_AGAIN
@@ -263,12 +263,12 @@ class ContestRunner:
         if self._ledger.setting("paused") == "yes":
             self._rest("paused", changes)
             return False
-        if time() >= self._ladder.ends:
+        if wall_time() >= self._ladder.ends:
             self._rest("final", changes)
             return False
         goes_on, rate = partial(self._goes_on, changes), partial(self._rate, season)
         marks = None if self._ladder.marks is None else MarkBook.load(self._ladder.marks, self._store, self._ledger)
-        guests, now = frozenset(self._playing), time()
+        guests, now = frozenset(self._playing), wall_time()
         if schedule is None:
             plans = SeasonPlans(season, self._ledger, goes_on, rate, guests, marks, rates=self._ladder.rates)
         else:
@@ -293,7 +293,7 @@ class ContestRunner:
         have begun recently, or a worker waits for a `late` start. In an `idle` season no match is in progress, so a change does
         not wait.
         """
-        if self.stopping.is_set() or time() >= self._ladder.ends or self._night.is_due() or self._is_rush():
+        if self.stopping.is_set() or wall_time() >= self._ladder.ends or self._night.is_due() or self._is_rush():
             return False
         if self._ledger.changes() == changes:
             return True
@@ -450,7 +450,7 @@ class ContestRunner:
         """Compute the standings of all boards, store what has changed, and return them."""
         boards = range(len(season.spec.boards))
         before = {(one.title, row["agent"]): Measure.of(row).matches for one in self.contest.standings for row in one.rows}
-        now = time()
+        now = wall_time()
         if self._schedule is not None:
             self.contest.positions = self._schedule.count(now)
             found = [rank_solvers(season, board, self.contest.positions) for board in boards]
@@ -488,9 +488,9 @@ class ContestRunner:
         while not self.stopping.is_set() and (
             self._ledger.changes() == changes if at_once else self._goes_on(changes, idle=True)
         ):
-            if self._night.is_due() or time() > until:
+            if self._night.is_due() or wall_time() > until:
                 return
-            if self.contest.state == "idle" and time() > closes and not self._ledger.is_checking():
+            if self.contest.state == "idle" and wall_time() > closes and not self._ledger.is_checking():
                 self._tell("final")
             self._waiting.wait(LOOK_SECONDS)
             self._waiting.clear()
@@ -672,7 +672,7 @@ class AttemptPlans(SeasonPlans):
         """Return the attempts of the next plan, for the next board on which an agent has to attempt more positions. Agents with a
         label in `away` are left out.
         """
-        found, now = self._rate(), time()
+        found, now = self._rate(), wall_time()
         size = len(self._season.playing(0)) + PAIRS_AHEAD
         if isinstance(self._marks, AttemptBook):
             self._marks.positions = self.schedule.count_for_marks(now)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-from time import monotonic
 
 from arena import ArenaError, __version__
 from arena.api.cli import say
 from arena.api.errors import IsolationError, StoreError, describe
+from arena.clock import monotonic
 from arena_isolation.child import ChildLost
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.judge import Brief, NotPassed, Passed

@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from time import monotonic, time
 
 from arena.api.cli import say
 from arena.api.errors import describe
 from arena.api.store import Store
+from arena.clock import monotonic, wall_time
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
 from arena_ladder.ledger import Ledger, Night
@@ -66,13 +66,13 @@ class NightReview:
         self._ladder, self._ledger, self._workers, self._stopping = ladder, ledger, workers, stopping
         night = ledger.last_night()
         if night is None and ladder.feedback is not None:
-            night = Night(time(), 0)
+            night = Night(wall_time(), 0)
             ledger.keep_night(night)
         self._next = None if night is None or ladder.feedback is None else find_night(ladder.feedback, night.time)
 
     def is_due(self) -> bool:
         """Return True if it is time for a review."""
-        return self._next is not None and time() >= self._next
+        return self._next is not None and wall_time() >= self._next
 
     def is_requested(self) -> bool:
         """Return True if it is time for a review, or if an admin has requested one."""
@@ -82,7 +82,7 @@ class NightReview:
         """Review the matches since the last review until all are reviewed or the time is over."""
         keys = self._ladder.feedback
         assert keys is not None
-        began = time()
+        began = wall_time()
         if self._ledger.setting(NOW) == "yes":
             self._ledger.set(NOW, "no")
         subjects, first = self._list_subjects()

@@ -19,7 +19,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from time import monotonic
 from typing import Any, BinaryIO
 
 from arena import ArenaError, Puzzle, Spec, SpecError
@@ -28,6 +27,7 @@ from arena.api.games import Traits
 from arena.api.match import Program
 from arena.api.processes import PythonProcess
 from arena.api.spec import Board, Document, PythonFile, list_organisers, reload_spec
+from arena.clock import monotonic
 from arena_check.program_checks import ProgramCheck, program_verdicts
 from arena_check.verdicts import Verdict
 from arena_isolation.agent_pool import AgentProcesses

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from time import time
 from typing import Any, NamedTuple
 
 from arena.api.errors import StoreError
 from arena.api.match import canonical
 from arena.api.store import Store
+from arena.clock import wall_time
 from arena_ladder.spec import LadderSpec, SubmissionKeys
 from arena_ladder.submissions import SubmissionTables
 from arena_web.api import Findings
@@ -134,7 +134,7 @@ class Ledger(SubmissionTables):
         with self._writing() as write:
             write.executemany(
                 "INSERT OR IGNORE INTO ladder_mark (label, baseline, decision, pairs, terms, time) VALUES (?, ?, ?, ?, ?, ?)",
-                [(*one, terms, time()) for one in found],
+                [(*one, terms, wall_time()) for one in found],
             )
 
     def decisions(self, terms: str) -> dict[tuple[str, str], tuple[int, int]]:
@@ -172,7 +172,7 @@ class Ledger(SubmissionTables):
             raise Refusal(404, f"unknown author {author[:60]!r}", "`arena ladder admin SPEC tokens` lists them")
         with self._writing():
             clean = text.encode("utf-8", "backslashreplace").decode()
-            self._write("INSERT INTO ladder_message (time, author, text) VALUES (?, ?, ?)", time(), handles[author], clean)
+            self._write("INSERT INTO ladder_message (time, author, text) VALUES (?, ?, ?)", wall_time(), handles[author], clean)
             self.note(who, "message", handles[author])
         return handles[author]
 
@@ -186,7 +186,9 @@ class Ledger(SubmissionTables):
     def keep_feedback(self, key: str, matches: int, findings: Findings) -> None:
         """Store what a review found about a submission, in place of the result of an earlier review."""
         text = json.dumps({"matches": matches, "findings": findings})
-        self._write("INSERT OR REPLACE INTO ladder_feedback (submission, time, found) VALUES (?, ?, ?)", *(key, time(), text))
+        self._write(
+            "INSERT OR REPLACE INTO ladder_feedback (submission, time, found) VALUES (?, ?, ?)", *(key, wall_time(), text)
+        )
 
     def feedback(self, key: str) -> Feedback | None:
         """Return the feedback on a submission; None if it has none."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log
 from statistics import NormalDist, fmean
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from arena import Puzzle, Spec, run
 from arena.api.results import figures
 from arena.api.spec import reload_spec
+from arena.clock import perf_counter
 from arena_ladder.mark_test import MarkRule, MarkTests
 from arena_ladder.spec import LadderSpec
 

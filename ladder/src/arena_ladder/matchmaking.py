@@ -9,11 +9,11 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import inf
-from time import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from arena.api.results import Leaderboard, Strengths, versus_row
 from arena.api.store import Store
+from arena.clock import wall_time
 from arena_ladder.ledger import Ledger, find_deadline
 from arena_ladder.season import Season, have_one_author
 from arena_ladder.spec import PERIODS, LadderSpec, PositionKeys
@@ -156,7 +156,7 @@ class PositionSchedule:
             began = rules.opens.timestamp()
         else:
             first = [started for (started,) in store.query("SELECT started FROM run ORDER BY number LIMIT 1")]
-            began = datetime.fromisoformat(first[0]).timestamp() if first else time()
+            began = datetime.fromisoformat(first[0]).timestamp() if first else wall_time()
         return cls(ladder.solvers.positions, began, inf if last is None else last.timestamp())
 
     def count(self, now: float) -> int:

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
-from time import monotonic
 from typing import Any, NamedTuple
 
+from arena.clock import monotonic
 from arena_ladder.contest import Contest
 from arena_ladder.matchmaking import BoardStandings
 

@@ -8,9 +8,9 @@ import os
 import resource
 import sys
 from math import ceil
-from time import process_time
 
 from arena.api.processes import PythonProcess
+from arena.clock import process_time
 from arena_isolation.helper_process import serve
 
 LOWEST_PRIORITY = 19

@@ -4,10 +4,10 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, perf_counter
 from typing import Any
 
 from arena.api.errors import Interrupted
+from arena.clock import monotonic, perf_counter
 from arena_isolation.helper_process import Helper
 from arena_ladder.submissions import Submission
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
-from time import time
 from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
 from arena import ArenaError
 from arena.api.errors import cut
+from arena.clock import wall_time
 from arena_isolation import protocol
 from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
@@ -117,7 +117,7 @@ class SubmissionTables(AuthorTables):
         """Store a submission and return it. Raises Refusal 403 if the author was banned or deleted, 422 if the ladder has ended,
         and 429 if the author has already submitted `per_day` times within 24 hours.
         """
-        now = time()
+        now = wall_time()
         with self._writing():
             self._admit(author)  # again, because a client may send the file for hours after the first look at its token
             since = "SELECT count(*), min(received) FROM ladder_submission WHERE author = ? AND received > ?"
@@ -200,7 +200,7 @@ class SubmissionTables(AuthorTables):
                 return None
             counts = dict(
                 self._rows(
-                    "SELECT author, count(*) FROM ladder_submission WHERE decided > ? GROUP BY author", time() - DAY_SECONDS
+                    "SELECT author, count(*) FROM ladder_submission WHERE decided > ? GROUP BY author", wall_time() - DAY_SECONDS
                 )
             )
             first = min(waiting, key=lambda one: (counts.get(one.author, 0), one.number))
@@ -287,7 +287,7 @@ class SubmissionTables(AuthorTables):
             self._write(
                 "UPDATE ladder_submission SET status = 'refused', decided = CASE WHEN version IS NULL THEN ? ELSE decided END, "
                 "reason = ?, findings = ? WHERE id = ? AND status = 'checking'",
-                *(time(), _bound_text(reason), _pack_findings(findings), key),
+                *(wall_time(), _bound_text(reason), _pack_findings(findings), key),
             )
             self._forget_steps(key)
             self.note("ladder", "refuse", key)
@@ -337,7 +337,7 @@ class SubmissionTables(AuthorTables):
         key = one.id
         latest = self._value("SELECT max(version) FROM ladder_submission WHERE author = ? AND name = ?", one.author, name)
         version = 1 + (latest or 0) if one.version is None else one.version
-        decided = time() if one.version is None else one.decided  # a check that is repeated does not change the order
+        decided = wall_time() if one.version is None else one.decided  # a check that is repeated does not change the order
         self._write(
             "UPDATE ladder_submission SET status = 'playing', decided = ?, name = ?, version = ?, agent = ?, "
             "findings = ?, reason = NULL, faults = 0 WHERE id = ?",
@@ -419,7 +419,7 @@ class SubmissionTables(AuthorTables):
         """
         changed = self._write(
             f"UPDATE ladder_submission SET status = 'withdrawn', decided = coalesce(decided, ?), reason = ? WHERE {where}",
-            *(time(), reason, *values),
+            *(wall_time(), reason, *values),
         )
         if changed:
             self._note_change()
@@ -446,7 +446,7 @@ class SubmissionTables(AuthorTables):
         unknown author.
         """
         with self._writing():
-            handle = self._set_banned(name, time())
+            handle = self._set_banned(name, wall_time())
             self._retire("author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), BANNED)
             self.note(who, "ban", name)
 
@@ -468,7 +468,7 @@ class SubmissionTables(AuthorTables):
             if name not in handles:
                 raise ArenaError(f"unknown author {name!r}; `arena ladder admin SPEC tokens` lists them")
             handle = handles.pop(name)
-            self._write("UPDATE ladder_author SET token = NULL, banned = ? WHERE name = ?", time(), name)
+            self._write("UPDATE ladder_author SET token = NULL, banned = ? WHERE name = ?", wall_time(), name)
             self._write("DELETE FROM ladder_link WHERE author = ?", name)
             self._keep_person(Person(name), f"{FORGOTTEN}{token_hex(4)}")
             gone: list[Submission] = []

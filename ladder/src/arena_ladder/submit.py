@@ -8,7 +8,6 @@ import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 from secrets import token_hex
-from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -17,6 +16,7 @@ import click
 from arena import ArenaError
 from arena.api.cli import say
 from arena.api.errors import cut, escape_controls
+from arena.clock import monotonic, sleep
 
 ENVIRONMENT_VARIABLE = "ARENA_TOKEN"
 ANSWER_SECONDS = 60.0

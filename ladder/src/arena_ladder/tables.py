@@ -8,11 +8,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import time
 from typing import Any, NamedTuple
 
 from arena.api.errors import StoreError
 from arena.api.store import Database
+from arena.clock import wall_time
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ladder_setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -113,7 +113,7 @@ class LadderTables(Database):
 
     def note(self, who: str, what: str, detail: str = "") -> None:
         """Add a line to the audit log."""
-        self._write("INSERT INTO ladder_audit (time, who, what, detail) VALUES (?, ?, ?, ?)", time(), who, what, detail)
+        self._write("INSERT INTO ladder_audit (time, who, what, detail) VALUES (?, ?, ?, ?)", wall_time(), who, what, detail)
 
     def audit(self, most: int = 1000) -> list[AuditLine]:
         """Return the latest lines of the audit log, the last one first."""

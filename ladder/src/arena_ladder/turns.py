@@ -10,7 +10,8 @@ import threading
 from collections.abc import Callable
 from enum import Enum
 from math import inf
-from time import monotonic
+
+from arena.clock import monotonic
 
 TURN_SECONDS = 10.0
 """If the other side waits, a turn ends after this many seconds. A turn for attempts is at least as long as an attempt."""

@@ -21,6 +21,7 @@ from arena.errors import Interrupted
 from arena.match.record import Record
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
+from tests.conftest import VirtualClock
 from tests.players import PLAYERS, First, Scripted, Solver
 
 
@@ -150,13 +151,21 @@ def test_a_time_budget_ends_a_search(long_margin: None) -> None:
     assert record.fallbacks > 0
 
 
-@pytest.mark.process
-def test_an_agent_that_sleeps_beyond_its_limit_loses() -> None:
-    def sleeps(game: Game, state: Any, search: Search) -> Any:
-        time.sleep(0.3)
-        return game.actions(state)[0]
+def test_an_agent_that_thinks_beyond_its_limit_loses(clock: VirtualClock) -> None:
+    """An answer counts up to 0.1 s after the limit."""
 
-    lost_by_first(play(TicTacToe(), [Scripted(does=sleeps), First()], limits={"seconds": 0.02}), "timeout")
+    def thinks(seconds: float) -> Any:
+        def does(game: Game, state: Any, search: Search) -> Any:
+            clock.sleep(seconds)
+            return game.actions(state)[0]
+
+        return does
+
+    late = play(TicTacToe(), [Scripted(does=thinks(0.1201)), First()], limits={"seconds": 0.02})
+    lost_by_first(late, "timeout")
+    in_time = play(TicTacToe(), [Scripted(does=thinks(0.1199)), First()], limits={"seconds": 0.02})
+    assert in_time.termination == "normal"
+    assert in_time.decisions[0].seconds == pytest.approx(0.1199, abs=1e-6)
 
 
 def test_a_game_at_the_move_limit_is_a_draw() -> None:

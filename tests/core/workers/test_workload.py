@@ -12,6 +12,7 @@ from arena.schedule.schedule import Batch, Scheduled
 from arena.spec import load_spec
 from arena.workers import pool
 from arena.workers.pool import Task, WorkerPool, Workload
+from tests.conftest import VirtualClock
 
 
 class Counted:
@@ -105,20 +106,19 @@ def test_an_interrupted_match_is_retried_alone_in_a_new_worker() -> None:
     assert workload.salvage(retry, 1) == task.matches[3]
 
 
-def test_the_wait_before_another_start_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wait_before_another_start_doubles(monkeypatch: pytest.MonkeyPatch, clock: VirtualClock) -> None:
     """After the third failure, the run ends."""
-    now, starts = 100.0, []
+    starts = []
 
     def tick() -> float:
-        nonlocal now
-        now += 0.01
-        return now
+        clock.now += 0.01
+        return clock.now
 
     def fail(*_: object) -> None:
-        starts.append(now)
+        starts.append(clock.now)
         raise OSError("no room")
 
-    monkeypatch.setattr(pool, "monotonic", tick)
+    monkeypatch.setattr(clock, "monotonic", tick)
     monkeypatch.setattr(pool, "WorkerProcess", fail)
     monkeypatch.setattr(pool, "LOOK_SECONDS", 0)
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]})

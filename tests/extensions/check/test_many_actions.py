@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from arena import Game
-from arena_check import check_process, game_checks, minimal_actions
+from arena_check import game_checks, minimal_actions
 from arena_check.check_process import CheckProgress, SharedNote
 from arena_check.finding import Finding
 from arena_check.game_checks import game_verdicts
 from arena_check.minimal_actions import Reproduction, shorten
 from arena_check.trial import Trial
+from tests.conftest import VirtualClock
 
 ACTIONS = 1000
 
@@ -88,20 +89,16 @@ def test_the_search_for_fewer_actions_ends_in_time(seconds: float, examined: int
     assert (len(seen) == 0) is (examined == 0)
 
 
-def test_a_long_check_prints_a_line_every_half_minute(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_long_check_prints_a_line_every_half_minute(clock: VirtualClock, capsys: pytest.CaptureFixture[str]) -> None:
     """The line names the running check. It is printed if stderr is not a terminal."""
-    clock = [0.0]
-    monkeypatch.setattr(check_process, "monotonic", lambda: clock[0])
     note = SharedNote.new()
     try:
         progress = CheckProgress(note, io.StringIO())
         progress.begin(("game", "shots"), None, None)
         trial = Trial("shots", 0, 0, check="notation")
-        for second in range(100):
-            clock[0] = float(second)
+        for _ in range(100):
             progress(trial, "parse_action", None)
+            clock.now += 1
     finally:
         note.close()
     assert capsys.readouterr().err.splitlines() == ["checking game shots: notation"] * 3

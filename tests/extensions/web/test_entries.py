@@ -26,6 +26,7 @@ from arena.tournament.queue import MatchQueue
 from arena_pairings.sprt import forecast
 from arena_web.live import RunState, Watcher, expected_total, limits_text, run_state
 from arena_web.requests import Requests
+from tests.conftest import VirtualClock
 from tests.extensions.web.conftest import HOSTILE, PLUGIN, Pages
 
 
@@ -192,13 +193,14 @@ def test_a_complete_shard_is_finished(tmp_path: Path) -> None:
     assert (printed["finished"], printed["size"], printed["shard"]) == (False, 40, "1/2")
 
 
-def test_the_pace_of_a_resumed_run_counts_only_new_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pace_of_a_resumed_run_counts_only_new_matches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: VirtualClock
+) -> None:
     """An agent joins a run of 80 matches. The 80 are on the boards at once, and 4 new ones within the next 4 s: 1 a second."""
     path, values = tmp_path / "cup.db", {"game": "tic-tac-toe", "rounds": 40, "seed": 1}
     run({**values, "agents": ["random", "greedy"]}, store=path)
     spec = load_spec({**values, "agents": ["random", "greedy", {"agent": "random", "label": "late"}]})
-    stage, clock = MatchRunner(spec), [100.0]
-    monkeypatch.setattr("arena_web.live.monotonic", lambda: clock[0])
+    stage = MatchRunner(spec)
     monkeypatch.setattr("arena_web.live.Store.is_held", lambda _: True)
     watcher = Watcher(path)
     with Store.open(path, write=True) as store:
@@ -209,7 +211,7 @@ def test_the_pace_of_a_resumed_run_counts_only_new_matches(tmp_path: Path, monke
             (one,) = feed.take(1)
             feed.finish(one, stage.play(one))
         store.flush()
-        clock[0] += 4
+        clock.now += 4
         told = watcher._read()
     assert (told["state"], told["done"], told["total"], told["pace"]) == ("running", 84, 240, 1.0)
 
