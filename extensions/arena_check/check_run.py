@@ -29,7 +29,7 @@ from arena_check.information_checks import all_seeing, observations_of
 from arena_check.patience import CALL_SECONDS
 from arena_check.report_lines import as_json_line
 from arena_check.second_process import SecondProcess
-from arena_check.verdicts import Verdict
+from arena_check.verdicts import UNREACHED, Verdict
 from arena_setup.words import options_of
 
 GAME_MATCHES_PER_AGENT_MATCH = 5
@@ -273,13 +273,20 @@ class CheckRun:
             yield from [other if other is not None and each.check == "repeats" else each for each in found]
 
     def _describe(self, verdicts: Iterable[Verdict], key: tuple[str, ...], value: Any) -> Iterator[tuple[bool, str]]:
+        failed, unreached = 0, []
         for verdict in verdicts:
             if not verdict.kept:
+                failed += 1
                 yield False, self._describe_fault(verdict, key, value)
+            elif verdict.promise == UNREACHED:
+                unreached.append(verdict.check)
             elif verdict.check != "the game":
                 yield True, f"  {'ok' if verdict.reached else '-':<6}  {verdict.check}: {verdict.promise}"
                 if verdict.note is not None:
                     yield True, f"  note    {verdict.note}"
+        if unreached:
+            after = f"not checked after {'this failure' if failed == 1 else 'these failures'}" if failed else UNREACHED
+            yield True, f"  -       {', '.join(unreached)}: {after}"
 
     def _describe_fault(self, verdict: Verdict, key: tuple[str, ...], value: Any, where: str = "", *, brief: bool = False) -> str:
         violation = verdict.violation

@@ -19,7 +19,7 @@ from arena_check.agent_checks import MOVES, NODES, Anyone
 from arena_check.finding import Violation
 from arena_check.patience import CALL_SECONDS
 from arena_check.trial import Trial, position_text
-from arena_check.verdicts import Verdict
+from arena_check.verdicts import UNREACHED, Verdict
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.child import ChildLost
@@ -125,7 +125,7 @@ def program_verdicts(
                 broken = True
                 yield Verdict(name, promise, violation)
             else:
-                yield Verdict(name, promise if not broken else "not checked: play did not get this far", reached=not broken)
+                yield Verdict(name, promise if not broken else UNREACHED, reached=not broken)
 
 
 class ProgramCheck(NamedTuple):

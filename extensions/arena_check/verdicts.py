@@ -10,6 +10,9 @@ from arena_check.minimal_actions import Reproduction, shorten
 from arena_check.patience import SHORTENING_CALL_SECONDS, Patience
 from arena_check.trial import CheckLog
 
+UNREACHED = "not checked: no play got far enough"
+"""The text of a verdict if no play got far enough to check the promise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -82,7 +85,7 @@ class CheckSuite:
                 words = promise if sample is None else f"{promise} (checked: {sample})"
                 yield Verdict(name, words, found.get(name), note=note, ended=log.over and name in found)
             else:
-                yield Verdict(name, "not checked: play did not get this far", reached=False)
+                yield Verdict(name, UNREACHED, reached=False)
 
     def _first(self, seed: int, matches: int, log: CheckLog) -> Violation | None:
         try:

@@ -267,6 +267,28 @@ def test_a_planted_bug_in_a_file_is_reported_on_stdout(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(rng.randint(5, 9), 0)", "[rng.randint(5, 9), 0]"),  # states that cannot be hashed
+        ("return [number for number in (1, 2, 3) if number <= state[0]]", "raise KeyError(state)"),
+        ("return state[1]", "return 7"),
+    ],
+)
+def test_the_first_fault_comes_before_the_checks_that_it_prevents(old: str, new: str, tmp_path: Path, inside: Inside) -> None:
+    """The other checks are named once, in the last line, and none of them blames the play, which is checked itself."""
+    done = inside("check", write(tmp_path, "mine.py", SOUND.replace(old, new, 1)))
+    assert done.returncode == 1
+    lines = done.stdout.split("heuristic sticks fours")[0].split("agent cautious")[0].splitlines()
+    kinds = [line[2:10].strip() for line in lines[1:] if line[2] != " "]
+    assert kinds.index("FAILED") < kinds.index("-") == len(kinds) - 1
+    assert lines[-1].endswith(": not checked after this failure")
+    named = [line.split()[1].strip(":,") for line in lines if line.startswith(("  FAILED", "  ok  "))]
+    unreached = lines[-1].removeprefix("  -       ").partition(":")[0].split(", ")
+    assert len(named) + len(unreached) == len({*named, *unreached}) == 11
+
+
+@pytest.mark.process
 def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
     """An agent and a heuristic that break a promise are reported, too."""
     broken = SOUND.replace("game.actions(state)[0]", "exit(0)").replace("sign * (", "2 * sign * (")
