@@ -1,9 +1,11 @@
 """The command `new`: writes the first file of a plugin, or the folder of its package, from templates."""
 
 import json
+import os
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -19,7 +21,7 @@ import click
 from arena import ArenaError, Puzzle, Registry
 from arena.api.cli import hint_at_distribution, is_given, load, plugin_option, results_alone, say
 from arena.api.games import Traits, make_default
-from arena.api.spec import NAME
+from arena.api.spec import NAME, PluginPlace
 from arena_check.new_course import write_course
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
@@ -68,15 +70,19 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
             print(f"next: arena validate {specs}; {name}/README.md lists the other steps", file=out)
             return 0
         name = name.removesuffix(".py").replace("_", "-")  # a file name is accepted too
-        written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features))
+        named = plugins if is_given("plugins") else ()
+        written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features), plugins=named)
         print(*[f"wrote {file}" for file in written], sep="\n", file=out)
-        words = ["arena", "try", str(written[0])]
-        words += ["--game", game] if game is not None and kind == "agent" else []
-        words += [word for plugin in plugins if is_given("plugins") for word in ("--plugin", plugin)]
-        print(f"next: {shlex.join(words)}", file=out)
+        print(f"next: arena try {shlex.quote(str(written[0]))}{_list_options(kind, game, named)}", file=out)
         if package:
             print(f"then: pip install --editable {name}", file=out)
     return 0
+
+
+def _list_options(kind: str, game: str | None, plugins: Sequence[str]) -> str:
+    """Return the options with which `arena try` finds the game of a new plugin; each begins with a space."""
+    words = ["--game", game] if game is not None and kind == "agent" else []
+    return "".join([f" {shlex.quote(word)}" for word in [*words, *[one for path in plugins for one in ("--plugin", path)]]])
 
 
 class Opponent(NamedTuple):
@@ -104,18 +110,22 @@ def write(
     game: str | None = None,
     package: bool = False,
     features: frozenset[str] = frozenset(),
+    plugins: Sequence[str] = (),
 ) -> list[Path]:
     """Write the file of a plugin, or the folder of a package, into `folder`, and return the written paths.
 
     `kind` is one of KINDS, and `name` is the key in the registry. `game` is the game in which a new agent is tried (default: the
     first game), or the game of a new heuristic, for which it is required. `features` is a selection of `chance`, `hidden` and
-    `simultaneous` for a new game. With `package`, a package is written. `registry` lists the existing plugins. Raises CannotWrite
-    for an unusable name or an existing file, and UnknownName for an unknown game; then nothing is written.
+    `simultaneous` for a new game. With `package`, a package is written. `registry` lists the existing plugins; the written
+    commands name `plugins`. Raises CannotWrite for an unusable name or an existing file, and UnknownName for an unknown game;
+    then nothing is written.
     """
     if features and kind != "game":
         named = " ".join([f"--{feature}" for feature in sorted(features)])
         raise CannotWrite(f"{named}: only games have this option; expected `arena new game {name} {named}`")
-    plan = FilePlan(kind, name, _find_opponent(kind, game, registry), features)
+    if package:  # its commands are run in the folder of the package
+        plugins = [os.path.relpath(path, name) if PluginPlace(path).is_file else path for path in plugins]
+    plan = FilePlan(kind, name, _find_opponent(kind, game, registry), features, _list_options(kind, game, plugins))
     _check_name(plan, registry)
     texts = plan.package() if package else {Path(plan.file): plan.module_text}
     top = folder / name if package else folder / plan.file
@@ -132,7 +142,7 @@ def write(
 
 def starter(game: str, registry: Registry, name: str = "my-agent") -> str:
     """Return the text of a file with an agent that can play `game` without changes. Raises UnknownName for an unknown game."""
-    return FilePlan("agent", name, _find_opponent("agent", game, registry)).module_text
+    return FilePlan("agent", name, _find_opponent("agent", game, registry), options=_list_options("agent", game, ())).module_text
 
 
 def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
@@ -164,6 +174,8 @@ class FilePlan:
     name: str
     opponent: Opponent
     features: frozenset[str] = frozenset()
+    options: str = ""
+    """The options of `arena try` and `arena check`, each after a space."""
 
     @property
     def module(self) -> str:
@@ -215,7 +227,10 @@ class FilePlan:
         if not function.isidentifier() or iskeyword(function) or function in taken:
             function = f"value_{function}"
         words = {"class": title, "function": function, "name": self.name, "module": self.module, "file": self.file}
-        return Template(_read_template(template)).substitute(words, kind=self.kind, game=self.opponent.name)
+        text = _read_template(template)
+        is_python = text.startswith('"""')  # then the options are in a string
+        words["options"] = self.options.replace("\\", r"\\").replace('"', r"\"") if is_python else self.options
+        return Template(text).substitute(words, kind=self.kind, game=self.opponent.name)
 
 
 def _check_name(plan: FilePlan, registry: Registry) -> None:

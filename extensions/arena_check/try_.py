@@ -295,7 +295,8 @@ def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> 
         attempt.say(f"\n--game NAME plays another game{':' if attempt.details else ','} {named}")
     if not attempt.details:
         attempt.say("--details shows the leaderboards, and --seconds S plays more games")
-    attempt.say(f"\nnext: check it after each save: arena check {quote(attempt.file)} --watch{attempt.plugin_options}")
+    named = "".join([f" --game {quote(game)}" for game in attempt.only])
+    attempt.say(f"\nnext: check it after each save: arena check {quote(attempt.file)} --watch{named}{attempt.plugin_options}")
     attempt.say(f"      play your own tournament: arena run SPEC --plugin {quote(attempt.file)}{attempt.plugin_options}")
 
 

@@ -1,6 +1,8 @@
 """`arena new`: what comes out is sound as it is, for every kind, as a file and as a package."""
 
+import ast
 import re
+import shlex
 import subprocess
 from collections.abc import Callable
 from importlib.resources import files
@@ -42,6 +44,7 @@ def new_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made = arena_in(folder)("new", kind, f"my_file_{number}.py", *words)
         tried = f"my_file_{number}.py {' '.join(words)}" if kind == "agent" and words else f"my_file_{number}.py"
         assert (made.returncode, made.stdout) == (0, f"wrote my_file_{number}.py\nnext: arena try {tried}\n")
+        assert f"Next: `arena try {tried}`;" in (folder / f"my_file_{number}.py").read_text()
     assert sorted(file.name for file in folder.iterdir()) == sorted(f"my_file_{number}.py" for number in range(len(KINDS)))
     return folder
 
@@ -53,6 +56,26 @@ def test_a_new_file_passes_its_check(number: int, new_files: Path) -> None:
     checked = arena_in(new_files)("check", f"my_file_{number}.py", "--matches", "5")
     assert checked.returncode == 0, checked.stdout
     assert "FAILED" not in checked.stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("package", [(), ("--package",)], ids=["file", "package"])
+def test_the_command_that_a_new_file_names_finds_its_game(package: tuple[str, ...], tmp_path: Path) -> None:
+    """It names the game and its plugin, too, and begins in the folder in which it is read."""
+    inside = arena_in(tmp_path)
+    assert inside("new", "game", "odd").returncode == 0
+    (tmp_path / "odd.py").rename(tmp_path / 'the "odd" game.py')
+    made = inside("new", "agent", "mine", "--game", "odd", "--plugin", 'the "odd" game.py', *package)
+    folder = tmp_path / "mine" if package else tmp_path
+    shown = re.findall(r"arena try [^`\n]*", str(ast.get_docstring(ast.parse((folder / "mine.py").read_text()))))
+    shown += re.findall(r"^arena try .*", (folder / "README.md").read_text(), re.MULTILINE) if package else []
+    assert len(shown) == 1 + len(package)
+    for line, start in [(made.stdout.split("next: ")[1].splitlines()[0], tmp_path), *[(line, folder) for line in shown]]:
+        tried = arena_in(start)(*shlex.split(line)[1:], "--seconds", "0.1")
+        assert (tried.returncode, tried.stderr) == (0, "")
+        assert re.findall(r"^mine at (\w+):", tried.stdout, re.MULTILINE) == ["odd"]
+        assert "arena check mine" in tried.stdout.replace("mine/mine", "mine")
+        assert "--watch --game odd --plugin" in tried.stdout
 
 
 def test_new_files_pass_ruff_and_mypy(new_files: Path, called: Callable[..., Called]) -> None:
