@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from arena.stats.distributions import (
         binomial_cdf as binomial_cdf,
         chi_squared_tail as chi_squared_tail,
+        find_unit as find_unit,
         list_plain as list_plain,
         student_cdf as student_cdf,
         student_quantile as student_quantile,
@@ -53,7 +54,7 @@ else:
         {
             "arena.stats.calculator": "EloEstimate",
             "arena.stats.clustered": "LoneMatches clustered_mean effective_size group_values",
-            "arena.stats.distributions": "binomial_cdf chi_squared_tail list_plain student_cdf student_quantile",
+            "arena.stats.distributions": "binomial_cdf chi_squared_tail find_unit list_plain student_cdf student_quantile",
             "arena.stats.elo": "expected_score",
             "arena.stats.likelihood": "bisect likeliest log_likelihood",
             "arena.stats.observations": "GameResults Pair WinDrawLoss ranking_of",

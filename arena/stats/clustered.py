@@ -8,7 +8,7 @@ from math import fsum, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from arena.stats.distributions import list_plain, student_quantile
+from arena.stats.distributions import find_unit, list_plain, student_quantile
 
 FOLDS = 5
 """The number of parts into which clusters are divided to fit the coefficient of luck."""
@@ -50,6 +50,9 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[f
     size = sum(count for _, count in clusters)
     if not size:
         return ClusteredMean(None, None, None)
+    if (unit := find_unit([total for total, _ in clusters])) != 1:
+        totals = [total / unit for total, _ in clusters]
+        return _multiply(clustered_mean(totals, [count for _, count in clusters], _divide(within, unit)), unit)
     mean = sum(total for total, _ in clusters) / size
     if len(clusters) < 2:
         return ClusteredMean(mean, None, None)
@@ -59,6 +62,14 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[f
     freedom = len(clusters) - 1
     reach = student_quantile(freedom, (1 + LEVEL) / 2) * sqrt(squares * len(clusters) / freedom) / size
     return _cut_interval(mean, reach, within)
+
+
+def _divide(within: tuple[float, float], unit: float) -> tuple[float, float]:
+    return within[0] / unit, within[1] / unit
+
+
+def _multiply(found: ClusteredMean, unit: float) -> ClusteredMean:
+    return ClusteredMean(*[None if value is None else value * unit for value in found])
 
 
 class StratifiedMean(NamedTuple):
@@ -81,6 +92,10 @@ class StratifiedMean(NamedTuple):
         """Return the mean with its interval, as `clustered_mean` does. There is none if fewer than two clusters differ."""
         if self.clusters < 2:
             return ClusteredMean(self.mean, None, None)
+        if (unit := find_unit([self.mean, *self.deviations.values()])) != 1:
+            divided = {cluster: deviation / unit for cluster, deviation in self.deviations.items()}
+            scaled = self._replace(mean=self.mean / unit, deviations=divided)
+            return _multiply(scaled.with_interval(_divide(within, unit)), unit)
         squares = sum([deviation**2 for deviation in self.deviations.values()])
         if squares <= MAX_ROUNDING:
             return ClusteredMean(self.mean, *_bounds_of_equal(self.mean, self.clusters, within))
@@ -100,6 +115,10 @@ def stratify(strata: Iterable[Mapping[int, tuple[float, int]]]) -> StratifiedMea
     {0: 1, 1: 1, 2: 1}
     """
     strata = list(strata)
+    if (unit := find_unit([total for stratum in strata for total, _ in stratum.values()])) != 1:
+        scaled = stratify([{cluster: (total / unit, count) for cluster, (total, count) in stratum.items()} for stratum in strata])
+        multiplied = {cluster: deviation * unit for cluster, deviation in scaled.deviations.items()}
+        return scaled._replace(mean=scaled.mean * unit, deviations=multiplied)
     total, size = [sum([cell[place] for stratum in strata for cell in stratum.values()]) for place in (0, 1)]
     deviations: dict[int, float] = defaultdict(float)
     sizes: dict[int, int] = defaultdict(int)
@@ -328,6 +347,8 @@ def effective_size(groups: Iterable[Sequence[float]]) -> float:
     (3.0, 2.0, 1.0)
     """
     listed = [list_plain(group) for group in groups if len(group)]
+    unit = find_unit([value for group in listed for value in group])
+    listed = [[value / unit for value in group] for group in listed]
     number, squares = sum(map(len, listed)), sum([len(group) ** 2 for group in listed])
     if not number or squares == number:
         return float(number)
@@ -375,6 +396,8 @@ def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequenc
     True
     """
     returns, luck, counts = list_plain(returns), list_plain(luck), list_plain(counts)
+    unit, luck_unit = find_unit(returns), find_unit(luck)
+    returns, luck = [value / unit for value in returns], [value / luck_unit for value in luck]
     places = [k for k, count in enumerate(counts) if count]
     if len(places) < MIN_CLUSTERS or not any(luck):
         return None
@@ -387,7 +410,7 @@ def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequenc
         for k in places[fold::FOLDS]:
             corrected[k] -= products / squares * luck[k] if squares else 0.0
     before, after = [_scatter(list(compress(sums, counts)), list(compress(counts, counts))) for sums in (returns, corrected)]
-    return corrected if after < before else list(returns)
+    return [value * unit for value in (corrected if after < before else returns)]
 
 
 def _scatter(sums: Sequence[float], counts: Sequence[int]) -> float:

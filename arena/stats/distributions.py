@@ -6,11 +6,15 @@ probabilities, 2000), because differences of the logarithms of large gamma funct
 
 from collections.abc import Iterable
 from functools import lru_cache
-from math import copysign, erfc, exp, inf, lgamma, log, log1p, pi, sqrt
+from math import copysign, erfc, exp, frexp, inf, isfinite, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 from typing import Any
 
 HALF_LOG_TAU = log(2 * pi) / 2
+LARGEST_SIZE, SMALLEST_SIZE = 1e100, 1e-100
+"""Between these sizes, the third power of a value is an ordinary float."""
+MAX_UNIT_EXPONENT = 1022
+"""The largest exponent of a power of two that can be inverted without a loss of digits."""
 MAX_ITERATIONS = 10_000
 """A limit for loops, which need far fewer iterations for parameters up to 1e9."""
 MAX_BETA_FREEDOM = 10_000
@@ -25,6 +29,19 @@ def list_plain(values: Iterable[Any]) -> list[Any]:
     ([0.5, 2.0], [3, 1])
     """
     return [value.item() if hasattr(value, "item") else value for value in values]
+
+
+def find_unit(values: Iterable[float]) -> float:
+    """Return the power of two by which to divide values so that sums of their squares neither overflow nor vanish; 1 for
+    ordinary values. No digit is lost by the division.
+
+    >>> find_unit([0.5, -3e99]), find_unit([-1.5 * 2.0**600, 2.0]) == 2.0**600
+    (1.0, True)
+    """
+    largest = max(map(abs, values), default=0.0)
+    if largest == 0 or SMALLEST_SIZE < largest < LARGEST_SIZE or not isfinite(largest):
+        return 1.0
+    return float(2.0 ** max(-MAX_UNIT_EXPONENT, min(MAX_UNIT_EXPONENT, frexp(largest)[1] - 1)))
 
 
 def student_cdf(freedom: float, t: float) -> float:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import ceil, fsum, gcd, isclose, lcm, ldexp, log2, sqrt
 from typing import NamedTuple
 
-from arena.stats.distributions import binomial_cdf, list_plain, student_cdf, student_quantile
+from arena.stats.distributions import binomial_cdf, find_unit, list_plain, student_cdf, student_quantile
 
 SIGNIFICANCE_LEVEL = 0.05
 """The significance level of every claim: the probability of a false one, if there is no difference."""
@@ -77,6 +77,8 @@ def student_p_value(values: Iterable[float], freedom: float | None = None) -> fl
     degree of freedom less than there are values.
     """
     counted = _count(values)
+    unit = find_unit(counted)
+    counted = Counter({value / unit: times for value, times in counted.items()})
     number = counted.total()
     if number < 2 or len(counted) < 2:
         return 1.0
@@ -220,13 +222,14 @@ def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
 
     There is no interval for fewer than two values, or for values that are all equal.
     """
-    values = list_plain(values)
+    unit = find_unit(list_plain(values))
+    values = [value / unit for value in list_plain(values)]
     if len(set(values)) < 2:
         return None, None
     mean, number = sum(values) / len(values), len(values)
     error = sqrt(sum([(value - mean) ** 2 for value in values]) / (number - 1) / number)
     reach = student_quantile(freedom or number - 1, 1 - chance / 2) * error
-    return mean - reach, mean + reach
+    return (mean - reach) * unit, (mean + reach) * unit
 
 
 def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL, sizes: Sequence[int] | None = None) -> Bounds:

@@ -5,7 +5,7 @@ parameters.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import log, sqrt
+from math import hypot, log, sqrt
 from statistics import fmean, geometric_mean, median, pstdev, stdev
 from types import MappingProxyType
 
@@ -322,12 +322,14 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     if not leads:
         return None
     value, number = fmean(leads), domain.count_rounds(least)
-    deviation = pstdev(leads, value)
+    if abs(value) <= max(map(abs, leads)) * 10**-ROUNDING_DIGITS:  # leads that cancel out, but for rounding
+        value = 0.0
+    deviation = pstdev(leads)
     if typical is None:
         squares = sum([lead**2 for lead in leads]) * number / len(leads)
         error = sqrt((squares + 1 - (number * value) ** 2 / (number + 2)) / (number + 2) ** 2)
     else:
-        error = sqrt(number * deviation**2 + typical**2) / number
+        error = hypot(sqrt(number) * deviation, typical) / number
     reach = student_quantile(number - 1, 0.975) * error if number >= 2 and typical != MIN_DEVIATION else None
     low, high = (None, None) if reach is None else (value - reach, value + reach)
     if typical is None and low is not None and high is not None:  # no difference of shares is beyond this range
@@ -368,10 +370,10 @@ def find_error_within(effects: Sequence[DomainEffect], *, bounded: bool = True) 
     """
     extra = EXTRA_ROUNDS if bounded else 0
     freedom = sum([effect.size for effect in effects]) - len(effects) + extra
-    variance = (sum([effect.size * effect.deviation**2 for effect in effects]) + extra) / max(1, freedom)
-    if freedom < 1 or variance <= MIN_DEVIATION**2:
+    deviation = hypot(*[sqrt(effect.size) * effect.deviation for effect in effects], sqrt(extra)) / sqrt(max(1, freedom))
+    if freedom < 1 or deviation <= MIN_DEVIATION:
         return None
-    return sqrt(variance * sum([1 / effect.size for effect in effects])) / len(effects), freedom
+    return deviation * sqrt(sum([1 / effect.size for effect in effects])) / len(effects), freedom
 
 
 def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dict[str, int]:

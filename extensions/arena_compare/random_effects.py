@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 
-from arena.stats import SIGNIFICANCE_LEVEL, bisect, chi_squared_tail, flip_signs, list_plain, student_cdf, student_quantile
+from arena.stats import (
+    SIGNIFICANCE_LEVEL,
+    bisect,
+    chi_squared_tail,
+    find_unit,
+    flip_signs,
+    list_plain,
+    student_cdf,
+    student_quantile,
+)
 
 ROUNDING_DIGITS = 12
 """The number of digits to which effects are rounded before they are ranked, so that rounding errors do not change ranks."""
@@ -72,6 +81,9 @@ def combine(effects: Sequence[float], errors: Sequence[float], within: tuple[flo
     """
     effects, errors = list_plain(effects), list_plain(errors)
     number = len(effects)
+    if (unit := find_unit([*effects, *errors])) != 1:
+        error = within and (within[0] / unit, within[1])
+        return _multiply(combine([one / unit for one in effects], [one / unit for one in errors], error), unit)
     spread_p_value = find_spread_p_value(effects, errors)
     mean = sum(effects) / number
     deviations = [effect - mean for effect in effects]
@@ -92,6 +104,13 @@ def combine(effects: Sequence[float], errors: Sequence[float], within: tuple[flo
     return found.widened(SIGNIFICANCE_LEVEL)
 
 
+def _multiply(found: RandomEffects, unit: float) -> RandomEffects:
+    low, high = [None if bound is None else bound * unit for bound in (found.low, found.high)]
+    within = found.within and (found.within[0] * unit, found.within[1])
+    value, deviation, spread = found.value * unit, found.deviation * unit, found.spread * unit
+    return replace(found, value=value, low=low, high=high, deviation=deviation, within=within, spread=spread)
+
+
 def find_spread_p_value(effects: Sequence[float], errors: Sequence[float]) -> float:
     """Return the p-value of Cochran's test for the hypothesis that all domains have the same effect. Raises ValueError for fewer
     than two domains.
@@ -99,6 +118,8 @@ def find_spread_p_value(effects: Sequence[float], errors: Sequence[float]) -> fl
     effects, errors = list_plain(effects), list_plain(errors)
     if len(effects) < 2 or len(errors) != len(effects) or not all(error > 0 and isfinite(error) for error in errors):
         raise ValueError("expected the effects of two domains or more, each with a standard error above 0")
+    unit = find_unit([*effects, *errors])
+    effects, errors = [one / unit for one in effects], [one / unit for one in errors]
     return chi_squared_tail(len(effects) - 1, _weighted(effects, [error**-2 for error in errors])[1])
 
 
@@ -141,7 +162,9 @@ def signed_ranks(effects: Sequence[float]) -> float:
     >>> signed_ranks([0.1, 0.2, 0.3, 0.4, 0.5])
     0.0625
     """
-    known = [rounded for effect in list_plain(effects) if (rounded := round(effect, ROUNDING_DIGITS))]
+    effects = list_plain(effects)
+    largest = max([1.0, *map(abs, effects)])
+    known = [rounded for effect in effects if (rounded := round(effect / largest, ROUNDING_DIGITS))]
     sizes = sorted(map(abs, known))
     # ranks are doubled, because a shared rank may be a multiple of one half
     doubled = [bisect_left(sizes, abs(effect)) + bisect_right(sizes, abs(effect)) + 1 for effect in known]

@@ -9,7 +9,6 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from math import isfinite
 from typing import Any
 
 from arena.api.errors import cut, suggest
@@ -18,6 +17,8 @@ MAX_FORMULA_CHARACTERS = 200
 """The length of the longest formula."""
 MAX_EXPONENT = 10
 """The largest exponent of a power. Exponents must be plain numbers."""
+MAX_SIZE = 1e300
+"""The largest size of a result. The sum of a hundred million of them is still a float."""
 ADVICE = "a formula consists of names, numbers, + - * / // % **, comparisons, and, or, not, and parentheses"
 ALLOWED = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Name, ast.Constant, ast.Load, ast.And, ast.Or, ast.Not),
@@ -130,7 +131,9 @@ class Formula:
         return float(value)
 
     def compute(self, row: Mapping[str, Any]) -> float | None:
-        """Return the value for the numbers of a match; None if a name has no value, or the result is not a finite number."""
+        """Return the value for the numbers of a match; None if a name has no value, or the result is not a number, or is
+        above MAX_SIZE.
+        """
         if self._evaluator is None:
             from simpleeval import SimpleEval  # takes 20 ms, which specs without `report` need not wait for
 
@@ -138,7 +141,7 @@ class Formula:
         self._row = row
         try:
             value = self._evaluator.eval(self.text, previously_parsed=self._tree)
-            return float(value) if isfinite(value) else None
+            return float(value) if abs(value) <= MAX_SIZE else None
         except (_NoValue, ArithmeticError, TypeError):  # TypeError: a root of a negative number is complex
             return None
 

@@ -324,6 +324,31 @@ def test_columns_can_be_compared(tmp_path: Path) -> None:
         invoke("compare", str(tmp_path / "cup.db"), "--by", "effort")
 
 
+@pytest.mark.parametrize("factor", [1e152, 1e290])
+def test_large_values_have_intervals_and_tests(tmp_path: Path, factor: float) -> None:
+    """A column in another unit gives the same intervals in this unit, and the same tests, also over all domains."""
+    games = ["sliding-tiles", {"name": "pancake", "n": 6}, "top-spin", {"name": "pancake", "n": 5}, {"name": "hanoi", "discs": 3}]
+    report = {"columns": {"large": f"nodes * {factor:g}", "usual": "nodes"}}
+    spec = {**PUZZLE, "games": games, "rounds": 6, "limits": {"nodes": 300}, "report": report}
+    arena.run({key: value for key, value in spec.items() if key != "game"}, store=tmp_path / "cup.db")
+    for board in Leaderboard.load(tmp_path / "cup.db"):
+        for row in board.rows:
+            large, plain = [[row[name], row[f"{name}_low"], row[f"{name}_high"]] for name in ("large", "usual")]
+            assert agrees([None if one is None else one / factor for one in large], plain)
+    words = ("compare", str(tmp_path / "cup.db"), "--format", "json", "--by")
+    boards = [json.loads(invoke(*words, name)) for name in ("large", "usual")]
+    for large, plain in zip(*[[pair for board in of for pair in board["pairs"]] for of in boards], strict=True):
+        assert large["difference"] / factor == pytest.approx(plain["difference"], rel=1e-9)
+        assert large["p_value"] == pytest.approx(plain["p_value"], rel=1e-9)
+    overall = [json.loads(invoke(*words[:-1], "--across", "--by", name)) for name in ("large", "usual")]
+    assert overall[0]["entries"] == overall[1]["entries"]
+    for large, plain in zip(*[of["pairs"] for of in overall], strict=True):
+        for key in ("value", "low", "high"):
+            assert large["overall"][key] / factor == pytest.approx(plain["overall"][key], rel=1e-9)
+        for key in ("overall", "cochran", "wilcoxon", "sign"):
+            assert large[key]["p_value"] == pytest.approx(plain[key]["p_value"], rel=1e-9)
+
+
 def test_the_overall_table_has_intervals_and_names_the_filter(tmp_path: Path) -> None:
     spec = {**PUZZLE, "games": ["sliding-tiles", {"name": "hanoi", "discs": 3}], "game": None, "rounds": 6}
     spec = {key: value for key, value in spec.items() if value is not None} | {"report": {"where": "nodes > 10"}}
