@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from arena.results.pairs import PairedGames as PairedGames
     from arena.results.rating import Strengths as Strengths
     from arena.results.readers import Comparison as Comparison, Export as Export
-    from arena.results.stored_tallies import claims_of as claims_of, read_ways as read_ways, tallies_of as tallies_of
+    from arena.results.stored_tallies import (
+        claims_of as claims_of,
+        find_mixed_plugins as find_mixed_plugins,
+        read_ways as read_ways,
+        tallies_of as tallies_of,
+    )
     from arena.results.tables import name_domains as name_domains
     from arena.results.tally import (
         Facts as Facts,
@@ -56,7 +61,7 @@ else:
             "arena.results.leaderboard": "Leaderboard",
             "arena.results.pairs": "PairedGames",
             "arena.results.rating": "Strengths",
-            "arena.results.stored_tallies": "claims_of read_ways tallies_of",
+            "arena.results.stored_tallies": "claims_of find_mixed_plugins read_ways tallies_of",
             "arena.results.tables": "name_domains",
             "arena.results.tally": "Facts ResultCount Tally Way describe_ways seat_ways timed_way",
             "arena.schedule.board_columns": "AlikeMatches BoardColumn Measured RepeatedMatches RunMatches",

@@ -90,9 +90,15 @@ class Leaderboard(ShownBoard):
         """Return the leaderboards for the last run in an open store. `path` is None if the store is temporary."""
         with store.snapshot():
             run = cls.last_run(store)
-            tallies = tallies_of(store, run.boards)
-            mixed = find_mixed_plugins(store, run.boards)
-            return cls.of_tallies(tallies, finished=run.ended is not None, store=path, mixed=mixed, shard=run.shard)
+            return cls.of_run(store, run, tallies_of(store, run.boards), path)
+
+    @classmethod
+    def of_run(cls, store: Store, run: Run, tallies: Sequence[Tally], path: str | None = None) -> list[Self]:
+        """Return the leaderboards of a run in an open store, from the tallies of its boards. `path` is the path of the store, if
+        it has one.
+        """
+        mixed = find_mixed_plugins(store, run.boards)
+        return cls.of_tallies(tallies, finished=run.ended is not None, store=path, mixed=mixed, shard=run.shard)
 
     @staticmethod
     def last_run(store: Store) -> Run:

@@ -26,7 +26,17 @@ from arena.api.cli import (
     write_output,
 )
 from arena.api.errors import StoreError
-from arena.api.results import Comparison as Measure, Export, Leaderboard, Tally, TextTable, figures, name_domains, tallies_of
+from arena.api.results import (
+    Comparison as Measure,
+    Export,
+    Leaderboard,
+    Tally,
+    TextTable,
+    figures,
+    find_mixed_plugins,
+    name_domains,
+    tallies_of,
+)
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
@@ -100,9 +110,16 @@ def compare(
             if where := (run.spec["values"].get("report") or {}).get("where"):
                 unfiltered = f"the comparison uses all matches, including those that report.where ({where}) excludes"
                 say(f"note: {unfiltered}")
+            mixed = [one.describe() if one.names else None for one in find_mixed_plugins(opened, run.boards)]
             if across:
+                for sheet, remark in zip(run.boards, mixed, strict=True):
+                    if remark is not None:
+                        say(f"note: {sheet.title}: {remark}")
                 return _compare_across(opened, tallies, names, measure, style, page, writer, out)
-            found = _compare_boards(opened, run, tallies, names, measure)
+            found = [
+                one if remark is None else replace(one, remarks=(*one.remarks, remark))
+                for one, remark in zip(_compare_boards(opened, run, tallies, names, measure), mixed, strict=True)
+            ]
             boards = [one for one in found if one.pairs]
             if not boards:
                 lack = "have not met on any board yet" if measure is None else f"have no round with a value of {by} for both"
@@ -110,8 +127,7 @@ def compare(
                     lack = f"have no round that both solved and in which both have a value of {by}"
                 raise StoreError(f"{store}: {figures.listing(names)} {lack}, so there is nothing to compare")
             if methods:
-                shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None, shard=run.shard)
-                text = methods_text(opened.runs(), shown, found, by)
+                text = methods_text(opened.runs(), Leaderboard.of_run(opened, run, tallies), found, by)
                 print(TextTable.fold(text, Terminal(out).room), file=out)
                 return 0
             if page is not None and latex:

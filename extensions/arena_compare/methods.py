@@ -93,6 +93,7 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
         yield f"The heuristic{of} was {max(users.values())}."
     if board.void:
         yield f"Void matches are left out ({board.void:,})."
+    yield from [remark for remark in board.remarks if "more than one version of" in remark]
     limits = {
         label: figures.listing([f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
         for entry, label in enumerate(sheet.labels)

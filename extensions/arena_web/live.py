@@ -254,9 +254,7 @@ class Watcher:
                 stands = run_state(store, run, writing=writing)
                 stored: int = next(iter(store.query("SELECT coalesce(max(number), -1) + 1 FROM record")))[0]
                 shown = Leaderboard.last_run(store)
-                boards = Leaderboard.of_tallies(
-                    tallies_of(store, shown.boards), finished=run.ended is not None, store=str(self.path), shard=run.shard
-                )
+                boards = Leaderboard.of_run(store, shown, tallies_of(store, shown.boards), str(self.path))
             return {
                 "state": self._word(stands.word),
                 "message": self.trouble,

@@ -140,7 +140,7 @@ def findings(store: Store) -> Findings:
         )
     if not matches:
         raise StoreError(f"{store.path} contains no matches of its last run; play some with `arena run` first")
-    shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None, store=str(store.path), shard=run.shard)
+    shown = Leaderboard.of_run(store, run, tallies, str(store.path))
     boards = [Evidence(number, board.sheet, board, tuple(matches.get(number, ()))) for number, board in enumerate(shown)]
     return Findings(str(store.path), run, tuple(boards), tuple(Run.list_environments(store.runs())))
 

@@ -21,6 +21,7 @@ from arena.store.run import Run
 from arena.tournament.code_check import clear_for
 from arena.tournament.queue import MatchQueue
 from arena_isolation.agent_start import prove_once
+from arena_web.live import Watcher
 from tests.conftest import Arena
 from tests.rehash import rehash
 
@@ -106,6 +107,42 @@ def test_versions_without_a_match_are_not_listed(mine: Path, invoke: Arena, tmp_
     more = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert (more.returncode, more.stderr) == (0, "note: 12 matches were in s.db, 6 have been added\n")
     assert "Matches of this board were played with more than one version of mine.py." in more.stdout
+
+
+def test_whatever_shows_a_board_says_that_versions_differ(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+    """Boards, pages and comparisons have one sentence for it, and it is only about the board with two versions."""
+    games = SPEC.replace("game: tic-tac-toe", "games: [connect-four, tic-tac-toe]").replace("rounds: 2", "rounds: 3")
+    remark = "Matches of this board were played with more than one version of mine.py."
+
+    def count_remarks() -> dict[str, int]:
+        """Return how often each output has the sentence."""
+        report = invoke("report", "s.db", "-o", "report.html")
+        page = invoke("compare", "s.db", "-o", "page.html")
+        assert report.returncode == page.returncode == 0, report.stderr + page.stderr
+        across = invoke("compare", "s.db", "--across")
+        assert f"note: tic-tac-toe: {remark}" in across.stderr or remark not in across.stderr
+        boards = Watcher(tmp_path / "s.db")._read()["boards"]
+        texts = {
+            "leaderboard": invoke("leaderboard", "s.db").stdout,
+            "report": (tmp_path / "report.html").read_text(),
+            "live": "\n".join([line for board in boards for line in board["remarks"]]),
+            "compare": invoke("compare", "s.db").stdout,
+            "pair": invoke("compare", "s.db", "mine", "random").stdout,
+            "seconds": invoke("compare", "s.db", "--by", "seconds").stdout,
+            "json": invoke("compare", "s.db", "--format", "json").stdout,
+            "page": (tmp_path / "page.html").read_text(),
+            "methods": invoke("compare", "s.db", "--methods").stdout,
+            "across": across.stderr,
+        }
+        return {name: text.count(remark) for name, text in texts.items()}
+
+    assert {*count_remarks().values()} == {0}
+    mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
+    (tmp_path / "s.yaml").write_text(games)
+    done = invoke("run", "s.yaml", "--store", "s.db", "--workers", "1", "--accept-changed-plugins")
+    assert done.returncode == 0, done.stderr
+    found = count_remarks()
+    assert {name: count for name, count in found.items() if count != 1} == {}
 
 
 def test_a_board_names_only_the_versions_that_played_its_matches(mine: Path, invoke: Arena, tmp_path: Path) -> None:
