@@ -21,6 +21,8 @@ MAX_FILE_BYTES = 64 << 20
 """The largest file with positions, in bytes."""
 MAX_POSITION_LINES = 30
 """The most lines of a file that make one position."""
+DELIMITERS = ",;\t"
+"""The characters that may separate the cells of a CSV file."""
 MAX_REASON_CHARACTERS = 400
 """The most characters of a parser's reason to refuse a position. The reason usually quotes the text."""
 MAX_ROUNDS_CHECKED = 1000
@@ -142,9 +144,12 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
     plain = lines, "; the file was read with one position per line"
     if len(lines) < 2 or _is_position(rules, lines[0][1]):
         return plain
-    header, first, *_ = cells = list(csv.reader([line for _, line in lines]))
-    if len(header) == len(first) and (is_csv or len(header) > 1) and len(cells) == len(lines):
-        column = next((number for number, cell in enumerate(first) if _is_position(rules, cell)), 0 if is_csv else None)
+    for delimiter in DELIMITERS:
+        header, first, *_ = cells = list(csv.reader([line for _, line in lines], delimiter=delimiter))
+        if len(header) != len(first) or (len(header) == 1 and not is_csv) or len(cells) != len(lines):
+            continue
+        other = 0 if is_csv and (len(header) > 1 or delimiter == DELIMITERS[-1]) else None
+        column = next((number for number, cell in enumerate(first) if _is_position(rules, cell)), other)
         if column is not None:
             rest = [(number, "".join(row[column : column + 1])) for (number, _), row in zip(lines[1:], cells[1:], strict=True)]
             return rest, f"; the file was read as CSV with a header and the positions in the column {header[column]!r}"

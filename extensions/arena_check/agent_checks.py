@@ -288,6 +288,8 @@ def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: R
     return AgentSetup(kind, make, game, evaluation, measure)
 
 
+OWN_SEED = "; take random numbers from search.rng, and seed other generators with them, as numpy.random.default_rng"
+"""What to do about answers that differ, because a generator without a seed leaves no other trace."""
 ANSWER_CHECKS = {"repeats", "purity", "threads", "randomness"}
 """The checks that pass only if the agent has made a decision. An exception alone shows nothing about them."""
 
@@ -393,7 +395,7 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
                 common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
                 trial.actions = [*way, *first.actions[:common]]
                 expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
-                raise trial.violation("the same seed gives different actions", f"{expected}, as the first time", got)
+                raise trial.violation("the same seed gives different actions", f"{expected}, as the first time{OWN_SEED}", got)
             trial.expect(again.answer == first.answer, "the same seed gives different answers", first.answer, again.answer)
         trial.actions = way
 

@@ -60,7 +60,12 @@ def check_value(trial: Trial, state: State) -> State:
 def expect_usable(trial: Trial, state: State, copy: State, origin: str) -> None:
     """Check that a state can be hashed, and compared with a copy. `origin` says where it comes from."""
     fault = find_state_fault(state, copy)
-    trial.expect(fault is None, USABLE_STATES, "a value such as a tuple", f"{describe_type(state)} {origin} ({fault})")
+    trial.expect(
+        fault is None,
+        USABLE_STATES,
+        "a value such as a tuple or a frozen dataclass",
+        f"{describe_type(state)} {origin} ({fault})",
+    )
 
 
 def is_own_operation(error: BaseException) -> bool:

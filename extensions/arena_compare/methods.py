@@ -199,4 +199,4 @@ def _write(value: object) -> str:
         return ", ".join([f"{key} {_write(one)}" for key, one in value.items()])
     if isinstance(value, (list, tuple)):
         return f"a list of {len(value):,}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)

@@ -28,6 +28,8 @@ MAX_UNIQUENESS_NODES = 2_000
 
 BLANKS = ".0-_*"
 """Characters for an empty cell."""
+BORDERS = {*"-=+| "}
+"""The characters of a line between two rows of boxes."""
 
 
 class Sudoku(Puzzle):
@@ -135,13 +137,14 @@ class Sudoku(Puzzle):
 
     def parse_state(self, text: str) -> int:
         """Parse 81 characters (n^4 with boxes of n by n). `0`, `-`, `_` and `*` may replace `.`, letters may be lowercase, and
-        spaces and line ends between the characters do not count.
+        spaces, line ends and lines between the boxes, as `render` draws them, do not count.
 
         Raises ValueError for a wrong length or character, or if two cells contradict each other; the message names them. It does
         not check whether there is a solution.
         """
         grid = self.grid
-        marks = "".join(text.split()).upper()
+        rows = [line for line in text.splitlines() if "+" not in line or not {*line} <= BORDERS]
+        marks = "".join(" ".join(rows).replace("|", " ").split()).upper()
         if len(marks) != grid.cells:
             raise ValueError(f"expected {grid.cells} characters, one per cell, got {len(marks)}")
         givens = [(cell, self._letters.find(mark)) for cell, mark in enumerate(marks) if mark not in BLANKS]

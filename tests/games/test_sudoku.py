@@ -314,6 +314,13 @@ def test_candidates_agree_with_a_check_of_all_cells(box: int) -> None:
 ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
 
 
+def test_a_drawn_grid_can_be_read(tmp_path: pathlib.Path) -> None:
+    for box in (2, 3, 4):
+        game = Sudoku(box=box)
+        state = game.initial(random.Random(box))
+        assert game.parse_state(game.render(state)) == state
+
+
 @pytest.mark.parametrize("blank", list(".0-_*"))
 @pytest.mark.parametrize(
     ("name", "text"),
@@ -324,13 +331,20 @@ ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
         ("p.csv", "puzzle,solution\n{one},x\n{one},y\n"),
         ("p.txt", "id,puzzle\n1,{one}\n2,{one}\n"),
         ("p.csv", "puzzle\n{one}\n{one}\n"),
+        ("p.csv", "id;puzzle;rating\n1;{one};1,5\n2;{one};2,5\n"),
+        ("p.tsv", "id\tpuzzle\n1\t{one}\n2\t{one}\n"),
+        ("p.txt", "{boxes}\n\n{boxes}\n"),
     ],
 )
 def test_puzzle_files_may_have_any_of_the_usual_formats(tmp_path: pathlib.Path, name: str, text: str, blank: str) -> None:
-    """The formats are one line, nine lines, spaces between cells, and a column of a CSV file with a header."""
+    """The formats are one line, nine lines, spaces between cells, lines between boxes, and a column of a CSV file with a header,
+    whose cells may be separated by semicolons or tabs.
+    """
     one = PUZZLE.replace(".", blank)
     rows = [one[at : at + 9] for at in range(0, 81, 9)]
-    (tmp_path / name).write_text(text.format(one=one, rows="\n".join(rows), spaced="\n".join(map(" ".join, rows))))
+    bands = ["\n".join([f"{row[:3]} | {row[3:6]} | {row[6:]}" for row in rows[at : at + 3]]) for at in (0, 3, 6)]
+    shown = {"rows": "\n".join(rows), "spaced": "\n".join(map(" ".join, rows)), "boxes": "\n----+-----+----\n".join(bands)}
+    (tmp_path / name).write_text(text.format(one=one, **shown))
     (tmp_path / "cup.yaml").write_text(f"game: sudoku\nagents: [dfs]\npositions: {name}\n")
     assert load_spec(tmp_path / "cup.yaml").boards[0].positions.texts == (PUZZLE, PUZZLE)
 
@@ -340,6 +354,7 @@ def test_puzzle_files_may_have_any_of_the_usual_formats(tmp_path: pathlib.Path, 
     [
         ("p.txt", f"{PUZZLE[:-1]}\n{PUZZLE}\n", "p.txt:1:.* got 80; the file was read with one position per line"),
         ("p.csv", f"puzzle\n{PUZZLE}\n{PUZZLE}1\n", "p.csv:3:.* got 82; the file was read as CSV with a header .* 'puzzle'"),
+        ("p.csv", f"puzzle;id\n{PUZZLE}1;1\n", "p.csv:2:.* got 82; the file was read as CSV with a header .* 'puzzle'"),
         ("p.txt", "\n".join([*ROWS, *ROWS[:8]]), "p.txt:10:.* got 72; the file was read with one position per 9"),
     ],
 )

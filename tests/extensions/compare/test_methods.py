@@ -82,6 +82,13 @@ def test_the_paragraph_describes_a_board_of_puzzles(tmp_path: Path) -> None:
     assert "McNemar" not in by
 
 
+def test_parameters_are_written_as_in_a_spec(tmp_path: Path) -> None:
+    arena.run({"game": {"name": "hanoi", "discs": 3}, "rounds": 2, "agents": ["bfs", "dfs"]}, store=tmp_path / "discs.db")
+    arena.run({"game": "sudoku", "rounds": 1, "agents": ["dfs", "backtracking"]}, store=tmp_path / "digits.db")
+    assert "hanoi (discs = 3, " in methods(tmp_path / "discs.db")
+    assert "sudoku (box = 3, givens = none, cell = most-constrained)" in methods(tmp_path / "digits.db")
+
+
 def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
     """The paragraph about two entries says which tests of the board are corrected. They are counted in the comparison of all."""
     agents = ["a-star", {"agent": "greedy", "label": "greedy"}, "best-first", "bfs"]
