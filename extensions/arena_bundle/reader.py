@@ -62,6 +62,8 @@ class Archive:
         self.digests: dict[str, str] = {}
         """The SHA-256 of each file, computed from its content in the bundle."""
         try:
+            if not place.is_file():  # a pipe would wait for ever, and a device may never end
+                raise NoBundle(f"{place} is not a bundle: expected a regular file")
             _check_end(place)
             self._zip = zipfile.ZipFile(place)
         except OSError as error:

@@ -17,6 +17,8 @@ from arena import SpecError
 from arena.api.games import read_arrays, read_whole
 from arena.plugins.syntax import digest_bytes, parse_file
 from arena.spec import load_spec
+from arena_bundle.layout import NoBundle
+from arena_bundle.reader import Archive
 from arena_bundle.verdict import read_verdict, verdict_file
 from arena_check.positions import read_positions
 from arena_games.grid_maps import MAX_MAP_BYTES
@@ -123,6 +125,8 @@ def test_code_and_verdicts_that_never_end_count_as_unreadable(pipe: Path, tmp_pa
         assert read_verdict(store) is None
         with pytest.raises(Exception, match="expected a regular file"):
             read_positions(str(file))
+        with pytest.raises(NoBundle, match="expected a regular file"):
+            Archive(file)
 
 
 @pytest.mark.process
