@@ -318,6 +318,38 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
+def test_a_signature_that_cannot_be_checked_is_no_contradiction(
+    tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file of signers has a line without a key, or an expired key, or is a folder. Or ssh-keygen does not work, as for a user
+    id without an account.
+    """
+    program = shutil.which("ssh-keygen", path=os.defpath)
+    if program is None:
+        missing("languages", "there is no ssh-keygen")
+    (tmp_path / "ssh-keygen").symlink_to(str(program))
+    subprocess.run([str(program), "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "own")], check=True)
+    out, signers = pack(play(tmp_path), "--sign", tmp_path / "own"), tmp_path / "signers"
+    public = (tmp_path / "own.pub").read_text()
+    for line, message in (("ada", f"{signers}:1: missing key"), (f'ada valid-before="20200101" {public}', "key has expired")):
+        signers.write_text(f"{line}\n")
+        code, found = verdict_on(out, capsys, "--signers", signers)
+        assert code == 2
+        assert message in found["message"]
+        assert "each line needs a name and a valid key" in found["message"]
+    code, found = verdict_on(out, capsys, "--signers", tmp_path)
+    assert (code, "it is a folder; expected a regular file" in found["message"]) == (2, True)
+    signers.write_text(f"ada {public}")
+    (tmp_path / "ssh-keygen").unlink()
+    (tmp_path / "ssh-keygen").write_text("#!/bin/sh\necho No user exists for uid 54321 >&2\nexit 255\n")
+    (tmp_path / "ssh-keygen").chmod(0o755)
+    code, found = verdict_on(out, capsys, "--signers", signers)
+    assert code == 2
+    assert "ssh-keygen, which does not work here: No user exists for uid 54321" in found["message"]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("no_sandbox")
 def test_the_verdict_is_shown_on_the_pages_of_the_store(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--store` writes the matches and the verdict, which a panel shows below each leaderboard."""
     from arena.api.store import Store
