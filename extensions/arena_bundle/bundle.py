@@ -104,12 +104,14 @@ def bundle(
         runs = opened.runs()
         if not runs:
             raise StoreError(f"{store} contains no run yet")
-        if any(run.hidden for run in runs):
-            raise StoreError(
-                f"{store} has a seed that is still secret, and a bundle would reveal it; `arena run` reveals the seed when the "
-                "run ends, so finish the run first"
-            )
         is_ladder = LadderNames.is_ladder(opened)
+        if any(run.hidden for run in runs):
+            advice = (
+                "`arena ladder admin SPEC reveal` ends the ladder for ever and reveals the seed"
+                if is_ladder
+                else "`arena run` reveals the seed when the run ends, so finish the run first"
+            )
+            raise StoreError(f"{store} has a seed that is still secret, and a bundle would reveal it; {advice}")
         ladder = LadderNames(opened, [key[-1] for key in load(plugins).sources]) if is_ladder else None
         if with_code and (ladder is None or without_code):
             raise click.UsageError(
@@ -193,6 +195,10 @@ class BundleContent:
         self.values = dict(values)
         folder = str(self.runs[-1].spec["folder"])
         self.privacy = Privacy(self.values, folder, shortens_paths=self.code is None)
+        self._numbers: dict[str, int] = {}
+        """A number for each plugin. A plugin has the same number in all runs, so that its versions can be compared."""
+        self._parts: dict[str, dict[str, int]] = {}
+        """For each plugin of a ladder, a number for each of its parts."""
         self._taken: set[str] = set()
         self._folders: set[str] = set()
         if self.ladder is not None:
@@ -278,12 +284,14 @@ class BundleContent:
         On a ladder, the plugins get numbers instead of names, except for the plugins of arena itself.
         """
         plugins: dict[str, tuple[str | None, str]] = {}
-        for number, (name, found) in enumerate(run.plugins.items()):
+        for name, found in run.plugins.items():
+            number = self._numbers.setdefault(name, len(self._numbers))
             text = found.text
             short = name if "/" not in name else f"{number}/{name.rpartition('/')[2]}"
             if self.ladder is not None and not name.startswith(f"{distribution()}:"):
                 short = f"plugin-{number}"
-                text = ", ".join([f"part-{part}={one}" for part, one in enumerate(found.hashes.values())])
+                parts = self._parts.setdefault(name, {})
+                text = ", ".join([f"part-{parts.setdefault(part, len(parts))}={one}" for part, one in found.hashes.items()])
             plugins[short] = (found.version, text)
         return RunData(
             hash=run.hash,

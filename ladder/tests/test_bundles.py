@@ -14,8 +14,11 @@ from arena.api.store import Store
 from arena_bundle.bundle import bundle
 from arena_bundle.privacy import LadderNames
 from arena_ladder.tables import TABLES
+from tests.conftest import arena_in
+from tests.eventually import eventually
 from tests.extensions.bundle.conftest import PLUGIN, call, play, read, verdict_on
 from tests.extensions.bundle.test_bundle import EMAIL, PERSON, TOKEN, assert_absent
+from tests.ladder.hosting import SPEC, HostedLadder, agent
 
 
 def make_ladder(folder: Path, spec: str = "ladder", house: str = "random") -> Path:
@@ -130,3 +133,44 @@ def test_texts_and_code_of_a_ladder_with_names_are_left_out(tmp_path: Path, caps
         connection.execute("UPDATE ladder_submission SET author = 'countess' WHERE id = 'k1'")
     with Store.open(store) as opened:
         assert LadderNames(opened).labels["countess/lovelace-bot@1"] == "author-1/agent-1@1"
+
+
+def test_a_plugin_of_a_ladder_has_the_same_name_in_all_runs(tmp_path: Path) -> None:
+    """The second run has one more plugin, whose name comes first. The matches were played with one version of each."""
+    (tmp_path / "first.py").write_text(PLUGIN.replace("last", "first").replace("Last", "First"))
+    store = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nplugins: [last.py]\nagents: [random, last]\n")
+    play(tmp_path, "game: tic-tac-toe\nrounds: 1\nplugins: [first.py, last.py]\nagents: [random, last, first]\n")
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.executescript(TABLES)
+    assert call(bundle, store, "-o", tmp_path / "x.arena") == 0
+    files = read(tmp_path / "x.arena")
+    names = [sorted(name for name in run["plugins"] if "plugin-" in name) for run in json.loads(files["run.json"])["runs"]]
+    assert [len(one) for one in names] == [1, 2]
+    assert set(names[0]) < set(names[1])
+    assert b"more than one version" not in files["boards.txt"]
+
+
+@pytest.mark.process
+def test_a_ladder_is_packed_after_its_seed_is_revealed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bundle of a hosted ladder has a valid board. The name of the author is neither in it nor in the code."""
+    arena, out = arena_in(tmp_path), tmp_path / "course.arena"
+    with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "name: Course of lovelace\n")) as ladder:
+        (token,) = ladder.tokens(PERSON)
+        key = ladder.submit(token, agent()).body["id"]
+        assert ladder.verdict(token, key)["status"] == "playing"
+        eventually(lambda: "lovelace/mine@1" in str(ladder.ask("/api/t/ladder/matches").body))
+        refused = arena("bundle", "results/course.db", "-o", out)
+        assert refused.returncode == 2
+        assert "`arena ladder admin SPEC reveal` ends the ladder for ever and reveals the seed" in refused.stderr
+        assert ladder.admin("reveal").returncode == 0
+        eventually(lambda: ladder.ask("/health").body["state"] == "over")
+        assert ladder.end()[0] == 0
+    for words in ((), ("--with-code",)):
+        done = arena("bundle", "results/course.db", "-o", out, *words)
+        assert done.returncode == 0, done.stderr
+        assert_absent(out, PERSON, token)
+        assert ("tournament/submissions/author-1/agent-1@1/agent.py" in read(out)) == bool(words)
+        code, verdict = verdict_on(out, capsys)
+        assert (code, verdict["contradictions"]) == (3, [])
+        assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
+        assert any("every number of boards.json and boards.txt" in one for one in verdict["shown"])
