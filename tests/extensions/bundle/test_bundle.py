@@ -13,7 +13,9 @@ import yaml
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
 from arena_bundle.bundle import bundle
+from arena_bundle.verdict import Verdict
 from tests.conftest import Arena, invoke_in
+from tests.docs.pages import ROOT
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, verdict_on
 
 EMAIL, TOKEN, PERSON = "ada@uni-example.org", "sk-abcdefghijklmnopqrstuvwxyz0123", "lovelace"
@@ -155,3 +157,14 @@ def test_the_archive_has_no_timestamps(packed: Path) -> None:
     with zipfile.ZipFile(packed) as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert re.search(rb"20\d\d-", read(packed)["run.json"])
+
+
+def test_the_manual_lists_the_keys_of_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Scripts read them. A refused file has other keys than a verified one."""
+    page = (ROOT / "docs" / "reference" / "bundle.md").read_text("utf-8")
+    (table,) = re.findall(r"^\| key \| value \|\n(?:\|.*\n)+", page, re.MULTILINE)
+    listed = {key for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for key in re.findall(r"`(\w+)`", row)}
+    (tmp_path / "x.arena").write_bytes(b"")
+    refused = verdict_on(tmp_path / "x.arena", capsys)[1]
+    assert refused.keys() == {"verdict", "bundle", "message"}
+    assert listed == Verdict("x.arena").as_dict().keys() | refused.keys()
