@@ -12,6 +12,7 @@ import pytest
 
 from arena.plugins.dependencies import PythonFile
 from tests.bridges.engines.conftest import HERE as ENGINES
+from tests.bridges.llm.stub import first, serving
 from tests.extensions.bundle.conftest import PLUGIN, pack, play, read, verdict_on
 
 PROJECT = """[build-system]
@@ -138,6 +139,21 @@ def test_matches_of_an_engine_are_counted_but_not_replayed(tmp_path: Path, capsy
     code, verdict = verdict_on(pack(store), capsys)
     assert (code, verdict["contradictions"]) == (3, [])
     assert verdict["not_replayable"] == {"native engines": 2}
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_matches_of_a_language_model_are_counted_but_not_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The other matches are replayed. The verifier asks the model nothing."""
+    with serving(first) as stub:
+        agents = f"[random, greedy, {{agent: llm, url: '{stub.url}', model: m}}]"
+        out = pack(play(tmp_path, f"game: tic-tac-toe\nrounds: 1\nagents: {agents}\n"))
+        asked = len(stub.requests)
+        code, verdict = verdict_on(out, capsys)
+        assert len(stub.requests) == asked > 0
+    assert (code, verdict["contradictions"]) == (3, [])
+    assert verdict["not_replayable"] == {"language models and other services": 4}
+    assert (verdict["replayed"], verdict["equal"]) == (2, 2)
+    assert "4 matches cannot be replayed: language models and other services (4)" in verdict["not_shown"]
 
 
 def test_sources_of_arena_are_not_packed_as_user_code(tmp_path: Path) -> None:
