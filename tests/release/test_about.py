@@ -183,6 +183,14 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert yaml.safe_load((pages.ROOT / "CITATION.cff").read_text("utf-8"))["version"] == __version__
 
 
+@pytest.mark.unit
+def test_the_section_of_the_first_release_is_short() -> None:
+    """A reader wants to know what there is, and not each step to it."""
+    sections = re.split(r"^(?=## \[)", (pages.ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)
+    (lines,) = [section.splitlines() for section in sections if section.startswith("## [0.1.0]")]
+    assert len(lines) <= 60
+
+
 def check_version(folder: Path, version: str, tag: str = "", heading: str = "## [1.2.0]") -> str:
     """The message of `.ci/check-version` in a project of this version; empty if it accepts the version."""
     for name, text in {
