@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from arena import ArenaError, PluginError, Record, Spec, SpecError, __version__
+from arena import ArenaError, PluginError, Record, SpecError, __version__
 from arena.api.cli import OutputKind, check_place, distribution, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError, abbreviate, escape_line
 from arena.api.games import read_whole
@@ -161,17 +161,22 @@ def _collect_code(
         if not optional:
             raise StoreError(f"the spec of the run cannot be loaded here: {error}; or use --without-code") from error
         return None
-    _check_unchanged(runs[-1], spec)
-    return CodeFiles(spec)
-
-
-def _check_unchanged(run: Run, spec: Spec) -> None:
-    changed = [name for name in Run.list_mixed_plugins([run, Run.of(spec)]) if not name.startswith(f"{distribution()}:")]
-    if changed:
+    if changed := _list_mixed([runs[-1], Run.of(spec)]):
         raise StoreError(
             f"{', '.join(changed)} changed since the matches were played, so they cannot be replayed with the current code; "
             "restore the old code, or play the matches again with --fresh"
         )
+    if (mixed := _list_mixed(runs)) and not optional:
+        say(
+            f"note: the matches were played with more than one version of {', '.join(mixed)}, and the bundle has only the last "
+            "one, so `arena verify` finds differences; play the old matches again with --fresh-for AGENT"
+        )
+    return CodeFiles(spec)
+
+
+def _list_mixed(runs: Sequence[Run]) -> list[str]:
+    """Return the plugins whose code differs between runs, except for the plugins of arena itself."""
+    return [name for name in Run.list_mixed_plugins(runs) if not name.startswith(f"{distribution()}:")]
 
 
 @dataclass

@@ -95,6 +95,23 @@ def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "changed since the matches were played" in capsys.readouterr().out
 
 
+def test_old_matches_of_a_changed_plugin_have_a_note(tmp_path: Path, invoke: Arena) -> None:
+    """A replay with the current code cannot repeat them. After they have been played again, there is no note."""
+    play(tmp_path)
+    (tmp_path / "last.py").write_text(PLUGIN.replace("[-1]", "[0]"))
+    (tmp_path / "cup.yaml").write_text(SPEC.replace("rounds: 5", "rounds: 6"))
+    for option, count in (("--accept-changed-plugins", 1), ("--fresh-for=last", 0)):
+        played = invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1", option)
+        assert played.returncode == 0, played.stderr
+        packed = invoke("bundle", "cup.db", "-o", "cup.arena", "--spec", "cup.yaml")
+        assert packed.returncode == 0, packed.stderr
+        said = " ".join(packed.stderr.split())
+        assert (
+            said.count("the matches were played with more than one version of last.py, and the bundle has only the last") == count
+        )
+        assert "note: the matches" not in invoke("bundle", "cup.db", "-o", "cup.arena", "--without-code").stderr
+
+
 def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, invoke: Arena) -> None:
     """The message does not show the seed either."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2, "seed": "secret"})
