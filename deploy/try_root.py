@@ -16,19 +16,22 @@ from pathlib import Path
 TOP = Path(__file__).parents[1]
 CONTAINERFILE = TOP / "deploy" / "Containerfile"
 OF_MACHINE = ("/etc/resolv.conf", "/etc/ssl/certs", "/etc/pip.conf", "/etc/xdg/pip")
-"""The files with which this machine reaches its package registries. They are also visible inside the root."""
+"""The files with which this machine reaches its package registries. Each step in the root sees
+copies of them, because the installation of a package may change them."""
 ENTER = """
 set -e
 mount --make-rprivate /
 mount --bind "$1" "$1"
 cd "$1"
 shift
-mkdir -p .outside proc dev sys
+mkdir -p .outside .copies proc dev sys
+mount -t tmpfs tmpfs .copies
 for file in $OF_MACHINE; do
     [ -e "$file" ] || continue
-    mkdir -p "./$(dirname "$file")"
+    mkdir -p "./$(dirname "$file")" ".copies/$(dirname "$file")"
     if [ -d "$file" ]; then mkdir -p "./$file"; else rm -f "./$file"; touch "./$file"; fi
-    mount --bind "$file" "./$file"
+    if [ -d "$file" ]; then cp -a "$file" ".copies/$file"; else cp "$file" ".copies/$file"; fi
+    mount --bind ".copies/$file" "./$file"
 done
 mount --rbind /dev dev
 pivot_root . .outside

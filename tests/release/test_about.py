@@ -37,7 +37,12 @@ SCHEMAS = {
 
 
 def load(name: str) -> ModuleType:
-    spec = spec_from_file_location(name, pages.ROOT / "docs" / f"{name}.py")
+    return load_script(f"docs/{name}.py")
+
+
+def load_script(place: str) -> ModuleType:
+    """Return a script of the repository as a module."""
+    spec = spec_from_file_location(Path(place).stem, pages.ROOT / place)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
