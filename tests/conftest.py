@@ -278,9 +278,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 class VirtualClock:
-    """A clock whose time moves only when somebody sleeps, or when a test adds seconds to `now`."""
+    """A clock whose time moves only when the test sleeps or adds seconds to `now`. A thread of an earlier test only waits."""
 
     now = 1_800_000_000.0
+
+    def __init__(self) -> None:
+        self._strangers = {thread for thread in threading.enumerate() if thread is not threading.current_thread()}
 
     def _read(self) -> float:
         return self.now
@@ -289,7 +292,10 @@ class VirtualClock:
 
     def sleep(self, seconds: float) -> None:
         """Let `seconds` pass at once."""
-        self.now += seconds
+        if threading.current_thread() in self._strangers:
+            _real_sleep(seconds)
+        else:
+            self.now += seconds
 
 
 @pytest.fixture

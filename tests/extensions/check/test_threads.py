@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from arena_check.threads import find_lingering
 from arena_compiled import background
+from tests.conftest import _real_sleep
 from tests.eventually import DEADLINE_SECONDS
 
 CODE = """
@@ -51,6 +53,7 @@ class Decision:
 def test_a_thread_of_arena_is_not_a_fault_of_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """With numba, the first search of a process starts a thread that watches all later searches."""
     monkeypatch.setattr(background, "_watcher", None)
+    monkeypatch.setattr(time, "sleep", _real_sleep)  # its place in the tests is not one of an author
     decision, before, end = Decision(), threading.enumerate(), threading.Event()
     background.watch(decision)
     assert decision.seen.wait(DEADLINE_SECONDS)

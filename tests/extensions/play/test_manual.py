@@ -18,8 +18,9 @@ LINES = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for l
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_every_command_of_the_page_runs(here: Run, line: str) -> None:
+def test_every_command_of_the_page_runs(here: Run, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command exits with code 0 and prints a result. Commands that ask for a move read the end of the input and stop."""
+    monkeypatch.setattr("arena_play.session.sleep", lambda _: None)
     done = here(*shlex.split(line, comments=True)[1:])
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
