@@ -40,7 +40,8 @@ def test_five_consecutive_faults_or_a_high_share_of_faults_suspend_an_agent(tmp_
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 60")) as ladder:
         mine, other = ladder.tokens("ada", "bob")
         fails = ladder.submit(mine, agent(HIDES + "raise ValueError('\\x1b[2J')"), name="fails").body["id"]
-        at_times = agent(HIDES + f"if search.rng.random() < 0.15: return 1 / 0\n        {GOOD}")
+        every_third = "if 'match' not in vars(self): type(self).match = self.match = getattr(self, 'match', 0) + 1"
+        at_times = agent(HIDES + f"{every_third}\n        if self.match % 3 == 0: return 1 / 0\n        {GOOD}")
         sometimes = ladder.submit(mine, at_times, name="sometimes").body["id"]
         for key in (fails, sometimes):
             assert ladder.verdict(mine, key)["status"] == "playing"
