@@ -156,6 +156,15 @@ def test_a_forgotten_author_leaves_no_data(ledger: Ledger) -> None:
     assert [(person.name, person.email) for person, _ in ledger.people()] == [("", ""), ("", "")]
 
 
+def test_tokens_and_links_do_not_begin_with_a_hyphen(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a CSV file, a cell that begins with one could be a formula, so an apostrophe is put before it. One of 64 would."""
+    drawn = iter(["-one", "-two", "three", "-four", "five", "-six", "seven"])
+    monkeypatch.setattr("arena_ladder.authors.token_urlsafe", lambda _: next(drawn))
+    assert ledger.register("ada", "admin") == "three"
+    code = ledger.make_link("ada", "admin")
+    assert (code, ledger.claim(code)) == ("five", ("ada", "seven"))
+
+
 def test_the_host_sees_all_submissions_and_identical_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,7 +23,7 @@ class AuthorTables(LadderTables):
 
     def register(self, name: str, who: str) -> str:
         """Give an author a new token, and return it. An old token becomes invalid. Only the hash of the token is stored."""
-        token = token_urlsafe(32)
+        token = _make_token(32)
         with self._writing():
             self._write(
                 "INSERT INTO ladder_author (name, token, registered) VALUES (?, ?, ?) "
@@ -35,7 +35,7 @@ class AuthorTables(LadderTables):
 
     def make_link(self, name: str, who: str) -> str:
         """Return a code that gives an author a token once; an older code becomes invalid. Only the hash of the code is stored."""
-        code = token_urlsafe(24)
+        code = _make_token(24)
         with self._writing():
             self.expect(name)
             self._write(
@@ -98,7 +98,7 @@ class AuthorTables(LadderTables):
 
     def make_host_token(self) -> str:
         """Return a new token for the page of the host; an old token becomes invalid. Only the hash of the token is stored."""
-        token = token_urlsafe(32)
+        token = _make_token(32)
         with self._writing():
             self._keep_setting(HOST_TOKEN, _hash(token))
             self.note("admin", "token", "host")
@@ -165,6 +165,15 @@ class AuthorTables(LadderTables):
     def without_token(self) -> list[str]:
         """Return the ids of all authors without a token."""
         return [str(name) for (name,) in self._rows("SELECT name FROM ladder_author WHERE token IS NULL ORDER BY name")]
+
+
+def _make_token(size: int) -> str:
+    """Return a random text of `size` bytes. It does not begin with a hyphen, which an option of a command and a formula in a
+    table do, so that a CSV file holds it unchanged.
+    """
+    while (token := token_urlsafe(size)).startswith("-"):
+        pass
+    return token
 
 
 def _hash(token: str) -> str:
