@@ -81,7 +81,7 @@ def test_the_command_gives_file_and_line_and_a_run_continues_plain(
     done = arena("check", "plugin.py", "--matches", 3)
     assert done.returncode == 1
     assert "FAILED  compiled rules: result of take 2 differs between the compiled rules and the game" in done.stdout
-    assert "-       compiled code: not checked after this failure" in done.stdout
+    assert "-       compiled code, compiled searches: not checked after this failure" in done.stdout
     assert f"({tmp_path / 'plugin.py'}:{line})" in done.stdout
     (tmp_path / "spec.yaml").write_text("plugins: [plugin.py]\ngame: pile\nrounds: 1\nagents: [minimax, random]\n")
     done = arena("run", "spec.yaml", "--no-store", ARENA_COMPILE="always")
