@@ -6,7 +6,7 @@ from typing import Any
 from arena.results.rating import Strengths
 from arena.results.tally import Count, Tally
 from arena.stats.clustered import ClusteredMean, effective_size, group_values
-from arena.stats.solved_share import wilson
+from arena.stats.shares import wilson
 
 Row = dict[str, Any]
 """A row of a board: the value of each cell, by the key of its column."""

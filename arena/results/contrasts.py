@@ -19,9 +19,10 @@ from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
 from arena.results.rating import is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.tally import Attempts, MeanReturns, Tally
-from arena.stats.clustered import RoundValues, StratifiedMean, group_values
+from arena.stats.clustered import RoundValues, StratifiedMean, effective_size, group_values
 from arena.stats.paired import (
     MCNEMAR,
+    SIGN_FLIPS,
     SIGNIFICANCE_LEVEL,
     STUDENT,
     Bounds,
@@ -37,6 +38,7 @@ from arena.stats.paired import (
     test_differences,
     test_groups,
 )
+from arena.stats.shares import PairedShares, difference_interval
 
 if TYPE_CHECKING:
     from arena.stats.ratings import Ratings
@@ -98,10 +100,12 @@ class RoundLeads(NamedTuple):
     """Whether only rounds count in which both have a value. Otherwise the means are over all rounds of each, because the two
     share too few, and `rounds` are the rounds in which at least one has a value.
     """
+    shares: tuple[PairedShares, float] | None = None
+    """The counts of the rounds, and their effective number, if the values of both are paired and only 0 and 1."""
 
     def untested(self) -> "RoundLeads":
         """Return the same lead without a test and an interval."""
-        return self._replace(test=PairedTest(1.0, ""), values=[], sizes=None)
+        return self._replace(test=PairedTest(1.0, ""), values=[], sizes=None, shares=None)
 
     @property
     def differ(self) -> bool:
@@ -110,7 +114,11 @@ class RoundLeads(NamedTuple):
 
     def interval(self, chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
         """Return the interval of the lead, which agrees with the test."""
-        if self.test.name == STUDENT or self.freedom is not None:
+        bounds: Bounds
+        if self.shares is not None:
+            pairs, size = self.shares
+            bounds = difference_interval(pairs, chance, size)
+        elif self.test.name == STUDENT or self.freedom is not None:
             bounds = student_interval(self.values, chance, self.freedom)
         else:
             bounds = mean_interval_of(self.values, chance, self.sizes)
@@ -159,7 +167,11 @@ def compare_rounds(
         leads = {round_: subtract(one[round_], other[round_]) for round_ in shared}
         groups, lead = group_values(leads, *clusters), fmean(leads.values())
         test = test_groups(groups) if alike else test_differences(leads.values())
-        return _lead_of_groups(groups, RoundLeads(len(shared), mine, theirs, lead, test, list(leads.values())))
+        shares = None
+        if {one[round_] for round_ in shared} | {other[round_] for round_ in shared} <= {0, 1}:
+            pairs = PairedShares.of([(bool(one[round_]), bool(other[round_])) for round_ in shared])
+            test, shares = _name_mcnemar(test, groups), (pairs, effective_size(groups))
+        return _lead_of_groups(groups, RoundLeads(len(shared), mine, theirs, lead, test, list(leads.values()), shares=shares))
     mine, theirs = fmean(one.values()), fmean(other.values())
     lead, size = mine - theirs, len(every)
     leads = {
@@ -173,6 +185,12 @@ def compare_rounds(
     values = [lead + scale * (sum(group) - lead * len(group)) for group in groups] if alike else list(leads.values())
     test = PairedTest(student_p_value(values), STUDENT)
     return _lead_of_groups([[value] for value in values], RoundLeads(size, mine, theirs, lead, test, values, paired=False))
+
+
+def _name_mcnemar(test: PairedTest, groups: Sequence[Sequence[float]]) -> PairedTest:
+    """Return a test of differences of 0 and 1 by its usual name: without repeats, sign flips are McNemar's test."""
+    is_mcnemar = test.name == SIGN_FLIPS and len({abs(sum(one)) for one in groups} - {0.0}) < 2
+    return test._replace(name=MCNEMAR) if is_mcnemar else test
 
 
 def _lead_of_groups(groups: Sequence[Sequence[float]], found: RoundLeads) -> RoundLeads:
@@ -406,8 +424,8 @@ def _contrast_puzzles(tally: Tally, played: Sequence[int]) -> Contrasts:
                 untimed += 1
             elif any(leads.values()) and (search or aspect != "nodes"):
                 test = test_groups(groups)
-                is_mcnemar = aspect == "solved" and test.name != STUDENT and len({abs(sum(one)) for one in groups} - {0.0}) < 2
-                found[one, other, aspect] = Contrast(fmean(leads.values()), test.p_value, MCNEMAR if is_mcnemar else test.name)
+                test = _name_mcnemar(test, groups) if aspect == "solved" else test
+                found[one, other, aspect] = Contrast(fmean(leads.values()), *test)
     ranked_by = {pair: _ranking_aspect(tally, *pair, costs=costs) for pair in combinations(played, 2)}
     return Contrasts(found, ranked_by, _merits(tally), untimed)
 

@@ -18,7 +18,7 @@ from arena.match.record import Reason, Record, play_hash_of
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.stats.clustered import ClusteredMean, LoneMatches, PlainGames, Repeats, RoundValues, find_repeats
+from arena.stats.clustered import ClusteredMean, LoneMatches, PlainGames, Repeats, RoundValues, find_repeats, range_of
 
 HOOK = "arena_board_columns"
 Matches = Callable[[], Iterable[tuple[Record, Scheduled | None]]]
@@ -190,12 +190,13 @@ def fill_columns(spec: Spec, boards: Sequence[BoardInfo], records: RunMatches) -
     cells: dict[str, dict[int, tuple[ClusteredMean, ...]]] = {}
     faults: dict[str, str] = {}
     remarks: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    styles = {one.column.key: one.column.style for board in boards for one in board.plugin_columns}
     for name, found in _ask_columns(spec, boards, records).items():
         key = name.replace("-", "_")
         try:
             if isinstance(found, Exception):
                 raise found
-            cells[key] = _read_cells(found, boards, records, remarks[key])
+            cells[key] = _read_cells(found, boards, records, remarks[key], is_share=styles[key] == "share")
         except Interrupted:
             raise
         except Exception as error:
@@ -234,7 +235,12 @@ def _ask_columns(spec: Spec, boards: Sequence[BoardInfo], records: RunMatches) -
 
 
 def _read_cells(
-    given: Iterable[Any], boards: Sequence[BoardInfo], records: RunMatches, remarks: dict[int, list[str]]
+    given: Iterable[Any],
+    boards: Sequence[BoardInfo],
+    records: RunMatches,
+    remarks: dict[int, list[str]],
+    *,
+    is_share: bool,
 ) -> dict[int, tuple[ClusteredMean, ...]]:
     """Return the means of a column for each board. ValueError unless all values are finite and belong to entries.
 
@@ -260,7 +266,8 @@ def _read_cells(
     for one in found:
         place = one.board, one.entry
         values.setdefault(place, RoundValues(one.entry, repeats[one.board])).add(one.round, one.value, one.seats)
-    means = {place: measured.mean() for place, measured in values.items()}
+    within = (0.0, 1.0) if is_share else range_of([one.value for one in found])
+    means = {place: measured.mean(within) for place, measured in values.items()}
     for (board, entry), estimate in estimates.items():
         repeated = any(entry in seats for seats in repeats[board])
         means[board, entry] = ClusteredMean(estimate.mean, None, None) if repeated else estimate

@@ -2,7 +2,7 @@
 
     observations     pairs of games, rankings             elo, calculator   scores and Elo of a match
     ratings          ratings of a field, with intervals   cycles            intransitive cycles
-    clustered        means of values in clusters          solved_share      puzzles: intervals of solved shares
+    clustered        means of values in clusters          shares            intervals of shares
     paired           tests of differences, Holm's method
 
 Import names from `arena.stats` itself; each is loaded on first use. The module `ratings` imports numpy, so import its names
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         clustered_mean as clustered_mean,
         effective_size as effective_size,
         group_values as group_values,
+        range_of as range_of,
     )
     from arena.stats.distributions import (
         binomial_cdf as binomial_cdf,
@@ -48,17 +49,19 @@ if TYPE_CHECKING:
         subtract as subtract,
     )
     from arena.stats.ratings import Difference as Difference, Ratings as Ratings, rate as rate
+    from arena.stats.shares import PairedShares as PairedShares, difference_interval as difference_interval
 else:
     __getattr__, __dir__ = pass_on(
         __name__,
         {
             "arena.stats.calculator": "EloEstimate",
-            "arena.stats.clustered": "LoneMatches clustered_mean effective_size group_values",
+            "arena.stats.clustered": "LoneMatches clustered_mean effective_size group_values range_of",
             "arena.stats.distributions": "binomial_cdf chi_squared_tail find_unit list_plain student_cdf student_quantile",
             "arena.stats.elo": "expected_score",
             "arena.stats.likelihood": "bisect likeliest log_likelihood",
             "arena.stats.observations": "GameResults Pair WinDrawLoss ranking_of",
             "arena.stats.paired": "SIGNIFICANCE_LEVEL agree flip_signs holm holm_chances mean_interval_of subtract",
             "arena.stats.ratings": "Difference Ratings rate",
+            "arena.stats.shares": "PairedShares difference_interval",
         },
     )

@@ -72,6 +72,16 @@ def _multiply(found: ClusteredMean, unit: float) -> ClusteredMean:
     return ClusteredMean(*[None if value is None else value * unit for value in found])
 
 
+def range_of(values: Iterable[float]) -> tuple[float, float]:
+    """Return the range of values of which nothing else is known: from 0 to 1 if both of these occur and nothing else, so that
+    their mean is a share; otherwise without ends.
+
+    >>> range_of([0.0, 1.0, 1.0]), range_of([1.0, 1.0])
+    ((0.0, 1.0), (-inf, inf))
+    """
+    return (0.0, 1.0) if set(values) == {0.0, 1.0} else (-inf, inf)
+
+
 class StratifiedMean(NamedTuple):
     """A mean over strata (pairings), of which some may consist of values that are repeats; see `stratify`."""
 

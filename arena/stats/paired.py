@@ -233,23 +233,45 @@ def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
 
 
 def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL, sizes: Sequence[int] | None = None) -> Bounds:
-    """Return the interval of the mean that `test_differences` gives: the means that it does not refute at the level `chance`.
+    """Return the interval of the mean of independent differences that goes with `test_differences`; `chance` is the probability
+    that it misses the mean, and `sizes` are the weights of the values: a mean of several values has their number.
 
-    With sign flips, these are means of subsets of the values (J. A. Hartigan, Using subsample values as typical values, 1969); a
-    bound is None if there are too few values to refute any mean. Above MAX_FLIPPED values, it is `student_interval`. `sizes` are
-    the weights of the values: a mean of several values has their number.
+    It is `sign_flip_interval`. If that contains 0, it also contains `student_interval`, up to the largest difference on either
+    side. For most values, the two hardly differ. But sign flips assume that the values are symmetric about their mean: if most
+    rounds are equal and the few others favour one competitor, they refute every lead of the other, although there may be rounds
+    of a kind that was not drawn. Above MAX_FLIPPED values, it is `student_interval`. A bound is None if there are too few values.
+
+    >>> low, high = mean_interval_of([0.0] * 18 + [1.0, 1.0])
+    >>> round(low, 3), sign_flip_interval([0.0] * 18 + [1.0, 1.0])[0]
+    (-0.044, 0.0)
     """
     values = list_plain(values)
     weights = [1] * len(values) if sizes is None else list_plain(sizes)
     mean = sum([value * size for value, size in zip(values, weights, strict=True)]) / max(1, sum(weights))
+    scale = len(values) / max(1, sum(weights))  # the mean is a ratio of two sums, so its variance is linearised
+    spread = [mean + scale * size * (value - mean) for value, size in zip(values, weights, strict=True)]
+    usual = student_interval(values if sizes is None else spread, chance)
     if len(values) > MAX_FLIPPED:
-        scale = len(values) / sum(weights)  # the mean is a ratio of two sums, so its variance is linearised
-        spread = [mean + scale * size * (value - mean) for value, size in zip(values, weights, strict=True)]
-        return student_interval(values if sizes is None else spread, chance)
+        return usual
+    (low, high), (least, most) = usual, sign_flip_interval(values, chance, sizes)
+    if low is None or high is None or least is None or most is None or least > 0 or most < 0:
+        return least, most
+    furthest = max(map(abs, values))
+    return max(min(low, least), -furthest), min(max(high, most), furthest)
+
+
+def sign_flip_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL, sizes: Sequence[int] | None = None) -> Bounds:
+    """Return the means that sign flips do not refute at the level `chance`: an interval of the mean if the values are symmetric.
+
+    Its ends are means of subsets of the values (J. A. Hartigan, Using subsample values as typical values, 1969). There is none if
+    there are too few values to refute any mean. `sizes` are the weights of the values.
+    """
+    values = list_plain(values)
+    weights = [1] * len(values) if sizes is None else list_plain(sizes)
     least, most = min(values, default=0.0), max(values, default=0.0)
     if least == most or 2 * 0.5 ** len(values) > chance:
         return None, None
-
+    mean = sum([value * size for value, size in zip(values, weights, strict=True)]) / sum(weights)
     return (
         _exact_bounds(values, weights, chance)
         or _enumerated_bounds(values, weights, chance)

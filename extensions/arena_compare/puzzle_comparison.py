@@ -10,8 +10,17 @@ from typing import Literal, NamedTuple
 
 from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, figures, read_ways
 from arena.api.store import Store
-from arena.stats import SIGNIFICANCE_LEVEL, LoneMatches, agree, effective_size, group_values, mean_interval_of, subtract
-from arena_compare.paired import Solved, difference_interval
+from arena.stats import (
+    SIGNIFICANCE_LEVEL,
+    LoneMatches,
+    PairedShares,
+    agree,
+    difference_interval,
+    effective_size,
+    group_values,
+    mean_interval_of,
+    subtract,
+)
 from arena_records.budgets import effective_branching_factor, optimality_gap, par2, reports_nodes, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
@@ -85,7 +94,7 @@ class PuzzleComparison:
 
     one: str
     other: str
-    solved: Solved
+    solved: PairedShares
     positions: int
     """The number of different positions."""
     observations: int
@@ -202,7 +211,7 @@ def compare_attempts(
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     by_round = {round_: (attempts[0][round_], attempts[1][round_]) for round_ in shared}
     met = list(by_round.values())
-    solved = Solved.of((one.solved, other.solved) for one, other in met)
+    solved = PairedShares.of((one.solved, other.solved) for one, other in met)
     names, numbers = (entries[0][0], entries[1][0]), (entries[0][1], entries[1][1])
     positions, repeats = ({}, {}) if lone is None else (lone.positions(), lone.find_repeats())
 

@@ -9,7 +9,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 from arena import ArenaError, Record
@@ -32,7 +31,7 @@ from arena.api.results import (
 from arena.api.run import Scheduled
 from arena.api.spec import Rules, SpecReader
 from arena.api.store import Run, Store
-from arena.stats import clustered_mean
+from arena.stats import clustered_mean, range_of
 from arena_records.formula import Formula, FormulaFault
 from arena_records.report import KEPT, Report
 from arena_records.tidy import ALIASES, OWN, Matches, TidyTable, read_claims, seat_names, tidy_columns
@@ -238,11 +237,16 @@ def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matc
                     )
     absent = Counter(left_out.values())
     means: dict[tuple[int, str, int], RoundValues] = {}
+    seen: dict[str, set[float]] = defaultdict(set)
     for (number, name, entry), measured in computed.items():
         mean = means[number, name, entry] = RoundValues(entry, repeated.find(number))
         for one in measured:
             mean.add(one.round, one.value, one.seats)
-    shown = [_fill(board, number, report, counts, means, absent[number], played[number]) for number, board in enumerate(boards)]
+            seen[name].add(one.value)
+    ranges = {name: (0.0, 1.0) if formula.is_condition else range_of(seen[name]) for name, formula in report.columns.items()}
+    shown = [
+        _fill(board, number, report, ranges, counts, means, absent[number], played[number]) for number, board in enumerate(boards)
+    ]
     return shown, left_out
 
 
@@ -254,6 +258,7 @@ def _fill(
     board: BoardInfo,
     number: int,
     report: Report,
+    ranges: Mapping[str, tuple[float, float]],
     counts: Counts,
     means: Mapping[tuple[int, str, int], RoundValues],
     left_out: int,
@@ -272,9 +277,8 @@ def _fill(
                 clustered_mean([sum([kept for kept, _ in of.values()])], [int(sum([n for _, n in of.values()]))]) for of in rounds
             ]
         else:
-            within = (0.0, 1.0) if report.columns[key].is_condition else (-inf, inf)
             none = RoundValues(0, {})
-            cells = [means.get((number, key, entry), none).mean(within) for entry in range(len(board.labels))]
+            cells = [means.get((number, key, entry), none).mean(ranges[key]) for entry in range(len(board.labels))]
         remark = _describe(board, str(report.where and report.where.text), rounds, left_out, played) if key == KEPT else ""
         filled.append(replace(one, cells=tuple(cells), remarks=(remark,) if remark else ()))
     return replace(board, left_out=left_out, plugin_columns=tuple(filled))

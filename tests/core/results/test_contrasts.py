@@ -17,6 +17,7 @@ from arena.results.contrasts import Contrasts, compare_returns, compare_rounds, 
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
+from arena.stats import PairedShares, difference_interval
 from arena.stats.clustered import RoundValues
 from tests.core.results.one_by_one import count_one_by_one
 
@@ -184,6 +185,23 @@ def test_returns_are_tested_by_round() -> None:
     assert both.rounds == 50
     assert both.test.p_value == pytest.approx(paired.pvalue, rel=0.1)
     assert compare_rounds(mine, {-1: 1.0}, paired=True) is None
+
+
+def test_shares_of_paired_rounds_have_tangos_interval() -> None:
+    """Two rounds of 22 that only one of two solved refute nothing: the other may be better. Repeats are no further rounds."""
+    mine, theirs = dict.fromkeys(range(22), 1.0), {round_: float(round_ > 1) for round_ in range(22)}
+    found = compare_rounds(mine, theirs)
+    assert found is not None
+    assert (found.lead, found.test.p_value) == pytest.approx((2 / 22, 0.5))
+    assert found.test.name == "McNemar's exact test"
+    assert found.interval() == difference_interval(PairedShares(20, 2, 0, 0))
+    assert found.interval()[0] < -0.05  # type: ignore[operator]
+    repeated = compare_rounds(mine, theirs, clusters=({round_: round_ // 2 for round_ in range(22)},) * 2)
+    assert repeated is not None
+    assert repeated.interval() == difference_interval(PairedShares(20, 2, 0, 0), size=11)
+    graded = compare_rounds(mine, {**theirs, 0: 0.5})
+    assert graded is not None
+    assert graded.shares is None
 
 
 def test_a_repeated_pairing_does_not_affect_other_tests() -> None:

@@ -59,6 +59,7 @@ def arena_board_columns(spec, records):
     return [
         BoardColumn("length", "Length", description="Actions of a match.", cells=read_lengths(records)),
         BoardColumn("letters", "Letters", "count", amount="letters"),
+        BoardColumn("met", "Met", "share", cells=[Measured(0, number, 2, 1) for number in range(8)]),
         BoardColumn("nonsense", "Nonsense", cells=read_nonsense()),
         BoardColumn("seed-of", "Seed", cells=[Measured(0, 0, entry, spec.seed) for entry in range(3)] if spec else []),
     ]
@@ -98,7 +99,9 @@ def test_a_plugin_adds_columns(plugin: Path, tmp_path: Path, stored: bool) -> No
     assert headings[place : place + 3] == ["Length", "95 % interval", "Letters"]
     assert board.remarks.count("Lengths are numbers of actions.") == 1
     assert [(row["seed_of"], row["seed_of_low"]) for row in board.rows] == [(7, None)] * 3
-    assert headings[place + 3 :] == ["Seed"], "no column for an interval without bounds"
+    assert headings[place + 3 :] == ["Met", "95 % interval", "Seed"], "no column for an interval without bounds"
+    assert (rows["thrifty"]["met"], rows["thrifty"]["met_high"]) == (1, 1)
+    assert rows["thrifty"]["met_low"] == pytest.approx(0.05 ** (1 / 8)), "a share has a range"
     assert "nonsense" not in rows["random"]
     assert any(remark.startswith("The column nonsense is left out: ValueError: expected a number") for remark in board.remarks)
 

@@ -12,7 +12,7 @@ from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats.clustered import LoneMatches, RoundValues, effective_size, group_values
 from arena.stats.paired import mean_interval_of, test_groups
-from arena.stats.solved_share import wilson
+from arena.stats.shares import wilson
 
 
 def play(places: list[int], solved: dict[int, list[bool]], *, drew: bool = False, kind: str = "puzzle") -> Tally:

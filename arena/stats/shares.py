@@ -1,17 +1,41 @@
-"""The solved shares of two agents on the same positions, and the interval of their difference."""
+"""Intervals of a share, such as that of the attempts that were solved, and of the difference between two agents' shares."""
 
 from collections.abc import Iterable
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from arena.stats import SIGNIFICANCE_LEVEL, bisect
+from arena.stats.likelihood import bisect
+from arena.stats.paired import SIGNIFICANCE_LEVEL
+
+Z95 = 1.959963984540054
+"""The 97.5 % point of the standard normal distribution."""
 
 
-class Solved(NamedTuple):
-    """The numbers of rounds whose position both agents solved, only the first solved, only the second solved, and neither
-    solved.
+def wilson(successes: float, trials: float) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of a proportion; (0, 1) without trials. Of trials that depend on each other, `trials`
+    is the effective number.
+
+    E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927. The interval never leaves [0, 1],
+    and it has a width even if no trial or every trial was a success.
+
+    >>> [round(bound, 4) for bound in wilson(8, 10)]
+    [0.4902, 0.9433]
     """
+    if trials == 0:
+        return (0.0, 1.0)
+    share = successes / trials
+    weight = Z95 * Z95 / trials
+    middle = share + weight / 2
+    reach = Z95 * sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    # Exact at either end, because rounding would give a bound next to 0 or 1.
+    low = 0.0 if successes == 0 else (middle - reach) / (1 + weight)
+    high = 1.0 if successes == trials else (middle + reach) / (1 + weight)
+    return (low, high)
+
+
+class PairedShares(NamedTuple):
+    """The numbers of rounds in which both agents succeeded, only the first did, only the second did, and neither did."""
 
     both: int
     only_one: int
@@ -19,24 +43,26 @@ class Solved(NamedTuple):
     neither: int
 
     @classmethod
-    def of(cls, results: Iterable[tuple[bool, bool]]) -> "Solved":
-        """Count results. Each result says whether the first and the second agent solved a position."""
+    def of(cls, results: Iterable[tuple[bool, bool]]) -> "PairedShares":
+        """Count results. Each result says whether the first and the second agent succeeded."""
         listed = [(bool(one), bool(other)) for one, other in results]
         return cls(*(listed.count(kind) for kind in ((True, True), (True, False), (False, True), (False, False))))
 
     @property
     def rounds(self) -> int:
-        """The number of rounds, of which several may start from the same position."""
+        """The number of rounds."""
         return sum(self)
 
     @property
     def difference(self) -> float:
-        """The solved share of the first agent minus the solved share of the second; 0 without positions."""
+        """The share of the first agent minus the share of the second; 0 without rounds."""
         return (self.only_one - self.only_other) / self.rounds if self.rounds else 0.0
 
 
-def difference_interval(solved: Solved, chance: float = SIGNIFICANCE_LEVEL, size: float | None = None) -> tuple[float, float]:
-    """Return the score interval for the difference between the two solved shares. Without positions, it is [-1, 1].
+def difference_interval(
+    pairs: PairedShares, chance: float = SIGNIFICANCE_LEVEL, size: float | None = None
+) -> tuple[float, float]:
+    """Return the score interval for the difference between the two shares. Without rounds, it is [-1, 1].
 
     `chance` is the probability that the interval misses the difference. `size` is the effective number of rounds if some depend
     on each other (see `effective_size`): the counts are scaled to it.
@@ -45,11 +71,11 @@ def difference_interval(solved: Solved, chance: float = SIGNIFICANCE_LEVEL, size
     test and confidence interval for the difference in proportions for the paired-sample design, 1998. The width of the interval
     is above 0 even if both agents always agree.
     """
-    if not solved.rounds:
+    if not pairs.rounds:
         return -1.0, 1.0
-    middle, edge = solved.difference, 1 - 1e-12  # at 1 and -1 the statistic has no variance
-    scale = 1.0 if size is None else size / solved.rounds
-    n, only_one, only_other = [scale * count for count in (solved.rounds, solved.only_one, solved.only_other)]
+    middle, edge = pairs.difference, 1 - 1e-12  # at 1 and -1 the statistic has no variance
+    scale = 1.0 if size is None else size / pairs.rounds
+    n, only_one, only_other = [scale * count for count in (pairs.rounds, pairs.only_one, pairs.only_other)]
 
     def beyond(difference: float) -> float:
         """Return Tango's score statistic: the standardised excess of the observed difference over `difference`, which is strictly

@@ -5,7 +5,7 @@ from math import sqrt
 import pytest
 from hypothesis import given, strategies as st
 
-from arena.stats.solved_share import wilson
+from arena.stats.shares import wilson
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,21 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
 
-from arena_compare.paired import Solved, difference_interval
+from arena.stats import PairedShares, difference_interval
 
 
 @pytest.mark.parametrize(
-    "solved", [Solved(50, 12, 2, 36), Solved(3, 4, 1, 2), Solved(0, 9, 0, 1), Solved(10, 0, 0, 0), Solved(5, 1, 1, 5)]
+    "solved",
+    [
+        PairedShares(50, 12, 2, 36),
+        PairedShares(3, 4, 1, 2),
+        PairedShares(0, 9, 0, 1),
+        PairedShares(10, 0, 0, 0),
+        PairedShares(5, 1, 1, 5),
+    ],
 )
 @pytest.mark.parametrize(("chance", "quantile"), [(0.05, 1.960), (0.01, 2.576)])
-def test_tangos_score_test_just_rejects_his_bounds(solved: Solved, chance: float, quantile: float) -> None:
+def test_tangos_score_test_just_rejects_his_bounds(solved: PairedShares, chance: float, quantile: float) -> None:
     """At either bound, the statistic equals the quantile of the normal distribution. scipy finds the most likely shares under
     that difference.
     """
@@ -46,7 +53,7 @@ def test_intervals_of_differences_have_the_nominal_coverage() -> None:
         for one, other in product(np.arange(0.05, 1, 0.3), repeat=2):
             cells = np.array([one * other, one * (1 - other), (1 - one) * other, (1 - one) * (1 - other)])
             drawn, times = np.unique(rng.multinomial(positions, cells, size=60), axis=0, return_counts=True)
-            bounds = [difference_interval(Solved(*map(int, row))) for row in drawn]
+            bounds = [difference_interval(PairedShares(*map(int, row))) for row in drawn]
             hits = np.array([float(low <= one - other <= high) for low, high in bounds])
             held.append(float(np.average(hits, weights=times)))
         assert least <= fmean(held) <= most
@@ -56,10 +63,10 @@ def test_intervals_of_differences_have_the_nominal_coverage() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
 def test_intervals_of_differences_contain_the_difference(results: list[tuple[bool, bool]]) -> None:
     """They lie within [-1, 1], have a positive width, and are mirrored if the agents are swapped."""
-    solved = Solved.of(results)
+    solved = PairedShares.of(results)
     low, high = difference_interval(solved)
     assert solved.rounds == len(results)
     assert -1 <= low <= solved.difference <= high <= 1
     assert high > low
-    mirrored = difference_interval(Solved.of([(other, one) for one, other in results]))
+    mirrored = difference_interval(PairedShares.of([(other, one) for one, other in results]))
     assert mirrored == pytest.approx((-high, -low), abs=1e-9)
