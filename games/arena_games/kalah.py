@@ -70,12 +70,12 @@ class Kalah(Game):
         holes = list(state)
         start = seat * self._side
         store = start + self.pits
-        skipped = (store + self._side) % self._holes  # the store of the other side
+        skipped = self._holes - 1 - seat * self._side  # the store of the other side
         hole = start + action - 1
         stones = holes[hole]
         holes[hole] = 0
         while stones > 0:
-            hole = (hole + 1) % self._holes
+            hole = hole + 1 if hole + 1 < self._holes else 0  # faster than a remainder
             if hole != skipped:
                 holes[hole] += 1
                 stones -= 1
