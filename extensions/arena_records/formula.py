@@ -71,6 +71,8 @@ class FormulaFault(ValueError):
 def _is_condition(node: ast.AST) -> bool:
     if isinstance(node, ast.BoolOp):
         return all(map(_is_condition, node.values))
+    if isinstance(node, ast.Name):
+        return node.id == "solved"
     return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
 
 
@@ -118,8 +120,8 @@ class Formula:
     def is_condition(self) -> bool:
         """Whether its values are only 0 and 1.
 
-        >>> Formula("nodes > 10 and not solved").is_condition, Formula("nodes").is_condition
-        (True, False)
+        >>> [Formula(text).is_condition for text in ("nodes > 10 and not solved", "solved", "nodes")]
+        [True, True, False]
         """
         return _is_condition(self._tree)
 

@@ -386,12 +386,14 @@ def test_a_column_of_zeros_and_ones_is_a_share() -> None:
     """It stays between 0 and 1, and has a width even if an entry always has 1. Equal values of another kind have no interval."""
     agents: list[Any] = ["a-star", {"agent": "a-star", "limits": {"nodes": 60}, "label": "hasty"}, "random"]
     spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 20, "agents": agents, "limits": {"moves": 200}}
-    results = arena.run({**spec, "report": {"columns": {"won": "solved", "three": "3 + 0 * nodes"}}})
+    results = arena.run({**spec, "report": {"columns": {"won": "1 * solved", "three": "3 + 0 * nodes"}}})
     rows = {row["agent"]: row for row in Leaderboard.of_results(results)[0].rows}
     assert (rows["a-star"]["won"], rows["a-star"]["won_high"]) == (1, 1)
     assert 0.8 < rows["a-star"]["won_low"] < 0.95  # 0.05^(1 / 20) = 0.861
     assert 0 <= rows["hasty"]["won_low"] < rows["hasty"]["won"] < rows["hasty"]["won_high"] <= 1
     assert rows["a-star"]["three_low"] is None
+    (board,) = Leaderboard.of_results(arena.run({**spec, "agents": ["a-star"], "report": {"columns": {"won": "solved"}}}))
+    assert board.rows[0]["won_low"] == rows["a-star"]["won_low"]
 
 
 def test_a_column_has_the_interval_of_the_board_if_a_pairing_repeats() -> None:
