@@ -42,12 +42,11 @@ if TYPE_CHECKING:
     from arena.search import Search as Search
     from arena.simultaneous import Simultaneous as Simultaneous
     from arena.spec import Spec as Spec
-    from arena.tournament.results import Results as Results
+    from arena.tournament.results import Results as Results, open_store as open_store
     from arena.tournament.run import run as run
+    from arena.tournament.single import play as play
     from arena.tracking import tell_progress as tell_progress
     from arena.version import __version__ as __version__
-    from arena_records.analysis import open_store as open_store
-    from arena_setup.single import play as play
 else:
     _HOMES = {
         "arena.agent": "Agent Answer Hints Path",
@@ -66,12 +65,11 @@ else:
         "arena.search": "Search",
         "arena.simultaneous": "Simultaneous",
         "arena.spec": "Spec",
-        "arena.tournament.results": "Results",
+        "arena.tournament.results": "Results open_store",
         "arena.tournament.run": "run",
+        "arena.tournament.single": "play",
         "arena.tracking": "tell_progress",
         "arena.version": "__version__",
-        "arena_records.analysis": "open_store",
-        "arena_setup.single": "play",
     }
     _functions = []
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from arena.match.replay import Differs as Differs, Step as Step, legal_action as legal_action
     from arena.match.stepper import Stepper as Stepper
     from arena.spec.isolation import Isolation as Isolation
+    from arena.tournament.single import seat_of as seat_of
 else:
     __getattr__, __dir__ = pass_on(
         __name__,
@@ -53,5 +54,6 @@ else:
             "arena.match.replay": "Differs Step legal_action",
             "arena.match.stepper": "Stepper",
             "arena.spec.isolation": "Isolation",
+            "arena.tournament.single": "seat_of",
         },
     )

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from html import escape
 from importlib import import_module
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena import ArenaError, Results, Spec, UnknownName
+from arena import ArenaError, Results, UnknownName
 from arena.api.cli import install_command
 from arena.api.errors import StoreError, expect, expect_list
 from arena.api.results import Leaderboard, TextTable, tallies_of
 from arena.api.run import Scheduled
-from arena.api.store import Store
 from arena_records.report import Report
 from arena_records.tidy import TidyTable, read_claims
 
@@ -27,55 +24,6 @@ FIGURES = {
 }
 """For each kind of board: the key of the value that is plotted, the keys of the bounds of its interval, and the name of the axis.
 """
-
-
-class StoredResults(Results):
-    """The results in a store that was opened by its path, without the spec and the code that produced them."""
-
-    def __init__(self, path: Path) -> None:
-        with Store.open(path) as store:
-            run = store.last()
-        self._name, self._seed, self._commitment = run.name, run.seed, run.commitment
-        self.store = path
-
-    @property
-    def name(self) -> str:
-        """The name of the tournament."""
-        return self._name
-
-    @property
-    def seed(self) -> int | str | None:
-        """The seed of all random numbers; None while the seed is secret."""
-        return self._seed
-
-    @property
-    def commitment(self) -> str | None:
-        """The hash of the seed if it is or was secret; otherwise None."""
-        return self._commitment
-
-    @property
-    def spec(self) -> Spec:  # type: ignore[override]
-        """Raise ArenaError, because a store that is opened by its path loads no code."""
-        raise ArenaError(f"{self.store}: the results of open_store have no spec; call arena.run(spec, store=...) to get one")
-
-
-def open_store(path: str | PathLike[str]) -> StoredResults:
-    """Open the store of a tournament at `path`, to read its records and to make data frames, comparisons and plots.
-
-    No plugin is loaded.
-
-    Raises StoreError if the file is not a store, or has no run, and TypeError if `path` is not a path.
-
-    >>> import tempfile
-    >>> import arena
-    >>> cup = {"game": "pig", "agents": ["random", "hold-at"], "rounds": 2}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = arena.run(cup, store=f"{folder}/cup.db")
-    ...     len(open_store(f"{folder}/cup.db").records)
-    4
-    """
-    expect("path", path, (str, PathLike), "the path of a store")
-    return StoredResults(Path(path))
 
 
 def find_board(boards: Sequence[Any], board: int | str | None, store: object) -> int:

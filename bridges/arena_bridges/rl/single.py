@@ -9,12 +9,11 @@ import gymnasium
 
 from arena import Agent, ArenaError, Game
 from arena.api.games import name_of
-from arena.api.match import Decider, Positions, Seat
+from arena.api.match import Decider, Positions, Seat, seat_of
 from arena.api.search import SharedStart
 from arena.api.spec import describe_unlimited, is_large
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.episode import Episode
-from arena_setup.single import seat_of
 
 Entry = Agent | str | Mapping[str, Any]
 MAX_TRIES = 1000

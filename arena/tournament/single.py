@@ -7,24 +7,23 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
-from arena.api.errors import expect, expect_count, expect_list
-from arena.api.games import (
-    NO_HEURISTIC,
-    Abilities,
-    Evaluation,
-    HeuristicInfo,
-    Returns,
-    bind,
-    count_given,
-    gives,
-    move_limit,
-    name_of,
-    settings,
-)
-from arena.api.match import Match, Positions, Seat, play_match
-from arena.api.processes import user_interrupts
-from arena.api.spec import Parameters, format_path, make_seat
+from arena.agent import Agent
+from arena.configured import name_of, settings
+from arena.errors import Refused, expect, expect_count, expect_list
+from arena.game import Game, Puzzle, gives
+from arena.heuristics import NO_HEURISTIC, Evaluation, HeuristicInfo, bind, count_given
+from arena.limits import Limits
+from arena.match.match import Match, Positions, Seat, move_limit
+from arena.match.record import Record
+from arena.match.referee import play_match
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
+from arena.processes.interrupts import user_interrupts
+from arena.returns import Returns
+from arena.spec import make_seat
+from arena.spec.parameters import Parameters
+from arena.spec.reader import format_path
+from arena.traits import Abilities
 
 
 def play(
