@@ -30,6 +30,7 @@ from arena_bundle.layout import (
     SIGNATURE,
     SPEC,
     Contradiction,
+    Environments,
     Line,
     Manifest,
     RunFile,
@@ -250,9 +251,8 @@ class FileChecks:
 
     def _compare_environment(self, manifest: Manifest) -> None:
         """Add notes about packages of the author that are missing here or have another version here."""
-        values = self.archive.read_values(ENVIRONMENT)
-        libraries = values.get("libraries") if isinstance(values, dict) else None
-        versions = {**(libraries if isinstance(libraries, dict) else {}), **self.last.versions}
+        environments = read_model(Environments, self.archive.read_values(ENVIRONMENT), ENVIRONMENT)
+        versions = {**environments.libraries, **self.last.versions}
         missing, other = [], []
         for name, there in versions.items():
             here = __version__ if name == "arena" else ".".join(map(str, sys.version_info[:3])) if name == "python" else None

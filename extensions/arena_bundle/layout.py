@@ -130,6 +130,15 @@ class RunFile(Strict):
     code: Code
 
 
+class Environments(Strict):
+    """The content of `environment.json`."""
+
+    runs: list[dict[str, str]]
+    """The distinct environments of the runs, see `Run.list_environments`."""
+    libraries: dict[str, str]
+    """The versions of packages, by name."""
+
+
 def read_json(text: bytes, what: str) -> Any:
     """Return the values of a JSON text. Raises NoBundle if it is not valid JSON."""
 

@@ -284,6 +284,34 @@ def test_missing_packages_and_other_versions_are_listed(
     assert any(one.startswith("other versions: click 0.1 (here ") for one in notes)
 
 
+@pytest.mark.parametrize("values", [[], "text", 3, None], ids=["list", "text", "number", "null"])
+@pytest.mark.parametrize("name", ["manifest.json", "run.json", "boards.json", "environment.json", "tournament/spec.json"])
+def test_a_json_file_of_another_type_is_named(
+    name: str, values: object, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {**read(packed), name: json.dumps(values).encode()}
+    if name != "manifest.json":
+        rehash(files)
+    code, found = verdict_on(write(tmp_path / "bad.arena", files), capsys, "--replay", "0")
+    assert code in (1, 2)
+    (told,) = [found["message"]] if found["verdict"] == "refused" else found["contradictions"]
+    assert name in told
+    assert "cannot read some of its values" not in told
+
+
+@pytest.mark.parametrize("edit", [{"libraries": []}, {"libraries": {"click": 8}}, {"runs": {}}, {"runs": [3]}, {"more": 1}])
+def test_a_value_of_another_type_in_the_environment_is_named(
+    edit: dict[str, object], attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+
+    def change(files: Files) -> None:
+        files["environment.json"] = json.dumps({**json.loads(files["environment.json"]), **edit}).encode()
+
+    code, found = verdict_on(attacked(change), capsys, "--replay", "0")
+    assert (code, found["verdict"]) == (2, "refused")
+    assert f"environment.json: {next(iter(edit))}" in found["message"]
+
+
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]) -> None:
