@@ -326,9 +326,9 @@ def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: s
     texts = []
     for one in boards:
         if len(one.pairs) == 1:
-            texts.append(comparison_text(one.sheet, one.pairs[0], style, width=width, measure=measure, tests=one.tests))
+            text = comparison_text(one.sheet, one.pairs[0], style, width=width, measure=measure, tests=one.tests)
         else:
-            texts.append(summary_text(one.sheet, one.pairs, style, width, measure=measure, tests=one.tests))
-        texts += [correction_line(one.tests)] if one.tests > 1 else []
-        texts += one.remarks
+            text = summary_text(one.sheet, one.pairs, style, width, measure=measure, tests=one.tests)
+        correction = [correction_line(one.tests)] if one.tests > 1 else []
+        texts.append("\n\n".join([text, *correction, *one.remarks]))
     return texts

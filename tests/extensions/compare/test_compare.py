@@ -655,6 +655,19 @@ def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
     assert "1st seat" not in render(results, [board])
 
 
+def test_one_blank_line_separates_the_paragraphs_of_a_board(tmp_path: Path) -> None:
+    """Two blank lines separate boards."""
+    values = {key: value for key, value in GAME.items() if key != "game"}
+    games = [GAME["game"], {"name": "connect-four"}]
+    agents = ["random", {"agent": "random", "label": "twin"}, "greedy"]
+    arena.run({**values, "games": games, "rounds": 4, "agents": agents}, store=tmp_path / "all.db")
+    for words in ([], ["random", "twin"]):
+        printed = called("compare", str(tmp_path / "all.db"), *words).output
+        one, other = printed.split("\n\n\n")
+        for board in (one, other):
+            assert re.search(r"\S\n\nP-values and intervals are corrected", board)
+
+
 def test_likelihoods_are_marked_as_not_corrected(tmp_path: Path) -> None:
     """They are marked beside corrected p-values, and occur in CSV. Two agents alone need no correction."""
     agents = ["random", {"agent": "random", "label": "twin"}, "greedy"]
