@@ -326,14 +326,13 @@ def same_code(registry: Registry, key: Key, value: Any) -> bool:
     return None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
 
 
-def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
-    """Add a name to the registry. If two installed plugins define it, the name is withdrawn."""
+def enter(registry: Registry, source: Source, key: Key, value: Any) -> str | None:
+    """Add a name to the registry. If two installed plugins define it, withdraw the name, and return a note that says so."""
     if key in registry.sources and not source.asked:
         both = f"{registry.sources[key]} and {source} both define {' '.join(key)!r}; uninstall one of them"
         registry.withdrawn[key] = both
-        registry.plugins.append(Plugin(source, problem=both, file=source_line(_import_named(value))))
         registry.table(key[0]).pop(_name(key), None)
-        return
+        return both
     registry.withdrawn.pop(key, None)
     if isinstance(value, Part):
         registry.parts.setdefault(value.kind, {})
@@ -343,6 +342,7 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         import_later(key[1], key[2], value.load)
     if isinstance(value, SearchEngine):  # matches without a registry use it, too
         add_search_engine(value)
+    return None
 
 
 def _name(key: Key) -> Any:

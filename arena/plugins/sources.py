@@ -235,9 +235,8 @@ class _Installed(_Loaded):
 
     def enter(self, registry: Registry) -> None:
         """Add what the plugin brings to a registry."""
-        for key, value in self.found:
-            enter(registry, self.source, key, value)
-        registry.plugins.append(self.describe(self.source))
+        conflicts = [enter(registry, self.source, key, value) for key, value in self.found]
+        registry.plugins.append(self.describe(self.source, filter(None, conflicts)))
 
 
 class _InstalledPlugins(NamedTuple):

@@ -680,6 +680,24 @@ def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -
 
 
 @pytest.mark.process
+def test_a_plugin_with_a_name_of_another_plugin_is_listed_once(tmp_path: Path, cup: Callable[..., str]) -> None:
+    """The name belongs to neither of the two; their other names can be used."""
+    other = 'class Other(Cautious):\n    name = "other"\n\n@hookimpl'
+    install(tmp_path, "careful-players", CAUTIOUS)
+    both_agents = CAUTIOUS.replace("@hookimpl", other).replace("[Cautious]", "[Cautious, Other]")
+    install(tmp_path, "second-players", both_agents)
+    listed = run(tmp_path, "plugins").stdout
+    both = "careful-players:players 2.5 and second-players:players 2.5 both define 'agent cautious'; uninstall one of them"
+    assert listed.count("second-players:players 2.5\n") == 1
+    assert listed.count(both) == 1
+    assert f"note: {both}" in listed
+    played = run(tmp_path, "run", cup("other", "random"), "--format", "csv")
+    assert played.returncode == 0
+    assert played.stderr.count(both) == 1
+    assert both in run(tmp_path, "run", cup("cautious", "random")).stderr
+
+
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("source", "words"),
     [
