@@ -3,10 +3,10 @@
 import json
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 
 from arena_cluster.engine import ClusterError
+from arena_setup.hosts import is_loopback
 
 EXPECTED_ADDRESS = "expected tcp://HOST:PORT, tls://HOST:PORT, a scheduler file or local:N"
 MAX_LOCAL_WORKERS = 1024
@@ -50,12 +50,7 @@ class Address:
     @property
     def exposed(self) -> bool:
         """True if others could listen or take part, because the connection is neither encrypted nor limited to this machine."""
-        if not self.url or self.encrypted or self.host == "localhost":
-            return False
-        try:
-            return not ip_address(self.host.partition("%")[0]).is_loopback
-        except ValueError:  # a host name, which may stand for any machine
-            return True
+        return bool(self.url) and not self.encrypted and not is_loopback(self.host)
 
     @property
     def warning(self) -> str | None:

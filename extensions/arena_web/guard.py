@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena import ArenaError
 from arena.api.games import read_digits
 from arena.clock import monotonic
+from arena_setup.hosts import is_loopback
 from arena_web.error_answers import ErrorAnswers
 from arena_web.errors import Refusal
 
@@ -305,14 +306,6 @@ def names_of(host: str) -> frozenset[str]:
     if not is_loopback(host):
         names.add(socket.gethostname().lower())
     return frozenset(names)
-
-
-def is_loopback(host: str) -> bool:
-    """Return True if an interface can only be reached from this machine."""
-    try:
-        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def is_wildcard(host: str) -> bool:

@@ -17,8 +17,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from arena.api.cli import say
 from arena.api.store import Database
 from arena.clock import monotonic
+from arena_setup.hosts import is_loopback
 from arena_web.app import ANSWERS, Server
-from arena_web.guard import Guard, Site, is_loopback, is_wildcard
+from arena_web.guard import Guard, Site, is_wildcard
 from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import Tournaments

@@ -203,7 +203,8 @@ class LanguageModel(Agent):
         """Yield a fault for each further host that would get the same key, because a key belongs to one host. If the run has a
         limit on costs, also yield a fault for each entry without a price.
         """
-        from arena_bridges.llm.endpoint import address, is_loopback
+        from arena_bridges.llm.endpoint import address
+        from arena_setup.hosts import is_loopback
 
         hosts: dict[str, str] = {}
         limits = {options["max_cost"] for options in entries}
@@ -213,7 +214,7 @@ class LanguageModel(Agent):
             elif options["max_cost"] is not None and options["price"] is None:
                 yield number, "price", "max_cost needs the price per million tokens; write price: {in: 2, out: 8}, or 0 for both"
             parts, key = address(options["url"]), options["key_env"]
-            if key is None and is_loopback(parts):
+            if key is None and is_loopback(parts.hostname or ""):
                 continue
             default = {"http": 80, "https": 443}[parts.scheme]
             host, key = f"{parts.scheme}://{parts.hostname}:{parts.port or default}", key or APIS[options["api"]].key

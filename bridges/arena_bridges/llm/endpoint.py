@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from ipaddress import ip_address
 from math import inf
 from socket import gaierror
 from threading import Lock
@@ -25,6 +24,7 @@ from arena.api.games import read_digits
 from arena.clock import monotonic, sleep, wall_time
 from arena_bridges.llm.apis import APIS, LATER_TOKENS, ApiName, ModelAnswer, Question
 from arena_bridges.llm.gate import Gate, Usage
+from arena_setup.hosts import is_loopback
 
 CERTIFICATES = "SSL_CERT_FILE"
 """The environment variable with which OpenSSL uses another file of certificate authorities."""
@@ -69,15 +69,6 @@ def address(url: str) -> SplitResult:
     return parts
 
 
-def is_loopback(parts: SplitResult) -> bool:
-    """Return True if an address is on this machine."""
-    host = parts.hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 @cache
 def endpoint(url: str, key: str | None = None, api: ApiName = "chat") -> "Endpoint":
     """Return the endpoint for an address. All agents of this process share it."""
@@ -96,7 +87,7 @@ class Endpoint:
         self.url = url.rstrip("/")
         self._parts = address(self.url)
         self._api = APIS[api]
-        self._key = self._api.key if key is None and not is_loopback(self._parts) else key
+        self._key = self._api.key if key is None and not is_loopback(self._parts.hostname or "") else key
         self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
         self._lock = Lock()
         self._tokens = "max_tokens"
@@ -241,7 +232,7 @@ class Endpoint:
     def _exchange(self, method: str, path: str, body: bytes | None, until: float, own: Mapping[str, str] = NO_HEADERS) -> Any:
         """Return the JSON of an answer. Raises ErrorStatus, OSError, HTTPException or ValueError if there is none."""
         host, port, tls = self._parts.hostname or "", self._parts.port, self._tls
-        proxy = None if is_loopback(self._parts) or proxy_bypass(host) else getproxies().get(self._parts.scheme)
+        proxy = None if is_loopback(self._parts.hostname or "") or proxy_bypass(host) else getproxies().get(self._parts.scheme)
         through = None if proxy is None else urlsplit(proxy if "//" in proxy else f"//{proxy}")
         near, gate = (host, port) if through is None else (through.hostname or "", through.port)
         connection = HTTPConnection(near, gate) if tls is None else HTTPSConnection(near, gate, context=tls)
