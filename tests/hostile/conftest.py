@@ -19,6 +19,26 @@ from arena_isolation.agent_process import AgentProcess
 from arena_isolation.control_group import new_group
 
 
+def lying_compiler(files: str) -> str:
+    """Return code of an entry that hands over `files`, an expression for a dict of files in base64, as its machine code.
+
+    Each answer in a match says that the code is not compiled yet, so that arena asks for it.
+    """
+    return f"""
+import base64, json, sys
+import __main__
+if any("compile_host" in word for word in sys.orig_argv):
+    import arena_isolation.agent_host as host
+    host.HostedSeat.compile = lambda self, private: {{"type": "compiled", "files": {files}}}
+elif hasattr(__main__, "_decide"):
+    decide = __main__._decide
+    def claim(seat, request):
+        answer = decide(seat, request)
+        return {{**(json.loads(answer) if isinstance(answer, bytes) else answer), "compiled": False, "settled": False}}
+    __main__._decide = claim
+"""
+
+
 def stop_agents_by(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let arena stop agents by a control "group", or by "signals" as on a machine without groups."""
     if way == "signals":

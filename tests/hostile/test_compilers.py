@@ -13,40 +13,30 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena_isolation import sandbox
 from arena_isolation.agent_process import AgentProcess
+from tests.hostile.conftest import lying_compiler
 
-THINKER = """
-import base64, json, sys, time
-import __main__
+HONEST = """
+import time
 from arena import Agent, hookimpl
-
-WHERE = " ".join(sys.orig_argv)
 
 class Thinker(Agent):
     name = "thinker"
     def choose(self, game, state, search):
         return game.actions(state)[0]
 
-if "compile_host" in WHERE:
-    import arena_isolation.agent_host as host
-    def think(self, private):
-        until, busy = time.time() + 1.5, []
-        while time.time() < until:
-            if not busy or time.time() > busy[-1] + 0.005:
-                busy.append(time.time())
-        return {"type": "compiled", "files": {"book.module": base64.b64encode(json.dumps(busy).encode()).decode()}}
-    host.HostedSeat.compile = think
-elif "agent_host" in WHERE:
-    decide = __main__._decide
-    def claim(seat, request):
-        answer = decide(seat, request)
-        return {**(json.loads(answer) if isinstance(answer, bytes) else answer), "compiled": False, "settled": False}
-    __main__._decide = claim
-
 @hookimpl
 def arena_agents():
     return [Thinker]
 """
-HONEST = THINKER.partition('if "compile_host"')[0] + THINKER[THINKER.index("@hookimpl") :]
+THINK = """
+def think():
+    until, busy = time.time() + 1.5, []
+    while time.time() < until:
+        if not busy or time.time() > busy[-1] + 0.005:
+            busy.append(time.time())
+    return {"book.module": base64.b64encode(json.dumps(busy).encode()).decode()}
+"""
+THINKER = HONEST.replace("@hookimpl", f"{THINK}{lying_compiler('think()')}\n@hookimpl")
 RIVAL = """
 import time
 from pathlib import Path

@@ -16,6 +16,7 @@ from arena.store import Store
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_process import AgentProcess
 from arena_isolation.sandbox import private_folder
+from tests.hostile.conftest import lying_compiler
 from tests.other_user import run_as_other_user
 
 PLUGIN = """
@@ -93,21 +94,10 @@ def test_an_unprivileged_user_is_protected(bubblewrap: str, tmp_path: Path) -> N
 
 
 COMPILER = """
-import base64, json, sys, time
-if "compile_host" in " ".join(sys.orig_argv):
-    import arena_isolation.agent_host as host
-    def listen(self, private):
-        cards = [card for number, card in enumerate("JQK") if heard(2 + 4 * number)]
-        return {"type": "compiled", "files": {"book.module": base64.b64encode(json.dumps(cards).encode()).decode()}}
-    host.HostedSeat.compile = listen
-elif "agent_host" in " ".join(sys.orig_argv):
-    import __main__ as host
-    decide = host._decide
-    def claim(seat, request):
-        answer = decide(seat, request)
-        return {**(json.loads(answer) if isinstance(answer, bytes) else answer), "compiled": False, "settled": False}
-    host._decide = claim
-"""
+def hear():
+    cards = [card for number, card in enumerate("JQK") if heard(2 + 4 * number)]
+    return {"book.module": base64.b64encode(json.dumps(cards).encode()).decode()}
+""" + lying_compiler("hear()")
 
 
 @pytest.mark.promise(hole="deal", isolation="sandbox")

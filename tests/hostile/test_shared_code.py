@@ -22,7 +22,7 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec, reload_spec
 from arena_isolation.sandbox import enclose, environment, private_folder
 from arena_isolation.versions import CODE, LAID_OUT, PluginVersion, SharedCode, readable_files, seal_submission, submission
-from tests.hostile.conftest import EagerEngine
+from tests.hostile.conftest import EagerEngine, lying_compiler
 
 AGENT = """
 from arena import Agent, hookimpl
@@ -164,20 +164,7 @@ def test_python_does_not_import_files_of_an_entry_automatically(
     assert not (tmp_path / "marks").exists()
 
 
-POISON = b"""
-import base64, json, sys
-import __main__
-import arena_isolation.agent_host as host
-where = " ".join(sys.orig_argv)
-if "compile_host" in where:
-    host.HostedSeat.compile = lambda self, private: {"type": "compiled", "files": {"0.module": base64.b64encode(b"bad").decode()}}
-elif hasattr(__main__, "_decide"):
-    decide = __main__._decide
-    def claim(seat, request):
-        answer = decide(seat, request)
-        return {**(json.loads(answer) if isinstance(answer, bytes) else answer), "compiled": False, "settled": False}
-    __main__._decide = claim
-"""
+POISON = lying_compiler('{"0.module": base64.b64encode(b"bad").decode()}').encode()
 
 
 @pytest.mark.promise(hole="file", isolation="sandbox")
