@@ -64,6 +64,8 @@ class Tried(NamedTuple):
     """The game pairs of every two entries, keyed by the two in either order; empty for games with more than two seats."""
     rounds: int
     """The number of finished rounds."""
+    remarks: tuple[str, ...] = ()
+    """The reasons why fewer games were played, as sentences, if they are not printed below the leaderboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +117,19 @@ class TrialBoard:
     def games(self, agent: type[Agent]) -> list[Game]:
         """Return the games that an agent can play with their default parameters. Raises ArenaError if there are none.
 
-        Games of the file come first, then games of requested plugins, then a few built-in games. There are only a few, because
-        with more boards each would have too few matches.
+        If the file has such games, these are all. Otherwise, games of requested plugins come first, then a few built-in games.
+        There are only a few, because with more boards each would have too few matches.
         """
         chosen, sources = choose_games(self.registry, agent)[0], self.registry.sources
         if not chosen:
             raise ArenaError(f"{self.file}: no game fits; load the plugin of its game with --plugin GAME.py")
-        names = [name for name in chosen if sources["game", name].asked or sources["game", name].own]
-        return [chosen[name] for name in sorted(names, key=lambda name: sources["game", name].name != self.file)]
+        names = [name for name in chosen if sources["game", name].name == self.file]
+        names = names or [name for name in chosen if sources["game", name].asked or sources["game", name].own]
+        return [chosen[name] for name in names]
+
+    def plays_own_game(self, agent: type[Agent]) -> bool:
+        """Return whether an agent can play a game that the file has, too."""
+        return any(self.registry.sources["game", name].name == self.file for name in self.registry.games_for(agent))
 
     def nodes(self, game: Game) -> int:
         """Return the node limit of a decision. In a game, the limit suffices for a search of PLIES_SEEN plies, but stays within
@@ -159,7 +166,7 @@ class TrialBoard:
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
         """Play for `seconds`, print the leaderboard of the finished rounds, and return it with its game pairs. For an entry
-        `watched`, it is printed only with `details`.
+        `watched`, it is printed only with `details`; otherwise, `remarks` of the result belong below the place of the entry.
 
         An unfinished round counts only if it is the first round, or if the entry `watched` has crashed MAX_CRASHES times.
         """
@@ -194,15 +201,18 @@ class TrialBoard:
             self.say()
             shown = [replace(board, cross=None)]
             self.say(Leaderboard.render(replace(spec, name=self.file), shown, width=Terminal(self.out).room))
+        remarks: list[str] = []
         if crashes == MAX_CRASHES:
-            self.say(f"{watched} crashed {MAX_CRASHES} times, so no more games were played.")
+            remarks.append(f"{watched} crashed {MAX_CRASHES} times, so no more games were played.")
         elif len(whole) < ROUNDS * a_round:
             rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             slow = None if watched is None else _describe_slowness(watched, played)
             if slow is not None or not brief:
-                self.say(f"There was enough time for {matches}{slow or ''}; --seconds S gives more time.")
+                remarks.append(f"There was enough time for {matches}{slow or ''}; --seconds S gives more time.")
         if not brief:
+            for remark in remarks:
+                self.say(remark)
             most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
             self.say(
                 f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent "
@@ -214,7 +224,7 @@ class TrialBoard:
         labels = tally.sheet.labels
         there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
         there |= {(two, one): [pair.swapped() for pair in pairs] for (one, two), pairs in there.items()}
-        return Tried(board, there, len(played) // a_round)
+        return Tried(board, there, len(played) // a_round, tuple(remarks) if brief else ())
 
 
 def _describe_slowness(label: str, played: Sequence[PlayedMatch]) -> str | None:

@@ -126,10 +126,13 @@ def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | 
         failed = [key for key, value in found if not check.passes(key, value)]  # a list, so that every object is checked
         report_broken(broken)
         if broken or failed:
+            told = f"these failed: {figures.listing([' '.join(key) for key in failed])}" if failed else "a part cannot be loaded"
+            board.say(f"\nnothing was played, because {told}")
             return PluginError.EXIT_CODE if broken else 1
     if exercises is not None:
         report_positions(exercises, agents_of(found), registry, board.plugins, board.out)
     tried = [(key, value) for key, value in found if key[0] in TRIES]
+    tried.sort(key=lambda item: item[0][0] != "agent" or not board.plays_own_game(item[1]))
     try:
         with Patience(CALL_SECONDS):
             # Each object gets an equal share of the time. Budgets count nodes, so only the number of matches depends on the
@@ -142,6 +145,10 @@ def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | 
         raise
     except CallTooLong as late:
         raise ArenaError(f"{late} ({late.place})") from late
+    if any(key[0] == "agent" for key, _ in tried):
+        named = "".join([f" --game {quote(game)}" for game in board.only])
+        board.say(f"\nnext: check it after each save: arena check {quote(board.file)} --watch{named}{board.plugin_options}")
+        board.say(f"      play your own tournament: arena run SPEC --plugin {quote(board.file)}{board.plugin_options}")
     return 0
 
 
@@ -295,9 +302,6 @@ def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> 
         attempt.say(f"\n--game NAME plays another game{':' if attempt.details else ','} {named}")
     if not attempt.details:
         attempt.say("--details shows the leaderboards, and --seconds S plays more games")
-    named = "".join([f" --game {quote(game)}" for game in attempt.only])
-    attempt.say(f"\nnext: check it after each save: arena check {quote(attempt.file)} --watch{named}{attempt.plugin_options}")
-    attempt.say(f"      play your own tournament: arena run SPEC --plugin {quote(attempt.file)}{attempt.plugin_options}")
 
 
 def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
@@ -357,6 +361,8 @@ def _play_boards(attempt: TrialBoard, label: str, entry: Entry, games: Sequence[
         ]
         gap = "\n" if attempt.details or not places else ""
         attempt.say(f"{gap}{' '.join([words, *faults])}")
+        for remark in tried.remarks:
+            attempt.say(remark)
         plain = {key: value for key, value in row.items() if value is None or isinstance(value, (bool, int, float, str))}
         attempt.report(game=game.name, agent=label, entries=len(tried.board.rows), faults=faults, row=plain)
         places.append(placed)
@@ -369,4 +375,6 @@ TRIES: dict[str, Callable[[TrialBoard, tuple[str, ...], Any], None]] = {
     "heuristic": try_heuristic,
     "agent": try_agent,
 }
-"""The kinds of objects to try, in this order: heuristics belong to games, and agents use both."""
+"""The kinds of objects to try, in this order: heuristics belong to games, and agents use both. An agent that can play a game of
+its file comes first, because this is what its author wants to see.
+"""

@@ -99,6 +99,89 @@ def test_an_agent_plays_only_the_requested_game(tmp_path: Path, inside: Inside) 
     assert "--game sudoku: strong cannot play sudoku: needs two-player" in refused.stderr
 
 
+OWN = """
+import time
+from arena import Agent, Game, heuristic, hookimpl
+
+class Take(Game):
+    \"\"\"Take one or two; the last one wins.\"\"\"
+
+    name, players = "take", 2
+
+    def initial(self, rng):
+        return (9, 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def actions(self, state):
+        return [number for number in (1, 2) if number <= state[0]]
+
+    def result(self, state, action):
+        return (state[0] - action, 1 - state[1])
+
+    def is_terminal(self, state):
+        return state[0] == 0
+
+    def returns(self, state):
+        return (-1.0, 1.0) if state[1] == 0 else (1.0, -1.0)
+
+@heuristic("odd", game="take")
+def odd(game, state, player=0):
+    return 0.0
+
+class Own(Agent):
+    name = "own"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_games():
+    return [Take]
+
+@hookimpl
+def arena_heuristics():
+    return [odd]
+
+@hookimpl
+def arena_agents():
+    return [Own]
+"""
+
+
+@pytest.mark.process
+def test_an_agent_is_tried_first_and_only_at_the_game_of_its_file(tmp_path: Path, inside: Inside) -> None:
+    """The game and the heuristic share the time with it, and `next` ends the output."""
+    (tmp_path / "own.py").write_text(OWN)
+    said = inside("try", "own.py").stdout
+    assert re.findall(r"^own at (\S+): place", said, re.MULTILINE) == ["take"]
+    assert said.index("\nown at take") < said.index("\ntake is two-player") < said.index("greedy with odd")
+    assert said.index("greedy with odd") < said.index("\nnext: ")
+
+
+@pytest.mark.process
+def test_a_failed_check_is_given_as_the_reason_why_nothing_is_played(tmp_path: Path, inside: Inside) -> None:
+    (tmp_path / "own.py").write_text(OWN.replace("return 0.0", "return 7.0"))
+    ended = inside("try", "own.py")
+    assert ended.returncode == 1
+    assert ended.stdout.endswith("\n\nnothing was played, because these failed: heuristic take odd\n")
+    (tmp_path / "broken.py").write_text(OWN.replace("choose(self, game, state, search)", "choose(self)"))
+    ended = inside("try", "broken.py")
+    assert ended.returncode == 2
+    assert ended.stdout.endswith("\n\nnothing was played, because a part cannot be loaded\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("details", [[], ["--details"]], ids=["short", "details"])
+def test_a_remark_on_the_time_stands_below_its_board(details: list[str], tmp_path: Path, inside: Inside) -> None:
+    slow = OWN.replace("return game.actions(state)[0]", "time.sleep(0.02); return game.actions(state)[0]")
+    (tmp_path / "own.py").write_text(slow)
+    said = inside("try", "own.py", "--game", "take", "--seconds", "0.01", *details).stdout
+    heading = "own.py: take" if details else "own at take: "
+    assert said.index(heading) < said.index("There was enough time for ")
+
+
 def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]], *level: str) -> Tried:
     """A board of three with a first row of scores, the pairs of games of its first agent, and the agents level with it."""
     common = {"games": 2 * games, "level_with": [*level], "superiority": {}}
