@@ -103,6 +103,8 @@ class Quality:
     """Predicted and counted nodes of IDA*."""
     unpredicted: str | None
     """Why predictions are missing."""
+    goal: str | None = None
+    """A goal with the largest estimate, if this is not 0. Then consistency does not imply admissibility."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as plain values. In JSON, which has no infinity, null takes the place of an infinite estimate."""
@@ -279,6 +281,8 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
             if drop > TOLERANCE:
                 steps.append((drop, state))
     worst, steepest = (max(found, key=lambda one: one[0])[1] if found else None for found in (over, steps))
+    goals = [state for state in known if puzzle.is_goal(state) and estimates[state] > TOLERANCE]
+    wrong_goal = max(goals, key=estimates.__getitem__, default=None)
     predictions: list[Prediction] | str = NOT_ALL_STATES
     if sample.whole:
         predictions = NOT_CONSISTENT if steps else HAS_DEAD_ENDS if lost else predict_nodes(puzzle, estimates, int(furthest), rng)
@@ -301,6 +305,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
         seconds,
         () if isinstance(predictions, str) else tuple(predictions),
         predictions if isinstance(predictions, str) else None,
+        None if wrong_goal is None else puzzle.format_state(wrong_goal),
     )
 
 
@@ -509,6 +514,8 @@ def quality_text(
             counted = "a search counts a negative estimate as 0, and so does this comparison"
             blocks.append(f"{one.heuristic} is negative, for example at {one.negative}; {counted}.")
         blocks.append(f"{one.heuristic} is {'; '.join(claims)}.")
+        if one.goal is not None and not one.inconsistent_steps:
+            blocks[-1] += f"\nIt is not 0 at the goal {one.goal}; consistency implies admissibility only if h is 0 at every goal."
     blocks += _dominance(list(known), qualities, evaluations)
     for one in qualities:
         if one.predictions:

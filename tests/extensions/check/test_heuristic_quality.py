@@ -512,6 +512,25 @@ def arena_heuristics():
 """From 5, steps down lead to the goal 0, and a fall leads to the only dead end, -1."""
 
 
+@pytest.mark.parametrize("value", [7.0, 1e308, float("inf")])
+def test_the_same_number_everywhere_is_not_admissible_although_no_step_lowers_it(tmp_path: Path, value: float) -> None:
+    """J. Pearl, Heuristics, 1984, 3.1: consistency implies admissibility if the heuristic is 0 at goals."""
+    plugin = tmp_path / "same.py"
+    text = BOLD.replace("2.0 * sum(abs(one - other) > 1 for one, other in zip(state, state[1:]))", f"float({str(value)!r})")
+    plugin.write_text(text)
+    words = ["heuristic", "bold", "gap", "--on", "pancake", "--set", "n=4", "--plugin", str(plugin)]
+    printed = CliRunner().invoke(cli, words).output
+    assert re.search(
+        r"^bold is not admissible, for example at [\d ]+; consistent at all states\.\n"
+        r"It is not 0 at the goal 1 2 3 4; consistency implies admissibility only if h is 0 at every goal\.$",
+        printed,
+        re.MULTILINE,
+    )
+    assert "gap is admissible and consistent at all states." in printed
+    bold, gap = json.loads(CliRunner().invoke(cli, [*words, "--format", "json"]).output)["heuristics"]
+    assert (bold["goal"], bold["inconsistent_steps"], gap["goal"]) == ("1 2 3 4", 0, None)
+
+
 def test_infinity_is_an_estimate_for_dead_ends(tmp_path: Path) -> None:
     """Infinity exceeds every distance at a dead end. At a state with a solution it is an overestimate, and then means are not
     computed.
