@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from math import inf
+from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
@@ -160,7 +160,7 @@ class Search:
         """Return the value of `state` for `player`; higher is better.
 
         In a puzzle, it is 0.0 at a goal, minus infinity at a dead end, and otherwise minus `cost_to_go`. Raises GameError if the
-        heuristic returns nan, no number, or a number that is too large for a float.
+        heuristic returns nan, no number, or a number that is too large for a float; in a game, also if it returns infinity.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
@@ -176,10 +176,10 @@ class Search:
             return -self._estimate(state)
         value = self._evaluation(state, player)
         kind = type(value)
-        if (kind is float and value <= inf) or (kind is int and -LARGEST <= value <= LARGEST):  # false for nan
+        if (kind is float or kind is int) and -LARGEST <= value <= LARGEST:  # false for nan
             return value
         number = self._read(value, state, "a finite number")
-        if number <= inf:
+        if isfinite(number):
             return number
         raise self._wrong_value(value, state, "a finite number")
 

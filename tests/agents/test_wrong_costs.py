@@ -145,9 +145,9 @@ SEARCHES = [Minimax(depth=2), AlphaBeta(depth=2), Lookahead(depth=1), MCTS(rollo
 
 
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
-@pytest.mark.parametrize("given", [nan, "9", None, 10**400, Decimal("sNaN")])
+@pytest.mark.parametrize("given", [nan, inf, -inf, np.float32(inf), "9", None, 10**400, Decimal("sNaN")])
 def test_an_invalid_heuristic_value_of_a_game_is_refused(agent: Agent, given: Any) -> None:
-    """The agent loses by an exception, as in a puzzle, because nan cannot be compared with other values."""
+    """The agent loses by an exception, as in a puzzle with nan. Infinity would be better than a win."""
 
     @arena.heuristic("tried", game="tic-tac-toe")
     def tried(game: Any, state: Any, player: int = 0) -> Any:

@@ -56,31 +56,39 @@ def test_an_estimate_that_is_not_a_number_is_refused(compiling: None, agent: Age
     assert "the heuristic returned nan at (2,)" in (record.message or "")
 
 
-@arena.heuristic("unknown", game="tic-tac-toe")
-def unknown(game: Any, state: Any, player: int = 0) -> float:
-    return nan if state[0] == 3 and state[1] == 32 else 0.0
+def make_wrong(huge: float, less: float) -> Any:
+    """Return a heuristic with the value `10 * huge - 10 * less` at a state, where both products are infinite or 0."""
+
+    @arena.heuristic("wrong", game="tic-tac-toe")
+    def wrong(game: Any, state: Any, player: int = 0) -> float:
+        return (huge * 10.0 - less * 10.0) if state[0] == 3 and state[1] == 32 else 0.0
+
+    @wrong.compiled  # type: ignore[attr-defined,untyped-decorator]
+    class Wrong(Estimate):
+        def __init__(self, game: Any, rules: Any) -> None:
+            self.huge, self.less = huge, less
+
+        def evaluate(self, state: Any, player: int) -> float:
+            return (self.huge * 10.0 - self.less * 10.0) if state[0] == 3 and state[1] == 32 else 0.0
+
+    return wrong
 
 
-@unknown.compiled  # type: ignore[attr-defined]
-class Unknown(Estimate):
-    def __init__(self, game: Any, rules: Any) -> None:
-        self.huge = 1e308
-
-    def evaluate(self, state: Any, player: int) -> float:
-        return (self.huge * 10.0 - self.huge * 10.0) if state[0] == 3 and state[1] == 32 else 0.0
+WRONG = {"nan": make_wrong(1e308, 1e308), "inf": make_wrong(1e308, 0.0), "-inf": make_wrong(0.0, 1e308)}
 
 
 SEARCHES = [Minimax(depth=3), AlphaBeta(depth=3), AlphaBeta(depth=4, order="heuristic", table="1MB"), MCTS(rollouts=5000)]
 
 
+@pytest.mark.parametrize("value", WRONG)
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
-def test_a_value_of_a_game_that_is_not_a_number_is_refused(compiling: None, agent: Agent) -> None:
-    """As in plain searches, the agent loses by an exception. Only states after three moves have the value nan, so the compiled
+def test_a_value_of_a_game_that_is_not_finite_is_refused(compiling: None, agent: Agent, value: str) -> None:
+    """As in plain searches, the agent loses by an exception. Only states after three moves have this value, so the compiled
     search evaluates them first.
     """
-    record = arena.play("tic-tac-toe", [agent, agent], heuristics=unknown, limits={"depth": 3})
+    record = arena.play("tic-tac-toe", [agent, agent], heuristics=WRONG[value], limits={"depth": 3})
     assert record.termination == "exception"
-    assert "tic-tac-toe: the heuristic returned nan at " in (record.message or "")
+    assert f"tic-tac-toe: the heuristic returned {value} at " in (record.message or "")
 
 
 @pytest.mark.parametrize("cost", [-5.0, nan, inf])
