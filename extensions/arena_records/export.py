@@ -45,12 +45,9 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
     if given or (is_given("plugins") and brought is None):
         raise click.UsageError("--set and --plugin need --format efg")
     with results_alone() as out, Store.open_sound(what, foreign=sound) as opened, opened.snapshot(verified=True):
-        if opened.lost_matches:
-            lost = len(opened.lost_matches)
-            say(
-                f"note: {len(opened):,} of {len(opened) + lost:,} known matches are sound; "
-                f"left out because of damage: {', '.join(opened.lost_matches)}"
-            )
+        if opened.lost_matches or opened.lost_parts:
+            lost = f"; left out because of damage: {', '.join(opened.lost_matches)}" if opened.lost_matches else ""
+            say(f"note: {len(opened):,} of {len(opened) + len(opened.lost_matches):,} known matches are sound{lost}")
         if opened.lost_parts:
             say(f"note: damaged: {', '.join(opened.lost_parts)}")
         _print(lines(opened, style) if brought is None else brought.write(opened), out)

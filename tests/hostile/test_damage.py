@@ -215,6 +215,7 @@ def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, 
     assert (done.returncode, first.startswith(words), last) == (1, True, f"{name}: 10 matches, 1 fault")
     rest = invoke("export", "--sound", name)
     assert (rest.returncode, len(rest.stdout.splitlines()), words in rest.stderr) == (0, 10, True)
+    assert rest.stderr.startswith("note: 10 of 10 known matches are sound\nnote: damaged: ")
 
 
 def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_path: Path, invoke: Arena) -> None:
