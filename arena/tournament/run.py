@@ -275,25 +275,28 @@ class LocalPlayers:
     def play(self, queue: MatchQueue) -> Matches:
         """Play the remaining matches. Raises ArenaError if an isolation or a backend is missing."""
         check_isolations(self._spec)
+        waiting = list(first := queue.take(1))
+        if first is Batch.OVER:  # then nothing is compiled
+            return
         for engine in search_engines():
             engine.prepare(self._spec, self._monitor.note)
-        here = not self._guarded and not self._concurrency
-        if here and self._workers == 1:
-            yield from self._play_here(queue, inf)
-            return
-        if here and self._alone is not None:
-            yield from self._play_here(queue, self._alone)
-        first = queue.take(1)
-        if first is Batch.OVER:
-            return
-        if self._concurrency:
-            for line in check_backends(self._spec, queue.store, queue.left(self._spec.size), alone=not self._guarded):
-                self._monitor.note(line)
-        waiting = list(first)
 
         def take(size: int) -> Batch:
             return Batch([waiting.pop()]) if waiting else queue.take(size)
 
+        here = not self._guarded and not self._concurrency
+        if here and self._workers == 1:
+            yield from self._play_here(take, inf)
+            return
+        if here and self._alone is not None:
+            yield from self._play_here(take, self._alone)
+        if not waiting:
+            if (first := queue.take(1)) is Batch.OVER:
+                return
+            waiting += first
+        if self._concurrency:
+            for line in check_backends(self._spec, queue.store, queue.left(self._spec.size), alone=not self._guarded):
+                self._monitor.note(line)
         if self._concurrency and not self._guarded:
             runners = [self._make_runner() for _ in range(min(self._concurrency, self._spec.size))]
             matches = ConcurrentMatches(take, runners)
@@ -307,11 +310,11 @@ class LocalPlayers:
         self._monitor.watch(pool.turns)
         yield from pool.play()
 
-    def _play_here(self, queue: MatchQueue, seconds: float) -> Matches:
+    def _play_here(self, take: Callable[[int], Batch], seconds: float) -> Matches:
         end = monotonic() + seconds
         with closing(self._make_runner()) as runner:
             self._monitor.watch(runner.turns)
-            while monotonic() < end and (batch := queue.take(1)):
+            while monotonic() < end and (batch := take(1)):
                 yield batch[0], runner.play(batch[0])
 
     def _make_runner(self) -> MatchRunner:
