@@ -416,6 +416,9 @@ def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:
     known = [(row["score"], row["mean_return"]) for row in rows if row["games"]]
     if any(one[0] > two[0] and one[1] < two[1] for one in known for two in known):
         yield "Ranking by mean return would give a different order; to use it, write `rank: returns` in the spec."
+    adjusted = [(row["score"], row["adjusted"]) for row in rows if row["games"] and row["adjusted"] is not None]
+    if any(one[0] > two[0] and one[1] < two[1] for one in adjusted for two in adjusted):
+        yield "Ranking by adjusted return, from which luck is subtracted, would give a different order."
 
 
 def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int | None, int]]:

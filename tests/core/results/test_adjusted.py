@@ -11,7 +11,7 @@ import pytest
 import arena
 from arena.errors import StoreDamaged
 from arena.heuristics import bind
-from arena.results.leaderboard import Leaderboard
+from arena.results.leaderboard import Leaderboard, _describe_order
 from arena.results.tally import MeanReturns
 from arena.store import Store
 from arena_solution.luck import adjusted_returns
@@ -34,6 +34,20 @@ def test_adjusted_returns_are_computed_from_the_actions(played: tuple[arena.Resu
         assert record.adjusted is not None
         assert sum(record.adjusted) == pytest.approx(0, abs=1e-9)
         assert json.loads(json.dumps(record.as_dict()))["adjusted"] == list(record.adjusted)
+
+
+@pytest.mark.parametrize("lead", [0.2, -0.2])
+def test_a_board_mentions_another_order_by_adjusted_returns(played: tuple[arena.Results, Path], lead: float) -> None:
+    """The returns of the entry with fewer points are changed so that it is behind or ahead of the other one."""
+    results, _ = played
+    (board,) = Leaderboard.of_results(results)
+    first, last = board.rows
+    assert first["score"] > last["score"]
+    rows = [{**first, "adjusted": lead}, {**last, "adjusted": 0.0}]
+    remark = "Ranking by adjusted return, from which luck is subtracted, would give a different order."
+    assert (remark in list(_describe_order(rows, "Elo"))) is (lead < 0)
+    unknown = [{**row, "adjusted": None} for row in rows]
+    assert remark not in list(_describe_order(unknown, "score"))
 
 
 def test_a_board_removes_luck_by_cross_fitted_regression(played: tuple[arena.Results, Path]) -> None:
