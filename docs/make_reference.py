@@ -18,10 +18,12 @@ import click
 
 import arena.api
 from arena import Registry, load_plugins
+from arena.api.games import own_columns
 from arena.cli import cli
 from arena.commands import OTHER_COMMANDS
 from arena.spec import json_schema
 from arena_records import tidy
+from arena_records.report_key import list_taken
 
 REFERENCE = Path(__file__).parent / "reference"
 BUILT_IN = ("fairarena:builtin-", "fairarena:pairings")
@@ -133,6 +135,16 @@ def report_names(_registry: Registry) -> Iterator[Iterable[str]]:
         yield _name(name), "all", "only in `columns`", meaning
 
 
+def taken_names(registry: Registry) -> Iterator[Iterable[str]]:
+    """Yield the heading, and rows with the names that a column of `report` may not have."""
+    known = {name for name, _, _, _ in tidy.COLUMNS} | tidy.OWN.keys()
+    own = {part.column.key for part in registry.parts["column"].values()}
+    own |= {column.key for kind in registry.formats.values() for column in own_columns(kind)}
+    yield "columns of", "names"
+    yield "leaderboards", ", ".join(map(_name, sorted(list_taken(registry) - known - own)))
+    yield "plugins and formats that come with arena", ", ".join(map(_name, sorted(own - known)))
+
+
 def names(module: str, _registry: Registry) -> Iterator[Iterable[str]]:
     """Yield the heading and a row for every name in a module that extensions may import."""
     yield "name", "meaning"
@@ -166,7 +178,7 @@ TABLES: Mapping[str, Mapping[str, Callable[[Registry], Iterable[Iterable[str]]]]
         "formats": formats,
     },
     "cli.md": {"commands": commands},
-    "spec.md": {"report names": report_names, "keys": keys},
+    "spec.md": {"report names": report_names, "taken names": taken_names, "keys": keys},
     "extension-api.md": {module: partial(names, module) for module in SURFACE},
 }
 """The tables of each page. The key is the word in the comments around the table."""

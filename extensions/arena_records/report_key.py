@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena import ArenaError, Record
+from arena import ArenaError, Record, Registry
 from arena.api.cli import say
 from arena.api.games import own_columns, ranks
 from arena.api.results import (
@@ -43,6 +43,13 @@ Rounds = dict[int, list[float]]
 """The sum and the number of the values in each round."""
 
 
+def list_taken(registry: Registry) -> set[str]:
+    """Return the names that boards and formulas already use, apart from the columns of data frames."""
+    taken = {*BoardColumn.TAKEN, *ALIASES, *OWN, KEPT}
+    taken |= {part.column.key for part in registry.parts["column"].values()}
+    return taken | {column.key for kind in registry.formats.values() for column in own_columns(kind)}
+
+
 def read_report(reading: SpecReader, rules: Sequence[Rules]) -> None:
     """Check the key `report` of a spec, after its games have been read, and add the columns to those from plugins. Faults are
     added to `reading.faults`.
@@ -60,9 +67,7 @@ def read_report(reading: SpecReader, rules: Sequence[Rules]) -> None:
     if len(columns) > MAX_COLUMNS:
         message = f"expected at most {MAX_COLUMNS} columns, got {len(columns)}; a data frame can have more"
         reading.faults.add(("report", "columns"), message)
-    taken = {*BoardColumn.TAKEN, *tidy_columns(("puzzle", "score", "versus"), seats), *ALIASES, *OWN, KEPT}
-    taken |= {part.column.key for part in reading.registry.parts["column"].values()}
-    taken |= {column.key for kind in reading.registry.formats.values() for column in own_columns(kind)}
+    taken = list_taken(reading.registry) | {*tidy_columns(("puzzle", "score", "versus"), seats)}
     for name, text in columns.items():
         path = ("report", "columns", name)
         _check_formula(reading, path, text, numbers | OWN.keys(), texts)

@@ -5,10 +5,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import arena
 from arena import load_plugins
+from arena.results.leaderboard import Leaderboard
+from arena.spec import load_spec
 from arena.traits import Traits
 
 TOP = Path(__file__).parents[2]
@@ -36,6 +40,26 @@ def made() -> dict[str, str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_the_tables_are_made_from_the_code(name: str, made: dict[str, str]) -> None:
     assert made[name] == (REFERENCE / name).read_text("utf-8"), "make reference writes it anew"
+
+
+def test_every_taken_name_of_a_column_is_listed_and_refused() -> None:
+    """Each name in the manual is refused as a column of `report`, and so is each key of a row of a leaderboard."""
+    page = (REFERENCE / "spec.md").read_text("utf-8")
+    tables = page[page.index("<!-- report names") : page.index("<!-- end of taken names")]
+    cells = [cells for line in tables.splitlines() if line.startswith("| ") for cells in [line.split(" | ")]]
+    listed = set(re.findall(r"`([a-z_]+)`", " ".join([cell[0] if len(cell) == 4 else cell[1] for cell in cells])))
+    assert {"gap", "rank", "superiority", "kept", "nodes", "own_nodes", "cost"} <= listed
+    rows = {key for found in EVERY_KIND for row in Leaderboard.of_results(arena.run(found))[0].rows for key in row}
+    for name in sorted(listed | rows):
+        with pytest.raises(arena.SpecError, match=r"already have a column with this name|does not end in _low or _high"):
+            load_spec({**EVERY_KIND[0], "report": {"columns": {name: "nodes + 1"}}})
+
+
+EVERY_KIND: list[dict[str, Any]] = [
+    {"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 1},
+    {"game": "sliding-tiles", "agents": ["a-star"], "rounds": 1},
+    {"game": "2048", "agents": ["random"], "rounds": 1},
+]
 
 
 def test_every_trait_is_listed_with_the_agents_that_need_it() -> None:
