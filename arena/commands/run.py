@@ -188,8 +188,8 @@ def run(**asked: Any) -> int:
     feeds: list[MatchQueue] = []
     try:
         return _run(options, asked, feeds)
-    except (PlayersLost, Interrupted):
-        if options.path is not None and options.path.exists():
+    except (PlayersLost, Interrupted, KeyboardInterrupt):
+        if options.path is not None:
             say(f"\n{_describe_rest(options, options.path, feeds)}")
         raise
 
@@ -199,6 +199,8 @@ def _describe_rest(options: RunOptions, path: Path, feeds: Sequence[MatchQueue])
     one that shows its leaderboards if it has nothing left to play.
     """
     again = options.again(begun=bool(feeds))
+    if not path.exists():
+        return f"no match has been played; start again with\n  {again}"
     try:
         with Store.open(path) as store:
             count, run = len(store), store.last() if feeds else None
@@ -207,8 +209,8 @@ def _describe_rest(options: RunOptions, path: Path, feeds: Sequence[MatchQueue])
     if run is not None and (run.ended is not None or (feeds[-1].is_over() and not run.hidden)):  # the end reveals a secret seed
         shown = shlex.join(["arena", "leaderboard", str(path)])
         return f"all matches are played and in {path}; to see the leaderboards, use\n  {shown}"
-    stored = f"{figures.amount(count, 'match')} {'is' if count == 1 else 'are'}"
-    return f"{stored} in {path}; continue with\n  {again}"
+    stored = f"{figures.amount(count, 'match')} {'is' if count == 1 else 'are'} in" if count else "no match is finished yet in"
+    return f"{stored} {path}; continue with\n  {again}"
 
 
 def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue]) -> int:
