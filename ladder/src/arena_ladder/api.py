@@ -398,14 +398,14 @@ class LadderApi:
 
     async def ladder(self) -> LadderAnswer:
         """Return the games that are played here, and the rules for submissions."""
-        ladder = self._host.ladder
+        ladder, found = self._host.ladder, self._host.public.read()
         rules = ladder.submissions
         return LadderAnswer(
             name=ladder.spec.name,
             games=[board.title for board in ladder.spec.boards],
             anchor=ladder.anchor,
             interval=ladder.interval if ladder.solvers is None else None,
-            positions=self._host.runner.contest.positions,
+            positions=found.positions,
             open=ladder.authors is None,
             per_day=rules.per_day,
             keep=rules.keep,
@@ -416,7 +416,7 @@ class LadderApi:
             install=rules.install,
             wheels=[*list_wheels()],
             closes=None if (last := find_deadline(rules, self._ledger)) is None else last.isoformat(),
-            state=self._host.runner.contest.state,
+            state=found.state,
             commitment=ladder.spec.commitment,
         )
 
@@ -433,23 +433,23 @@ class LadderApi:
         return StandingsAnswer(rows=rows, state=found.state)
 
     async def agent(self, name: str) -> AgentAnswer:
-        """Return the rows of an agent and the history of its rating, whether the agent is in play or not. There is no history
-        while positions are hidden.
+        """Return the rows of an agent and the history of its rating, whether the agent is in play or not. While positions are
+        hidden, there is no history, and only agents in play are known.
         """
         found = self._host.public.read()
         check_known(found.boards)
         rows = [row for board in found.boards for row in board.rows if row["agent"] == name]
-        course = await anyio.to_thread.run_sync(self._ledger.course, name)
+        # while positions are hidden, even the question whether a history exists would show the end of an attempt
+        course = [] if found.hidden else await anyio.to_thread.run_sync(self._ledger.course, name)
         if not rows and not course:
             raise Refusal(404, f"no agent {name[:100]} has played here", "see /api/standings")
-        return AgentAnswer(agent=name, rows=rows, course=[] if found.hidden else [point._asdict() for point in course])
+        return AgentAnswer(agent=name, rows=rows, course=[point._asdict() for point in course])
 
     async def health(self, response: Response) -> HealthAnswer:
         """Return the state of the ladder, with the status 503 if its contest cannot continue."""
-        found, state = self._host.public.read(), self._host.runner.contest.state
         if self._host.broken:
             response.status_code = 503
-        return HealthAnswer(state=state if self._host.broken else found.state, matches=found.matches, version=__version__)
+        return HealthAnswer(state=self._host.public_state, matches=self._host.public.read().matches, version=__version__)
 
     async def metrics(self) -> Response:
         """Return counts in the text format of Prometheus, version 0.0.4."""
@@ -494,12 +494,12 @@ def _time(seconds: float) -> str:
 
 
 def _metrics(host: "LadderHost") -> str:
-    contest, found = host.runner.contest, host.public.read()
+    found = host.public.read()
     in_play = max((len(board.rows) for board in found.boards), default=0)
     unsettled = sum(not row["settled"] for board in found.boards for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
         ("arena_ladder_up", "gauge", "1 if the contest is running, 0 if it cannot continue.", float(not host.broken)),
-        ("arena_ladder_paused", "gauge", "1 if matches are waiting but none is being played.", float(contest.paused)),
+        ("arena_ladder_paused", "gauge", "1 if matches are waiting but none is being played.", float(found.paused)),
         ("arena_ladder_matches_total", "counter", "Number of matches played since the process started.", found.matches),
         ("arena_ladder_voids_total", "counter", "Number of void matches since the process started.", found.voids),
         ("arena_ladder_agents", "gauge", "Agents in play.", in_play),

@@ -97,11 +97,6 @@ class Contest:
     """The latest ratings by board and agent."""
 
     @property
-    def paused(self) -> bool:
-        """True if something prevents the next match: an admin, a full disk, or a lost cluster."""
-        return self.state.startswith("paused")
-
-    @property
     def ended(self) -> bool:
         """True if no more submissions are accepted and nothing is left to play."""
         return self.state in ("final", "over")

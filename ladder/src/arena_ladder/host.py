@@ -158,6 +158,11 @@ class LadderHost:
         return self.ladder.solvers is not None and not self.runner.contest.ended
 
     @property
+    def public_state(self) -> str:
+        """The state that everybody may read: the published one, or the error that ended the contest."""
+        return self.runner.contest.state if self.broken else self.public.read().state
+
+    @property
     def broken(self) -> bool:
         """True if an error has ended the contest."""
         return self.trouble is not None
@@ -332,10 +337,10 @@ class Assignments:
             last = find_deadline(host.ladder.submissions, host.ledger)
             games = [board.title for board in host.ladder.spec.boards]
             told = {"address": f"{host.root}/", "name": host.ladder.spec.name, "games": games}
-            rows.append({**told, "state": host.runner.contest.state, "closes": last and last.isoformat()})
+            rows.append({**told, "state": host.public_state, "closes": last and last.isoformat()})
         return AsciiJson({"rows": rows})
 
     async def health(self) -> Response:
         """Return the states of all ladders, with the status 503 if the contest of any ladder cannot continue."""
-        states = {host.root[1:]: host.runner.contest.state for host in self._hosts}
+        states = {host.root[1:]: host.public_state for host in self._hosts}
         return AsciiJson({"assignments": states, "version": __version__}, 503 if any(one.broken for one in self._hosts) else 200)

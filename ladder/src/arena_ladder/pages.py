@@ -148,7 +148,7 @@ class LadderPages:
             solvers = ladder.solvers
             interval = ladder.interval if ladder.rates and solvers is None else None
             told = {"boards": boards, "state": found.state, "matches": found.matches, "interval": interval}
-            told |= {"positions": contest.positions, "effort": None if solvers is None else solvers.effort}
+            told |= {"positions": found.positions, "effort": None if solvers is None else solvers.effort}
             told |= {"hidden": found.hidden}
             self._told = (
                 found.version,

@@ -3,6 +3,9 @@
 While the positions of a puzzle are hidden, the figures are coarse and change seldom. An author may not learn the positions, but
 his agent sees them, and it chooses its own figures: the nodes that it reports, the cost of its solutions, the time that it takes,
 and which positions it solves. Through figures with all their digits, after every attempt, it could send the positions to him.
+
+Every answer that an author can read takes the state and the figures of the contest from here. The contest itself has the present
+ones, and their changes show how long attempts take.
 """
 
 import threading
@@ -29,10 +32,17 @@ class Published(NamedTuple):
     matches: int
     """The number of matches played since the process started; while positions are hidden, of the attempts in the rows."""
     voids: int
+    positions: int | None
+    """The number of hidden positions that every agent attempts; None for a game of two seats."""
     hidden: bool
     """True while positions are hidden."""
     version: tuple[bool, int]
     """A value that differs from the last one after every change."""
+
+    @property
+    def paused(self) -> bool:
+        """True if something prevents the next match: an admin, a full disk, or a lost cluster."""
+        return self.state.startswith("paused")
 
 
 class PublicStandings:
@@ -44,15 +54,14 @@ class PublicStandings:
         self._rows: dict[tuple[str, str], dict[str, Any]] = {}
         """The last published figures by the title of the board and the agent."""
         self._period = -1
-        self._last = Published((), contest.state, 0, 0, True, (True, 0))
+        self._last = Published((), contest.state, 0, 0, None, True, (True, 0))
 
     def read(self) -> Published:
         """Return the standings that are published now."""
         contest = self._contest
         if not self._hides():
-            return Published(
-                tuple(contest.standings), contest.state, contest.matches, contest.voids, False, (False, contest.version)
-            )
+            boards, version = tuple(contest.standings), (False, contest.version)
+            return Published(boards, contest.state, contest.matches, contest.voids, contest.positions, False, version)
         with self._lock:
             period = int(self._clock() // PUBLISH_SECONDS)
             if period != self._period and contest.standings:
@@ -60,7 +69,7 @@ class PublicStandings:
                 state = contest.state  # before the standings: those of an idle contest are complete
                 boards = tuple([self._publish(board, idle=state == "idle") for board in contest.standings])
                 matches = sum(row["attempts"] for board in boards for row in board.rows)
-                found = Published(boards, state, matches, 0, True, self._last.version)
+                found = Published(boards, state, matches, 0, contest.positions, True, self._last.version)
                 if found != self._last:
                     self._last = found._replace(version=(True, self._last.version[1] + 1))
             return self._last

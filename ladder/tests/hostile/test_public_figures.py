@@ -1,26 +1,23 @@
 """A solver chooses its figures so that they name the hidden positions. Nothing that the public or its author can read changes."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fastapi import Request, Response
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import Message
 
 from arena.store import Store
-from arena_ladder.api import LadderApi
-from arena_ladder.host import LadderHost
+from arena_ladder.host import Assignments, LadderApp, LadderHost
 from arena_ladder.ledger import CoursePoint, Ledger, bind_store
 from arena_ladder.matchmaking import BoardStandings
-from arena_ladder.pages import LadderPages
 from arena_ladder.public_standings import PUBLISH_SECONDS, PublicStandings
 from arena_ladder.spec import load_ladder
-from arena_web.errors import Refusal
-from arena_web.guard import RateLimits
-from arena_web.match_filter import MatchFilter, MatchPage
+from arena_web.guard import Site
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="figures", isolation="any")]
 SPEC = """
@@ -91,30 +88,49 @@ def show(host: LadderHost, row: dict[str, Any], state: str = "playing", matches:
 
 
 def read_all(host: LadderHost) -> str:
-    """Everything that the author can read without the token of the host, as text."""
-    api, pages = LadderApi(host, RateLimits(), asyncio.Event()), LadderPages(host, asyncio.Event())
+    """Everything that the author can read without the token of the host: the answers of all routes, with their headers."""
+    site = Assignments([host], {}, {}, asyncio.Event()).guard(Site("127.0.0.1", 80))
+    answers = [asyncio.run(ask_all(app, host)) for app in (LadderApp(host).app(), cast("FastAPI", site._home._app))]
+    assert {"/api/assignments", "/health"} <= answers[1].keys()
+    return "\n".join(f"{path}: {answer}" for found in answers for path, answer in found.items())
+
+
+async def ask_all(app: FastAPI, host: LadderHost) -> dict[str, str]:
+    """The answer to a GET request for each route, by path."""
     token = host.ledger.token  # type: ignore[attr-defined]
-    request = cast("Request", SimpleNamespace(headers={"authorization": f"Bearer {token}"}, scope={"client_address": "::1"}))
     (one,) = host.ledger.submissions()
-    asked: list[Callable[[], Any]] = [
-        api.standings, lambda: api.agent(LABEL), lambda: api.health(Response()), api.metrics, api.ladder, pages.live,
-        lambda: api.submissions(request), lambda: api.submission(request, one.id), lambda: api.log(request, one.id),
-        lambda: pages.matches(MatchPage()), lambda: pages.around("0" * 32, MatchFilter()), lambda: pages.entry(LABEL),
-        lambda: pages.match(request, "0" * 32),
-    ]  # fmt: skip
+    found = {}
+    for route in app.routes:
+        if not isinstance(route, Route) or "GET" not in (route.methods or ()):
+            continue
+        key = one.id if "submissions" in route.path else "0" * 32
+        path = route.path.replace("{id}", key).replace("{name:path}", LABEL).replace("{name}", LABEL)
+        found[path] = await ask(app, path, f"name={LABEL}", token)
+    return found
 
-    async def ask() -> list[str]:
-        found = []
-        for endpoint in asked:
-            try:
-                answer = await endpoint()
-            except Refusal as refusal:
-                found.append(f"{refusal.status} {refusal}")
-            else:
-                found.append(bytes(answer.body).decode() if isinstance(answer, Response) else answer.model_dump_json())
-        return found
 
-    return "\n".join(asyncio.run(ask()))
+async def ask(app: FastAPI, path: str, query: str, token: str) -> str:
+    """The status, the headers and the body of an answer; of a stream, its first event."""
+    found, ended = [], asyncio.Event()
+
+    async def send(message: Message) -> None:
+        found.append(f"{message.get('status', '')} {message.get('headers', '')} {message.get('body', b'').decode()}")
+        if "event: standings" in found[-1] or (message["type"] == "http.response.body" and not message.get("more_body")):
+            ended.set()
+
+    async def receive() -> Message:
+        if ended.is_set() or path == "/api/events":
+            await ended.wait()
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "root_path": "", "scheme": "http",
+        "query_string": query.encode(), "headers": [(b"authorization", f"Bearer {token}".encode())], "http_version": "1.1",
+        "client": ("::1", 1), "client_address": "::1", "server": ("127.0.0.1", 80),
+    }  # fmt: skip
+    await app(scope, receive, send)
+    return "\n".join(found)
 
 
 @pytest.mark.parametrize("chosen", CHOSEN.values(), ids=CHOSEN)
@@ -146,6 +162,30 @@ def test_nothing_changes_between_the_first_and_the_last_attempt(host: LadderHost
     show(host, {**ROW, "attempts": 6, "solved": 0.7, "settled": True}, matches=7)
     clock.now += PUBLISH_SECONDS
     assert read_all(host) == after
+
+
+@pytest.mark.parametrize("state", ["checking", "idle", "paused: the disk is full", "reviewing"])
+def test_the_state_of_the_contest_is_published_with_the_figures(host: LadderHost, clock: Clock, state: str) -> None:
+    """The moment at which the last attempt ends, or at which another ladder gets its turn, would show how long attempts take."""
+    show(host, ROW)
+    before = read_all(host)
+    show(host, ROW, state=state)
+    host.runner.contest.positions = 7
+    assert read_all(host) == before
+    clock.now += PUBLISH_SECONDS
+    after = read_all(host)
+    count = after.count(f'"{state}"') - before.count(f'"{state}"')
+    assert count == 7, "standings, ladder, health, page and events of a ladder, and the list and the health of the site"
+    assert after.count('"positions":7') + after.count('"positions": 7') == 3, "the ladder, the page, and its events"
+
+
+def test_the_first_attempt_of_an_agent_does_not_show_in_its_history(host: LadderHost) -> None:
+    """The first point of a history is stored when the first attempt ends, maybe before the agent is in published standings."""
+    show(host, {**ROW, "agent": "house"})
+    host.ledger.keep_ratings([("other/new@1", CoursePoint(1.0, 0, 1, 100.0, None, None))])
+    app, token = LadderApp(host).app(), host.ledger.token  # type: ignore[attr-defined]
+    found = asyncio.run(ask(app, "/api/agents/other/new@1", "", token))
+    assert found.replace("other/new@1", "other/not@1") == asyncio.run(ask(app, "/api/agents/other/not@1", "", token))
 
 
 def test_the_order_of_agents_shows_no_hidden_figure(host: LadderHost) -> None:
