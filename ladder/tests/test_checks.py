@@ -14,6 +14,7 @@ from arena_ladder.judge import CheckBounds
 from arena_ladder.spec import load_ladder
 from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, JudgeProcesses, SubmissionCheck, has_room, memory_left
 from arena_ladder.submissions import Submission
+from arena_ladder.turns import Side, Turns
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.ladder.hosting import SPEC, agent
 
@@ -24,7 +25,7 @@ MEMORY = "limits: {memory_mb: 200}\n"
 
 
 @contextmanager
-def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
+def _checking(folder: Path, *bodies: str | bytes, turns: Turns | None = None) -> Iterator[LadderHost]:
     """The parts of a ladder that checks one submission of each author, with these bodies, in this order."""
     (folder / "course.yaml").write_text(SPEC.replace("isolation: none", "isolation: process") + MEMORY)
     with open_ladder(load_ladder(folder / "course.yaml"), folder / "a.db", 1) as host:
@@ -32,6 +33,7 @@ def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
             kind, content = ("program", body) if isinstance(body, bytes) else ("python", agent(f"{body}  # {number}"))
             host.ledger.expect(f"author-{number}")
             host.ledger.submit(f"author-{number}", f"n{number}", kind, "mine", content, 100)
+        host.examiner.turns = turns or host.examiner.turns
         threads = [threading.Thread(target=host.examiner.run) for _ in range(MAX_CHECKS)]
         for thread in threads:
             thread.start()
@@ -81,6 +83,28 @@ def test_checks_end_with_the_ladder_and_are_repeated_after_a_restart(tmp_path: P
         assert _statuses(host) == ["checking", "checking"]
         host.ledger.requeue()
         assert _statuses(host) == ["queued", "queued"]
+
+
+@pytest.mark.process
+def test_a_check_that_lasts_longer_than_its_turn_is_dropped_and_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All its processes end before an attempt at a hidden position begins. Each time, it gets more time, so that it ends."""
+    monkeypatch.setattr("arena_ladder.turns.TURN_SECONDS", 0.1)
+    monkeypatch.setattr("arena_ladder.examination.OVERRUN_SECONDS", 0.4)
+    turns, begun, left = Turns(0.1), tmp_path / "begun", []
+    with _checking(tmp_path, f"open({str(begun)!r}, 'a').close(); time.sleep(2)", turns=turns) as host:
+        before = {one.pid for one in psutil.Process().children(recursive=True)}
+        while _statuses(host) != ["refused"]:
+            if begun.exists():
+                visit = eventually(lambda: turns.enter(Side.HIDDEN), pause=0.05)
+                left.append({one.pid for one in psutil.Process().children(recursive=True)} - before)
+                begun.unlink()
+                assert visit is not None
+                visit.leave()
+    assert 2 <= len(left) < 8, "a check of two seconds ends within 0.4 * 2 ** 3 s"
+    assert left[0] == left[1] == set()
+    assert (host.examiner._dropped, host.examiner._drops) == ([], {})
 
 
 def _checks(*cores: float) -> list[SubmissionCheck]:

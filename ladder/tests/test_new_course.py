@@ -9,7 +9,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from arena.cli import cli
-from arena_ladder.spec import list_assignments
+from arena_ladder.host import make_turns
+from arena_ladder.spec import list_assignments, load_ladder
 
 pytestmark = pytest.mark.process
 
@@ -24,6 +25,7 @@ def test_the_ladder_specs_of_a_course_are_valid(
         specs = [str(file) for file in list_assignments(Path(name))]
         assert specs == sorted([f"{name}/15-puzzle.yaml", f"{name}/{words[-1] if words else 'connect-four'}.yaml"])
         assert cli(["validate", *specs], standalone_mode=False) == 0
+        assert make_turns([load_ladder(spec) for spec in specs]).keep_apart, "one process can host both"
         assert capsys.readouterr().out.count("2 authors, marks pass, good, top") == 2
         for file in specs:
             first, spec = Path(file).read_text().split("\n", 1)

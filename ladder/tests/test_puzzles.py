@@ -394,7 +394,9 @@ def test_a_puzzle_and_a_game_share_a_ladder_site(browser: Any, tmp_path: Path) -
     (term / "roster.csv").write_text("id,name,e-mail,team\n4711,Ada Lovelace,a@example.org,engines\n4712,Bob,b@example.org,\n")
     authors = "{authors: roster.csv, names: pseudonyms}"
     (term / "puzzle.yaml").write_text(SPEC.replace("START", "3").replace("{per_day: 1000}", authors))
-    (term / "noughts.yaml").write_text(HOSTED.replace("{per_day: 1000}", authors).replace("200", "400"))
+    (term / "noughts.yaml").write_text(
+        HOSTED.replace("{per_day: 1000}", authors).replace("200", "400") + "limits: {seconds: 60}\n"
+    )
     with HostedLadder(tmp_path, target="term") as ladder:
         made = ladder.admin("tokens", "--all", spec="term/noughts.yaml")
         token = next(csv.DictReader(io.StringIO(made.stdout)))["token"]

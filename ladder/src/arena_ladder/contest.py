@@ -41,7 +41,7 @@ from arena_ladder.matchmaking import (
 from arena_ladder.season import Entrant, Season, begin_season, entry_faults
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submissions import ENDED, Starts, Submission
-from arena_ladder.turns import Side, Turns
+from arena_ladder.turns import Side, Turns, Visit
 from arena_web.errors import Refusal
 
 FAULTS_IN_ROW = 5
@@ -161,7 +161,11 @@ class ContestRunner:
         self.turns = turns or Turns(None)
         """No hidden position is attempted during a check, or during matches of another ladder whose output authors can read."""
         self._side = Side.OPEN if ladder.solvers is None else Side.HIDDEN
-        self._has_turn = self._yielded = False
+        self._visit: Visit | None = None
+        """The turn of this contest; None while it waits for its turn or has nothing to play."""
+        self._yielded = False
+        self._dropped: set[int] = set()
+        """The numbers of the matches that were dropped at the end of a turn, and have not been played again."""
         self.contest = Contest()
         self.stopping = threading.Event()
         self._waiting = threading.Event()
@@ -209,24 +213,24 @@ class ContestRunner:
 
     def _await_turn(self) -> bool:
         """Wait until this contest may play. Return False if the ladder is closing."""
-        while not self._has_turn:
+        while self._visit is None:
             if self.stopping.is_set():
                 return False
-            self._has_turn = self.turns.enter(self._side)
-            if not self._has_turn:
+            self._visit = self.turns.enter(self._side, late=not self._dropped)
+            if self._visit is None:
                 if self.contest.state != "checking":
                     self._tell("checking")
                 self.stopping.wait(LOOK_SECONDS)
         return True
 
     def _leave_turn(self) -> None:
-        if self._has_turn:
-            self._has_turn = False
-            self.turns.leave()
+        if self._visit is not None:
+            self._visit.leave()
+            self._visit = None
 
     def _yields(self) -> bool:
         """Return True if the turn of this contest is over."""
-        over = self.turns.is_over(self._side)
+        over = self._visit is not None and self._visit.is_over()
         self._yielded |= over
         return over
 
@@ -272,6 +276,7 @@ class ContestRunner:
         plans.groups, plans.yields = self._groups, self._yields
         self._yielded = False
         if not self.turns.keep_apart or plans.has_match():
+            self._dropped &= plans.numbers()
             if not self._await_turn() or not self._goes_on(changes):
                 return False  # the next season has the agents that have passed their checks meanwhile, and this turn
             try:
@@ -346,12 +351,12 @@ class ContestRunner:
     def _play_season(self, season: Season, plans: "SeasonPlans") -> None:
         code = season.run.plugins
         matches: Iterator[tuple[Scheduled, Record]]
-        starts = self._start_seconds
+        starts, check = self._start_seconds, partial(self._check, plans)
         if isinstance(self._workers, ClusterPlayers):
             plans.turns = self._workers.turns
-            matches = self._workers.play(season.spec, code, plans.take, plans.waiting, self._check, starts)
+            matches = self._workers.play(season.spec, code, plans.take, plans.waiting, check, starts)
         else:
-            pool = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=code, start_seconds=starts)
+            pool = WorkerPool(season.spec, self._workers, plans.take, check=check, code=code, start_seconds=starts)
             plans.turns = pool.turns
             matches = pool.play()
         with suppress(Closing), closing(matches):  # type: ignore[type-var]  # it is a generator
@@ -359,15 +364,20 @@ class ContestRunner:
                 self._store.add(scheduled, record)
                 self._store.flush()
                 plans.finished(scheduled, record)
+                self._dropped.discard(scheduled.number)
                 self.contest.matches += 1
                 self.contest.voids += record.termination == "void"
                 self._judge(record)
 
-    def _check(self) -> None:
+    def _check(self, plans: "SeasonPlans") -> None:
         if self.stopping.is_set():
             raise Closing
-        if self.turns.must_end(self._side):
+        if self._visit is not None and self._visit.must_end():
             self._yielded = True
+            begun = plans.numbers(begun=True)
+            if self._side is Side.HIDDEN and begun & self._dropped:
+                self.turns.lengthen()
+            self._dropped |= begun
             raise Closing
         state = NO_WORKER if isinstance(self._workers, ClusterPlayers) and self._workers.alone else "playing"
         if self.contest.state != state:
@@ -613,6 +623,10 @@ class SeasonPlans:
     def waiting(self) -> int:
         """Return the number of matches in this plan that have not been handed out."""
         return len(self._waiting)
+
+    def numbers(self, *, begun: bool = False) -> set[int]:
+        """Return the numbers of the matches that were handed out and have not ended and, unless `begun`, of those that wait."""
+        return {*self._untold, *([] if begun else [match.number for match in self._waiting])}
 
     def finished(self, scheduled: Scheduled, record: Record) -> None:
         """Count the record of a match that has ended."""

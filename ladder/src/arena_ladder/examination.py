@@ -4,6 +4,7 @@ The check is done by a judge, a separate process that plays matches with the sub
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -18,9 +19,9 @@ from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.judge import Brief, NotPassed, Passed
 from arena_ladder.ledger import Ledger
 from arena_ladder.spec import LadderSpec
-from arena_ladder.submission_check import IDLE_SECONDS, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
+from arena_ladder.submission_check import IDLE_SECONDS, CheckDropped, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
 from arena_ladder.submissions import Known, Room, Submission
-from arena_ladder.turns import Side, Turns
+from arena_ladder.turns import OVERRUN_SECONDS, Side, Turns
 
 MEMORY_MB = 1024
 """The memory limit of a check in MiB, if the spec does not limit agents."""
@@ -54,6 +55,10 @@ class Examiner:
         self._choosing = threading.Lock()
         self._checks: set[SubmissionCheck] = set()
         """The running checks of all threads."""
+        self._dropped: list[str] = []
+        """The submissions whose check was dropped and that are not yet in the queue again."""
+        self._drops: Counter[str] = Counter()
+        """The number of times that the check of a submission was dropped, although it was not late."""
         self._next_look = 0.0
         self._waiting = threading.Event()
         """Set when a submission has arrived, so that the idle threads look at the queue at once."""
@@ -80,11 +85,18 @@ class Examiner:
                 if check is not None:
                     self.examine(check)
                     self._leave(check)
+                    del self._drops[check.one.id]
                     check = None
                     self._decided()
                     continue
             except CheckStopped:
                 return
+            except CheckDropped:
+                assert check is not None
+                self._drops[check.one.id] += not check.late
+                self._dropped.append(check.one.id)
+                self._leave(check)
+                check = None
             except StoreError as error:  # the disk is full or the store is locked: this submission is checked again
                 say(f"a check waits: {error}")
                 self.stopping.wait(ERROR_PAUSE_SECONDS)
@@ -103,20 +115,25 @@ class Examiner:
         with self._choosing:
             if monotonic() < self._next_look or not has_room(list(self._checks), _memory(self._ladder)):
                 return None
-            if self._ledger.has_check() and self.turns.enter(Side.OPEN):
+            for key in self._dropped[:]:
+                self._ledger.put_back(key)
+                self._dropped.remove(key)
+            visit = self.turns.enter(Side.OPEN) if self._ledger.has_check() else None
+            if visit is not None:
                 one = self._ledger.next_to_check()
                 if one is not None:
-                    check = SubmissionCheck(one, self._judges)
+                    visit.overrun_seconds = OVERRUN_SECONDS * 2 ** self._drops[one.id]
+                    check = SubmissionCheck(one, self._judges, visit)
                     self._checks.add(check)
                     return check
-                self.turns.leave()
+                visit.leave()
             self._next_look = monotonic() + LOOK_SECONDS  # all idle threads wait until this time
         self._judges.end(IDLE_SECONDS)
         return None
 
     def _leave(self, check: SubmissionCheck) -> None:
         self._checks.discard(check)
-        self.turns.leave()
+        check.leave()
 
     def examine(self, check: SubmissionCheck) -> None:
         """Check one submission and note the result. If the ladder is closing, raises CheckStopped and notes nothing."""

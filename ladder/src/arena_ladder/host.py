@@ -34,7 +34,7 @@ from arena_ladder.host_api import HostApi
 from arena_ladder.ledger import Ledger, bind_store, find_deadline
 from arena_ladder.pages import STATIC, LadderPages, navigation_of
 from arena_ladder.public_standings import PublicStandings
-from arena_ladder.spec import LadderSpec
+from arena_ladder.spec import LadderSpec, list_limits
 from arena_ladder.submission_check import MAX_CHECKS
 from arena_ladder.turns import Turns
 from arena_web import error_answers
@@ -141,7 +141,7 @@ class LadderHost:
     def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers, root: str = "") -> None:
         self.ladder, self.store, self.ledger, self.root = ladder, store, ledger, root
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
-        turns = Turns(find_attempt_seconds([ladder]))
+        turns = make_turns([ladder])
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers, turns)
         self.public = PublicStandings(self.runner.contest, lambda: self.hides)
         self.trouble: BaseException | None = None
@@ -253,16 +253,28 @@ def share_tokens(hosts: Sequence[LadderHost]) -> None:
         host.ledger.share_tokens([one.ledger for one in hosts if people is not None and one.ladder.people == people])
 
 
-def find_attempt_seconds(ladders: Sequence[LadderSpec]) -> float | None:
-    """Return the time limit of an attempt to solve a hidden position; None if no ladder has hidden positions."""
+def make_turns(ladders: Sequence[LadderSpec]) -> Turns:
+    """Return the turns of ladders that one process hosts.
+
+    Raises ArenaError if attempts at hidden positions could wait for ever, because a match of another ladder has no time limit.
+    """
     puzzles = [ladder.spec for ladder in ladders if ladder.solvers is not None]
-    limits = [seat.limits for spec in puzzles for board in spec.boards for seat in board.seats]
-    return max([limit.seconds + limit.margin for limit in limits if limit.seconds is not None], default=0.0) if puzzles else None
+    if not puzzles:
+        return Turns(None)
+    for ladder in ladders:
+        if any(one.seconds is None for one in list_limits(ladder.spec)):
+            raise ArenaError(
+                f"{ladder.spec.name}: expected `limits: {{seconds: S}}` beside {puzzles[0].name}, because its hidden positions "
+                "are only attempted between the matches of other ladders, and a match without this limit may never end"
+            )
+    limits = [one for spec in puzzles for one in list_limits(spec)]
+    attempt_seconds = max([one.seconds + one.margin for one in limits if one.seconds is not None])
+    return Turns(attempt_seconds, max([one.start_seconds for one in limits]))
 
 
 def share_turns(hosts: Sequence[LadderHost]) -> None:
     """Keep the attempts at hidden positions apart from the checks and matches of all ladders of this process."""
-    turns = Turns(find_attempt_seconds([host.ladder for host in hosts]))
+    turns = make_turns([host.ladder for host in hosts])
     for host in hosts:
         host.runner.turns = host.examiner.turns = turns
 

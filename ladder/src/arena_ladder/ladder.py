@@ -129,7 +129,7 @@ def ladder(
         raise click.UsageError(
             "--workers cannot be used with --cluster: the cluster sets its own number of workers (N for --cluster local:N)"
         )
-    from arena_ladder.host import open_ladder, serve
+    from arena_ladder.host import make_turns, open_ladder, serve
     from arena_ladder.spec import list_assignments, load_ladder
     from arena_web.guard import public_address
 
@@ -144,6 +144,7 @@ def ladder(
             specs = {f"/{file.stem}": load_ladder(file, plugins=plugins) for file in list_assignments(spec)}
         else:
             specs = {"": load_ladder(spec, plugins=plugins)}
+        make_turns([*specs.values()])  # this refuses specs that cannot be hosted together, before their stores are made
         may_compile = find_spec("numba") is not None and not wants_plain()
         for read in specs.values():
             if may_compile and read.solvers and read.solvers.effort == "seconds":

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
-from arena import ArenaError, Puzzle, Spec
+from arena import ArenaError, Limits, Puzzle, Spec
 from arena.api.match import canonical
 from arena.api.results import figures
 from arena.api.spec import MAX_ENTRIES, Document, Faults, SpecKeys, load_spec
@@ -389,7 +389,7 @@ def _check_solvers(spec: Spec, document: Document) -> bool:
         faults.add(("feedback",), "it shows positions, and the positions of a puzzle are hidden; remove this key", key=True)
     if isinstance(values.get("until"), dict) and "interval" in values["until"]:
         faults.add(("until", "interval"), NO_RATINGS, key=True)
-    if any(seat.limits.seconds is None for board in spec.boards for seat in board.seats):
+    if any(limits.seconds is None for limits in list_limits(spec)):
         faults.add(("limits",), "expected `seconds`, because the search for a solution may never end")
     faults.stop_if_any()
     return True
@@ -556,3 +556,8 @@ def load_spec_of(document: Document, values: Mapping[str, Any], plugins: tuple[s
     if "positions" in told:
         del told["rounds"]
     return load_spec(replace(document, values=told))
+
+
+def list_limits(spec: Spec) -> list[Limits]:
+    """Return the limits of the submissions, which are those at the top level of the spec, and the limits of all house agents."""
+    return [Limits.of(spec.document.values.get("limits")), *[seat.limits for board in spec.boards for seat in board.seats]]

@@ -10,6 +10,7 @@ from arena.api.errors import Interrupted
 from arena.clock import monotonic, perf_counter
 from arena_isolation.helper_process import Helper
 from arena_ladder.submissions import Submission
+from arena_ladder.turns import Visit
 
 JUDGE = "arena_ladder.judge"
 """The module of the judge process."""
@@ -38,6 +39,26 @@ class CheckStopped(Interrupted):
     """The ladder is closing. The next process repeats this check."""
 
 
+class CheckDropped(Interrupted):
+    """The check has lasted too long after the end of its turn. It continues in the next turn."""
+
+
+class JudgeProcess(Helper):
+    """A judge process, which does one check after another until `stopping` is set."""
+
+    def __init__(self, stopping: threading.Event) -> None:
+        self._stopping = stopping
+        self.must_end: Callable[[], bool] = lambda: False
+        """A function that returns True if the check in progress must be dropped."""
+        super().__init__(JUDGE, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS, check=self._check_turn)
+
+    def _check_turn(self) -> None:
+        if self._stopping.is_set():
+            raise CheckStopped
+        if self.must_end():
+            raise CheckDropped
+
+
 class JudgeProcesses:
     """The judge processes that are idle between two checks. They are kept, because importing its modules takes a new process most
     of the processor time of a check. Running checks are stopped when `stopping` is set.
@@ -45,17 +66,18 @@ class JudgeProcesses:
 
     def __init__(self, stopping: threading.Event) -> None:
         self._stopping = stopping
-        self._idle: list[Helper] = []
+        self._idle: list[JudgeProcess] = []
         self._used = 0.0
         """The time of the end of the last check."""
         self._lock = threading.Lock()
 
     @contextmanager
-    def lend(self) -> Iterator[Helper]:
-        """Lend a judge process for one check. After an error, the process is ended."""
+    def lend(self, must_end: Callable[[], bool]) -> Iterator[JudgeProcess]:
+        """Lend a judge process for one check, which is dropped if `must_end` returns True. After an error, end the process."""
         with self._lock:
             judge = self._idle.pop() if self._idle else None
-        judge = judge or Helper(JUDGE, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS, check=self._look)
+        judge = judge or JudgeProcess(self._stopping)
+        judge.must_end = must_end
         try:
             judge.chatter.again()
             yield judge
@@ -75,26 +97,36 @@ class JudgeProcesses:
         for judge in idle:
             judge.end()
 
-    def _look(self) -> None:
-        if self._stopping.is_set():
-            raise CheckStopped
-
 
 class SubmissionCheck:
-    """One running check of a submission."""
+    """One running check of a submission, with its turn."""
 
-    def __init__(self, one: Submission, judges: JudgeProcesses) -> None:
+    def __init__(self, one: Submission, judges: JudgeProcesses, visit: Visit | None = None) -> None:
         self.one = one
-        self._judges = judges
+        self._judges, self._visit = judges, visit
         self.cores = 1.0
         """The number of cores that were recently used or waited for. It begins at 1, so that a new check counts as busy."""
+
+    @property
+    def late(self) -> bool:
+        """True if it began after the end of a turn."""
+        return self._visit is not None and self._visit.late
+
+    def must_end(self) -> bool:
+        """Return True if the check must be dropped, because it has lasted too long after the end of its turn."""
+        return self._visit is not None and self._visit.must_end()
+
+    def leave(self) -> None:
+        """Note that all processes of the check have ended."""
+        if self._visit is not None:
+            self._visit.leave()
 
     def ask_judge(self, request: Mapping[str, Any], keep: Callable[[Any], None]) -> dict[str, Any]:
         """Ask a judge, and return its answer. The judge forks a process for this check. `keep` gets each step that is passed.
 
-        Raises ChildLost if no answer arrives, and CheckStopped if the ladder is closing.
+        Raises ChildLost if no answer arrives, CheckStopped if the ladder is closing, and CheckDropped if its turn is over.
         """
-        with self._judges.lend() as judge:
+        with self._judges.lend(self.must_end) as judge:
             end = perf_counter() + JUDGE_SECONDS
             judge.post(request, end)
             while (answer := judge.answer(end))["type"] in (CORES, STEP):

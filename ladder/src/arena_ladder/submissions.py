@@ -245,6 +245,10 @@ class SubmissionTables(AuthorTables):
                 "OR (status = 'playing' AND kind != 'program' AND id NOT IN (SELECT key FROM ladder_description))"
             )
 
+    def put_back(self, key: str) -> None:
+        """Put a submission whose check was dropped back into the queue, unless it was withdrawn meanwhile."""
+        self._write("UPDATE ladder_submission SET status = 'queued' WHERE id = ? AND status = 'checking'", key)
+
     def check_again(self, key: str, who: str) -> Submission:
         """Put a submission back into the queue. It keeps its version.
 
