@@ -27,6 +27,8 @@ HOLES = {
     "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
     "figures": "a solver on a ladder sends the hidden positions of a puzzle to its author, through figures that it chooses, such "
     "as the nodes that it reports or the costs of its solutions",
+    "turns": "a submission plays as slowly as it may, so that all ladders beside hidden positions wait for its match, or so that "
+    "its match is dropped and replayed whenever it is losing",
     "positions": "a solver on a ladder tells a process of another version of its author, whose output he can read, about the "
     "hidden position that it attempts at the same time",
     "collusion": "agents of one author on a ladder lose to each other on purpose, so that one of them gets a better rating",

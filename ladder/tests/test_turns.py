@@ -1,22 +1,21 @@
 """Attempts at hidden positions, and checks, take turns. The times come from the rules in `docs/explanation/trust.md`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from arena.api.run import Scheduled
 from arena.errors import ArenaError, SpecError
 from arena_ladder import contest
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import ContestRunner
 from arena_ladder.host import make_turns
 from arena_ladder.spec import load_ladder
-from arena_ladder.turns import LATE_SECONDS, OVERRUN_SECONDS, Side, Turns, Visit
+from arena_ladder.turns import OVERRUN_SECONDS, Side, Turns
 from tests.conftest import VirtualClock
 from tests.ladder.hostile.test_late_starts import Bench
+from tests.ladder.hostile.test_long_matches import Player, enter, run
 from tests.ladder.hosting import SPEC
 
 PUZZLE = """
@@ -36,64 +35,6 @@ def test_a_ladder_without_hidden_positions_keeps_nothing_apart() -> None:
     assert not any(visit.is_over() or visit.must_end() for visit in visits)
 
 
-def enter(turns: Turns, side: Side) -> Visit:
-    """Begin something, which is allowed now."""
-    visit = turns.enter(side)
-    assert visit is not None
-    return visit
-
-
-class Player:
-    """A season or a check that asks twice a second, and has always something to do. `seconds` draws the length of the next task,
-    and a season begins one task after another.
-    """
-
-    def __init__(self, turns: Turns, side: Side, seconds: Callable[[], float], *, overrun: float | None = None) -> None:
-        self.turns, self.side, self.seconds, self.overrun = turns, side, seconds, overrun
-        self.visit: Visit | None = None
-        self.left = self.used = self.waited = self.most_waited = 0.0
-        self.again: float | None = None
-        """The length of the task that was dropped and begins again."""
-        self.length = 0.0
-        self.done = self.dropped = 0
-
-    def tick(self) -> None:
-        """Go on for half a second."""
-        if self.visit is None:
-            self.visit = self.turns.enter(self.side, late=self.again is None)
-            if self.visit is not None and self.overrun is not None:
-                self.visit.overrun_seconds = self.overrun
-        if self.visit is not None and not self.left and not self.visit.is_over():
-            self.left = self.length = self.seconds() if self.again is None else self.again
-        if self.visit is not None and self.left and self.visit.must_end():
-            self.dropped += 1
-            if self.side is Side.HIDDEN and self.again is not None:
-                self.turns.lengthen()
-            self.left, self.again = 0.0, self.length
-        if not self.left:
-            if self.visit is not None:
-                self.visit.leave()
-                self.visit = None
-            self.waited += 0.5
-            self.most_waited = max(self.waited, self.most_waited)
-            return
-        self.waited = 0.0
-        self.left -= 0.5
-        self.used += 0.5
-        if not self.left:
-            self.done, self.again = self.done + 1, None
-
-
-def run(clock: VirtualClock, players: list[Player], seconds: float) -> None:
-    """Let time pass. The sides are never inside together."""
-    end = clock.now + seconds
-    while clock.now < end:
-        for one in players:
-            one.tick()
-        assert len({one.side for one in players if one.visit is not None}) < 2
-        clock.sleep(0.5)
-
-
 def test_the_sides_share_the_time_and_are_never_inside_together(clock: VirtualClock) -> None:
     """An attempt has a limit of 2 s. At the end of a turn for attempts, 7 s pass before the next check begins."""
     turns = Turns(2.0)
@@ -102,40 +43,6 @@ def test_the_sides_share_the_time_and_are_never_inside_together(clock: VirtualCl
     run(clock, hidden + checks, 1000)
     for shares in ([one.used for one in hidden], [one.used for one in checks]):
         assert max(shares) > 200, shares
-
-
-@pytest.mark.parametrize("length", [5.0, 60.0, 600.0])
-def test_a_long_match_delays_no_other_ladder_of_its_side(clock: VirtualClock, length: float) -> None:
-    """The matches of one ladder always take as long as its limits allow, and those of the others one second."""
-    turns = Turns(2.0)
-    slow, quick, hidden = (
-        Player(turns, side, lambda seconds=seconds: seconds)  # type: ignore[misc]
-        for side, seconds in ((Side.OPEN, length), (Side.OPEN, 1.0), (Side.HIDDEN, 1.0))
-    )
-    run(clock, [slow, quick, hidden], 4000)
-    assert slow.done > 3, "it is played to its end"
-    assert not slow.dropped, "an agent that is losing cannot wait for the end of a turn"
-    assert quick.most_waited <= 10 + 2 + 5 + LATE_SECONDS + 1, "a turn for attempts, and the time in which late matches end"
-    assert hidden.most_waited <= 10 + length + LATE_SECONDS + 1
-    assert hidden.done > 10
-
-
-def test_a_match_is_dropped_at_most_once(clock: VirtualClock) -> None:
-    """The matches of both ladders overrun, so each ladder begins late beside the other one."""
-    turns, lengths = Turns(2.0), iter([35.0, 60.0, 50.0] * 1000)
-    both = [Player(turns, Side.OPEN, lambda: next(lengths)) for _ in range(2)]
-    hidden = Player(turns, Side.HIDDEN, lambda: 1.0)
-    begun: dict[int, tuple[int, int]] = {}
-    for _ in range(8000):
-        run(clock, [*both, hidden], 0.5)
-        for number, one in enumerate(both):
-            done, dropped = begun.setdefault(number, (0, 0))
-            if one.done > done:
-                begun[number] = (one.done, one.dropped)
-            assert one.dropped - dropped <= 1, "it was dropped again before it was played"
-    assert min(one.done for one in both) > 20
-    assert sum(one.dropped for one in both) > 3
-    assert hidden.done > 50
 
 
 def test_attempts_wait_for_a_check_until_its_time_after_the_turn_is_over(clock: VirtualClock) -> None:
@@ -250,67 +157,6 @@ def test_what_began_late_is_not_late_in_a_longer_turn(clock: VirtualClock) -> No
 def bench(tmp_path: Path) -> Iterator[Bench]:
     with closing(Bench(tmp_path)) as made:
         yield made
-
-
-def test_a_contest_begins_nothing_late_until_its_dropped_match_is_played(
-    bench: Bench, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An agent that waits for the end of a turn when it is losing gets each match replayed at most once."""
-    turns, taken = Turns(2.0), []
-    runner = ContestRunner(bench.ladder, bench.store, bench.ledger, CodeFolder(bench.ledger, 1 << 20), 1, turns)
-    monkeypatch.setattr(runner.stopping, "wait", lambda _seconds: runner.stopping.set())
-
-    class Pool:
-        """A worker that has begun a match when its turn ends, unless `ends`."""
-
-        ends = False
-
-        def __init__(self, _spec: Any, _workers: int, take: Any, *, check: Callable[[], None], **_more: Any) -> None:
-            self.take, self.check, self.turns = take, check, tuple
-
-        def play(self) -> Iterator[tuple[Scheduled, Any]]:
-            (match,) = self.take(1)
-            taken.append(match.number)
-            if self.ends:
-                yield match, bench.runner.play(match)
-            match_of_another_ladder.leave()
-            for _ in range(60):
-                assert turns.enter(Side.HIDDEN) is None
-                self.check()
-                clock.sleep(0.5)
-
-    def overrun() -> Visit:
-        """Let a match of another ladder go on after the end of its turn."""
-        visit = enter(turns, Side.OPEN)
-        for _ in range(22):
-            assert turns.enter(Side.HIDDEN) is None
-            clock.sleep(0.5)
-        return visit
-
-    monkeypatch.setattr(contest, "WorkerPool", Pool)
-    match_of_another_ladder = overrun()
-    assert runner._await_turn()
-    runner._play_season(bench.season, bench.plans)
-    runner._leave_turn()
-    enter(turns, Side.HIDDEN).leave()
-    clock.sleep(30)
-    again = contest.SeasonPlans(bench.season, bench.ledger, lambda **_: True, bench.plans._rate, bench.plans._guests)
-    match_of_another_ladder = overrun()
-    assert not runner._await_turn(), "its dropped match could be dropped again"
-    runner.stopping.clear()
-    match_of_another_ladder.leave()
-    clock.sleep(1)
-    enter(turns, Side.HIDDEN).leave()
-    clock.sleep(30)
-    match_of_another_ladder, Pool.ends = enter(turns, Side.OPEN), True
-    assert runner._await_turn()
-    runner._play_season(bench.season, again)
-    runner._leave_turn()
-    assert taken[0] == taken[1], "the dropped match comes first"
-    enter(turns, Side.HIDDEN).leave()
-    clock.sleep(30)
-    match_of_another_ladder = overrun()
-    assert runner._await_turn(), "it was played"
 
 
 def test_turns_get_longer_if_an_attempt_is_dropped_twice(bench: Bench, clock: VirtualClock) -> None:
