@@ -150,6 +150,32 @@ def test_what_began_late_is_not_late_in_a_longer_turn(clock: VirtualClock) -> No
         clock.now += 3
 
 
+def test_a_ladder_rests_as_long_as_its_match_has_overrun(clock: VirtualClock) -> None:
+    turns = Turns(2.0)
+    match = enter(turns, Side.OPEN)
+    clock.now += 10
+    while clock.now < 1_800_000_050:
+        assert turns.enter(Side.HIDDEN) is None
+        clock.now += 1
+    rests_until = match.leave()
+    assert rests_until == 1_800_000_090, "it was 40 s late"
+    assert turns.enter(Side.OPEN, rests_until=rests_until) is None
+    attempt = enter(turns, Side.HIDDEN)
+    clock.now += 30
+    assert turns.enter(Side.OPEN, rests_until=rests_until) is None, "and the attempts need not end"
+    assert not attempt.is_over()
+    attempt.leave()
+    assert turns.enter(Side.OPEN, rests_until=rests_until), "no attempts are left"
+
+
+def test_a_long_match_that_nobody_waits_for_has_not_overrun(clock: VirtualClock) -> None:
+    turns = Turns(2.0)
+    match = enter(turns, Side.OPEN)
+    assert turns.enter(Side.HIDDEN) is None
+    clock.now += 300
+    assert match.leave() < clock.now
+
+
 # Contests
 
 
@@ -165,9 +191,10 @@ def test_turns_get_longer_if_an_attempt_is_dropped_twice(bench: Bench, clock: Vi
     runner = ContestRunner(bench.ladder, bench.store, bench.ledger, CodeFolder(bench.ledger, 1 << 20), 1, turns)
     runner._side = Side.HIDDEN
     waits = []
-    for number in (1, 2, 2):
-        bench.plans._untold = {number: frozenset()}
-        assert runner._await_turn()
+    waiting = bench.take_all()[:2]
+    for number in (0, 1, 1):
+        bench.plans._waiting, bench.plans._untold = waiting, {waiting[number].number: frozenset()}
+        assert runner._await_turn(bench.plans)
         began = clock.now
         with suppress(contest.Closing):
             while turns.enter(Side.OPEN) is None:
@@ -178,7 +205,7 @@ def test_turns_get_longer_if_an_attempt_is_dropped_twice(bench: Bench, clock: Vi
         clock.sleep(10)
         enter(turns, Side.OPEN).leave()
         clock.sleep(10)
-    assert runner._await_turn()
+    assert runner._await_turn(bench.plans)
     assert turns.enter(Side.OPEN) is None
     assert waits == [10 + 2 + 3] * 3
     assert turns._hidden_seconds == 20

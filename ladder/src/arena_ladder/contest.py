@@ -163,6 +163,8 @@ class ContestRunner:
         self._side = Side.OPEN if ladder.solvers is None else Side.HIDDEN
         self._visit: Visit | None = None
         """The turn of this contest; None while it waits for its turn or has nothing to play."""
+        self._rests_until = -inf
+        """The time until which others go first, because a match of this contest has overrun its turn."""
         self._yielded = False
         self._dropped: set[int] = set()
         """The numbers of the matches that were dropped at the end of a turn, and have not been played again."""
@@ -211,12 +213,13 @@ class ContestRunner:
             self._leave_turn()
         self._tell("over" if over else "stopped")
 
-    def _await_turn(self) -> bool:
+    def _await_turn(self, plans: "SeasonPlans") -> bool:
         """Wait until this contest may play. Return False if the ladder is closing."""
+        self._dropped &= plans.numbers()  # the others have been played, or their agents have left play
         while self._visit is None:
             if self.stopping.is_set():
                 return False
-            self._visit = self.turns.enter(self._side, late=not self._dropped)
+            self._visit = self.turns.enter(self._side, late=not self._dropped, rests_until=self._rests_until)
             if self._visit is None:
                 if self.contest.state != "checking":
                     self._tell("checking")
@@ -225,7 +228,7 @@ class ContestRunner:
 
     def _leave_turn(self) -> None:
         if self._visit is not None:
-            self._visit.leave()
+            self._rests_until = self._visit.leave()
             self._visit = None
 
     def _yields(self) -> bool:
@@ -276,8 +279,7 @@ class ContestRunner:
         plans.groups, plans.yields = self._groups, self._yields
         self._yielded = False
         if not self.turns.keep_apart or plans.has_match():
-            self._dropped &= plans.numbers()
-            if not self._await_turn() or not self._goes_on(changes):
+            if not self._await_turn(plans) or not self._goes_on(changes):
                 return False  # the next season has the agents that have passed their checks meanwhile, and this turn
             try:
                 self._play_season(season, plans)
@@ -364,7 +366,6 @@ class ContestRunner:
                 self._store.add(scheduled, record)
                 self._store.flush()
                 plans.finished(scheduled, record)
-                self._dropped.discard(scheduled.number)
                 self.contest.matches += 1
                 self.contest.voids += record.termination == "void"
                 self._judge(record)

@@ -13,7 +13,8 @@ How long one submission can delay others:
   dropped again and again, an agent that is losing would wait for that.
 * Attempts wait for a match at most until its own limits end it (`start_seconds` for each seat, and `seconds` for each of its
   `moves`), and then LATE_SECONDS more. A match that began in the turn is never dropped, for the same reason. Beside hidden
-  positions, every ladder needs `limits.seconds`.
+  positions, every ladder needs `limits.seconds`. Then the ladder of the match rests for as many seconds as the match has overrun,
+  unless no attempts are left. So one ladder leaves about a fifth of the time to attempts, however long its matches are.
 * Attempts wait for a check at most OVERRUN_SECONDS, and then LATE_SECONDS more. Then the check is dropped, and continues in the
   next turn after the last step that it has passed. Each time that a check is dropped, its time doubles, so that every check ends.
 * Checks and matches wait for attempts at most for the longer one of TURN_SECONDS and the time limit of an attempt, and then for
@@ -59,9 +60,11 @@ class Visit:
         self.overrun_seconds = inf
         """The seconds after the end of the turn that it may use. This does not apply to attempts, and not if it began late."""
 
-    def leave(self) -> None:
-        """Note the end of the season or the check. Call this when all its processes have ended."""
-        self._turns.leave(self)
+    def leave(self) -> float:
+        """Note the end of the season or the check, when all its processes have ended. Return the time until which its ladder
+        rests, because it has overrun; see `Turns.enter`.
+        """
+        return self._turns.leave(self)
 
     def is_over(self) -> bool:
         """Return True if nothing new must begin, because the other side waits."""
@@ -100,9 +103,10 @@ class Turns:
         """True if a ladder has hidden positions."""
         return self._attempt_seconds is not None
 
-    def enter(self, side: Side, *, late: bool = True) -> Visit | None:
+    def enter(self, side: Side, *, late: bool = True, rests_until: float = -inf) -> Visit | None:
         """Return a visit if this side may begin a season or a check now; if None, ask again. With `late=False`, nothing begins
-        after the end of a turn, so that it is not dropped.
+        after the end of a turn, so that it is not dropped. Until the time `rests_until`, nothing begins if the other side waits
+        or has its turn.
         """
         if self._attempt_seconds is None:
             return Visit(self, side, late=False)
@@ -110,6 +114,8 @@ class Turns:
             now = monotonic()
             if side is not self._holder and self._may_pass(now):
                 self._holder, self._began, self._end = side, now, None
+            if now < rests_until and (now <= self._asked + LAPSE_SECONDS or (self._inside and side is not self._holder)):
+                return None
             if side is self._holder:
                 over = self._has_ended(now)
                 if over and not (late and self._overruns()):
@@ -124,14 +130,18 @@ class Turns:
             self._asked = now
             return None
 
-    def leave(self, visit: Visit) -> None:
-        """Note the end of a season or a check."""
-        if self._attempt_seconds is not None:
-            with self._lock:
-                self._inside.remove(visit)
-                self._left = monotonic()
-                if not visit.late:
-                    self._drained = self._left
+    def leave(self, visit: Visit) -> float:
+        """Note the end of a season or a check. Return the time until which its ladder rests."""
+        if self._attempt_seconds is None:
+            return -inf
+        with self._lock:
+            self._inside.remove(visit)
+            self._left = now = monotonic()
+            if visit.late:
+                return -inf
+            self._drained = now
+            overran = visit.side is Side.OPEN and self._end is not None and self._has_ended(now)
+            return 2 * now - self._end if overran and self._end is not None else -inf
 
     def lengthen(self) -> None:
         """Double the turns for attempts, because an attempt was dropped twice."""
