@@ -219,7 +219,8 @@ class ContestRunner:
         while self._visit is None:
             if self.stopping.is_set():
                 return False
-            self._visit = self.turns.enter(self._side, late=not self._dropped, rests_until=self._rests_until)
+            if monotonic() >= self._rests_until:
+                self._visit = self.turns.enter(self._side, late=not self._dropped)
             if self._visit is None:
                 if self.contest.state != "checking":
                     self._tell("checking")

@@ -7,14 +7,15 @@ take turns. When the turn of one side begins, all processes of the other side ha
 
 How long one submission can delay others:
 
-* A match or a check that does not end with its turn does not delay other ladders of its side. While it runs, seasons and checks
-  may begin late, after the end of the turn. They are dropped LATE_SECONDS after it has ended, and are among the first in the next
-  turn. A match is dropped at most once: until it has been played again, its ladder begins nothing late. If a match could be
-  dropped again and again, an agent that is losing would wait for that.
+* A match or a check that does not end with its turn delays other ladders of its side by LATE_SECONDS at most. While it runs,
+  their seasons and checks may begin late, after the end of the turn. They are dropped LATE_SECONDS after it has ended, and are
+  among the first in the next turn. A match is dropped at most once: until it has been played again, its ladder begins nothing
+  late. If a match could be dropped again and again, an agent that is losing would wait for that.
 * Attempts wait for a match at most until its own limits end it (`start_seconds` for each seat, and `seconds` for each of its
   `moves`), and then LATE_SECONDS more. A match that began in the turn is never dropped, for the same reason. Beside hidden
-  positions, every ladder needs `limits.seconds`. Then the ladder of the match rests for as many seconds as the match has overrun,
-  unless no attempts are left. So one ladder leaves about a fifth of the time to attempts, however long its matches are.
+  positions, every ladder needs `limits.seconds`. Then the ladder of the match rests for as many seconds as the match has overrun.
+  So one ladder leaves about a fifth of the time to attempts, however long its matches are. It rests also if no attempts are left,
+  because an author could otherwise see when they have ended.
 * Attempts wait for a check at most OVERRUN_SECONDS, and then LATE_SECONDS more. Then the check is dropped, and continues in the
   next turn after the last step that it has passed. Each time that a check is dropped, its time doubles, so that every check ends.
 * Checks and matches wait for attempts at most for the longer one of TURN_SECONDS and the time limit of an attempt, and then for
@@ -61,8 +62,8 @@ class Visit:
         """The seconds after the end of the turn that it may use. This does not apply to attempts, and not if it began late."""
 
     def leave(self) -> float:
-        """Note the end of the season or the check, when all its processes have ended. Return the time until which its ladder
-        rests, because it has overrun; see `Turns.enter`.
+        """Note the end of the season or the check, when all its processes have ended. Return the time until which its ladder must
+        not enter again, because it has overrun.
         """
         return self._turns.leave(self)
 
@@ -103,10 +104,9 @@ class Turns:
         """True if a ladder has hidden positions."""
         return self._attempt_seconds is not None
 
-    def enter(self, side: Side, *, late: bool = True, rests_until: float = -inf) -> Visit | None:
+    def enter(self, side: Side, *, late: bool = True) -> Visit | None:
         """Return a visit if this side may begin a season or a check now; if None, ask again. With `late=False`, nothing begins
-        after the end of a turn, so that it is not dropped. Until the time `rests_until`, nothing begins if the other side waits
-        or has its turn.
+        after the end of a turn, so that it is not dropped.
         """
         if self._attempt_seconds is None:
             return Visit(self, side, late=False)
@@ -114,8 +114,6 @@ class Turns:
             now = monotonic()
             if side is not self._holder and self._may_pass(now):
                 self._holder, self._began, self._end = side, now, None
-            if now < rests_until and (now <= self._asked + LAPSE_SECONDS or (self._inside and side is not self._holder)):
-                return None
             if side is self._holder:
                 over = self._has_ended(now)
                 if over and not (late and self._overruns()):
