@@ -63,7 +63,7 @@ def make_wrong(huge: float, less: float) -> Any:
     def wrong(game: Any, state: Any, player: int = 0) -> float:
         return (huge * 10.0 - less * 10.0) if state[0] == 3 and state[1] == 32 else 0.0
 
-    @wrong.compiled  # type: ignore[attr-defined,untyped-decorator]
+    @wrong.compiled  # type: ignore[attr-defined]
     class Wrong(Estimate):
         def __init__(self, game: Any, rules: Any) -> None:
             self.huge, self.less = huge, less
