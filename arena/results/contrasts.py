@@ -226,7 +226,8 @@ def _compare_strata(found: RoundLeads | None, strata: tuple[StratifiedMean, Stra
         return RoundLeads(found.rounds, mine.mean, theirs.mean, lead, PairedTest(1.0, ""), [], paired=found.paired)
     scale = sqrt(len(rounds) * (len(rounds) - 1))
     leads = [mine.deviations.get(round_, 0.0) - theirs.deviations.get(round_, 0.0) for round_ in rounds]
-    values = [round_off(lead + scale * one) for one in leads]
+    size = max(abs(mine.mean), abs(theirs.mean), *[scale * abs(one) for one in leads])
+    values = [round_off(lead + scale * one, size) for one in leads]
     freedom = min([one.freedom for one in (mine, theirs) if one.freedom])
     test = test_differences(values)
     if len(set(values)) > 1:  # sign flips do not know that some of the values count for few or many games

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import ceil, fsum, gcd, isclose, lcm, ldexp, log2, sqrt
+from math import ceil, floor, fsum, gcd, isclose, lcm, ldexp, log2, log10, sqrt
 from typing import NamedTuple
 
 from arena.stats.distributions import binomial_cdf, find_unit, list_plain, student_cdf, student_quantile
@@ -96,7 +96,9 @@ def test_groups(groups: Sequence[Sequence[float]]) -> PairedTest:
     """
     if len(groups) < 2:
         return PairedTest(1.0, "")
-    return test_differences([group[0] if len(group) == 1 else round_off(fsum(group)) for group in groups])
+    return test_differences(
+        [group[0] if len(group) == 1 else round_off(fsum(group), max(map(abs, group), default=0.0)) for group in groups]
+    )
 
 
 test_groups.__test__ = False  # type: ignore[attr-defined]
@@ -200,21 +202,26 @@ def _share_beyond(counted: tuple[tuple[float, int], ...], cells: int, *, strict:
 
 
 def subtract(one: float, other: float) -> float:
-    """Return the difference of two costs; 0 if it can be an error of rounding, because equal paths may add up in another order.
+    """Return the difference of two values; 0 if it can be an error of rounding, because equal paths may add up in another order.
 
-    >>> subtract(0.1 + 0.2, 0.3), subtract(3.0, 2.5)
-    (0.0, 0.5)
+    The limit is relative, because values may have any unit: a difference of 1e-12 is large for seconds of 1e-9.
+
+    >>> subtract(0.1 + 0.2, 0.3), subtract(3.0, 2.5), subtract(4e-13, 0.0)
+    (0.0, 0.5, 4e-13)
     """
-    return 0.0 if isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else one - other
+    return 0.0 if isclose(one, other, rel_tol=1e-9) else one - other
 
 
-def round_off(value: float) -> float:
+def round_off(value: float, size: float = 1.0) -> float:
     """Return a sort key without errors of rounding, so that figures that are equal but for them share a rank.
 
-    >>> round_off(0.1 + 0.2) == round_off(0.3), round_off(1e-16) == 0.0
-    (True, True)
+    `size` is the size of the numbers from which the value was computed. If it is below 1, the value has more decimals.
+
+    >>> round_off(0.1 + 0.2) == round_off(0.3), round_off(1e-16) == 0.0, round_off(3e-13, size=1e-12)
+    (True, True, 3e-13)
     """
-    return float(f"{round(value, 12):.12g}")
+    decimals = 12 - floor(log10(size)) if 0 < size < 1 else 12
+    return float(f"{round(value, decimals):.12g}")
 
 
 def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL, freedom: float | None = None) -> Bounds:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
+from arena.stats import paired
 from arena.stats.calculator import EloEstimate
 from arena.stats.paired import (
     MAX_FLIPPED,
@@ -377,3 +378,23 @@ def test_intervals_contain_those_of_both_tests_if_sign_flips_do_not_refute_0(val
     expected = (least, most) if refuted else (max(-end, min(least, usual[0])), min(end, max(most, usual[1])))
     assert (low, high) == pytest.approx(expected)
     assert (low <= 0 <= high) == (flip_signs(values) > 0.05)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-30, 2.0**-40, 2.0**-60, 2.0**-300, 2.0**40])
+def test_a_test_does_not_depend_on_the_unit(unit: float) -> None:
+    """Multiplication by a power of two is exact. scipy's test of permutations gives the p-value for 1."""
+    one, other = [3.0, 2.5, 4.0, 3.5, 5.0, 2.0], [2.0, 2.0, 3.0, 3.0, 4.0, 2.5]
+    leads = [paired.subtract(mine * unit, theirs * unit) for mine, theirs in zip(one, other, strict=True)]
+    assert [lead / unit for lead in leads] == [1.0, 0.5, 1.0, 0.5, 1.0, -0.5]
+    expected = stats.permutation_test((one, other), lambda x, y: np.mean(x - y), permutation_type="samples").pvalue
+    assert test_differences(leads).p_value == pytest.approx(expected)
+    groups = [[lead / 2, lead / 4, lead / 4] for lead in leads]
+    assert paired.test_groups(groups).p_value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-40, 2.0**-300])
+def test_an_error_of_rounding_is_no_difference_in_any_unit(unit: float) -> None:
+    third, sixth = 0.1 * unit + 0.2 * unit, 0.3 * unit
+    assert third != sixth
+    assert paired.subtract(third, sixth) == 0.0
+    assert paired.round_off(third - sixth, sixth) == 0.0
