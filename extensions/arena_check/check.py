@@ -63,7 +63,7 @@ from arena_setup.words import command_of, values_of
     "games",
     multiple=True,
     metavar="NAME",
-    help="Check agents on this game only, instead of all that they can play; may be repeated.",
+    help="Check agents on this game only, instead of all that they can play, or heuristics of this game; may be repeated.",
 )
 @set_option("A parameter of the game, such as rows=4; may be repeated. Other parameters keep their defaults.")
 @format_option
@@ -128,16 +128,18 @@ def check(
     progress = CheckProgress(note, sys.stderr)
     with progress.watching(), results_alone() as out, collect_deaths(last=True):
         broken: list[PluginError] = []
-        registry = load([*plugins, target] if PluginPlace(target).is_file else plugins, broken)
-        found = contents_of(registry, target, broken) if PluginPlace(target).is_file else registry.named(target)
+        loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
+        registry = load(loaded, broken)
+        found = choose_parts(
+            contents_of(registry, target, broken) if PluginPlace(target).is_file else registry.named(target), games, target
+        )
         set_games = configure_games(registry, given, found, games)
         named = [set_games.get(game.name, game) for game in find_games(registry, games, found, target)]
-        with SecondProcess(registry, [*plugins, target] if PluginPlace(target).is_file else plugins) as second:
+        with SecondProcess(registry, loaded) as second:
             run = CheckRun(registry, target, how, plugins, out, progress, second, named, alone=len(found) == 1, as_json=as_json)
             run = replace(run, given=given, set_games=set_games)
             failed = sum([not run.passes(key, value) for key, value in found if key not in progress.ended])
         if exercises is not None:
-            loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
             failed += not report_positions(exercises, agents_of(found), registry, loaded, out)
         run.sum_up([key for key, _ in found])
         report_broken(broken)
@@ -148,15 +150,29 @@ def _is_store(target: str) -> bool:
     return Document.is_database(target) or (target.endswith(Document.DATABASE_SUFFIXES) and not Path(target).exists())
 
 
-def find_games(registry: Registry, names: Sequence[str], found: Sequence[tuple[tuple[str, ...], Any]], target: str) -> list[Game]:
+Parts = list[tuple[tuple[str, ...], Any]]
+"""Classes and functions that plugins define, by their kinds and names."""
+
+
+def choose_parts(found: Parts, names: Sequence[str], target: str) -> Parts:
+    """Return the parts to check at the games `names`: all of them if there is an agent, because agents can play several games, or
+    else the games themselves, and their heuristics and encodings. Raises ArenaError if a game has none.
+    """
+    if not names or any(key[0] == "agent" for key, _ in found):
+        return found
+    for name in names:
+        if name not in [key[1] for key, _ in found if key[0] in ("game", "heuristic", "encoding")]:
+            raise ArenaError(f"--game {name}: {target} has no agent, and no heuristic or encoding of {name}")
+    return [(key, value) for key, value in found if key[1] in names and key[0] in ("game", "heuristic", "encoding")]
+
+
+def find_games(registry: Registry, names: Sequence[str], found: Parts, target: str) -> list[Game]:
     """Return the games with these names. Raises ArenaError if one cannot be created, or if no agent of `target` can play it."""
     agents = [value for key, value in found if key[0] == "agent"]
-    if names and not agents:
-        raise ArenaError(f"--game chooses the games for agents, but {target} has no agent")
     games = default_games(registry, names)
     for game in games:
         reasons = [Abilities(agent).find_refusal(game) for agent in agents]
-        if all(reasons):
+        if agents and all(reasons):
             raise ArenaError(f"--game {game.name}: {reasons[0]}")
     return games
 

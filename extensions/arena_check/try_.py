@@ -18,7 +18,7 @@ from arena.api.results import Leaderboard, figures
 from arena.api.spec import PluginPlace, source_line
 from arena.clock import monotonic
 from arena_catalog.catalogue import default_games, describe_obstacle, engine_lines
-from arena_check.check import contents_of, find_games, report_broken
+from arena_check.check import choose_parts, contents_of, find_games, report_broken
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
@@ -114,7 +114,7 @@ def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | 
     registry, file, progress = board.registry, board.file, board.progress
     kinds = list(TRIES)
     found = sorted(
-        contents_of(registry, file, broken),
+        choose_parts(contents_of(registry, file, broken), board.only, file),
         key=lambda item: (kinds.index(item[0][0]) if item[0][0] in TRIES else len(kinds), item[0]),
     )
     asked = find_games(registry, board.only, found, file)

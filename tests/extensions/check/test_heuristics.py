@@ -5,6 +5,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from math import inf, nan
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -17,6 +18,7 @@ from arena_games.n_queens import NQueens
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.sudoku import Sudoku
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+from tests.extensions.check.conftest import Inside
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 Heuristic = Callable[..., Any]
@@ -713,3 +715,20 @@ def test_a_heuristic_that_always_raises_passes_no_check() -> None:
     verdicts = list(heuristic_verdicts(raising, CORRIDOR, matches=2))
     assert "range" in [verdict.check for verdict in verdicts if not verdict.kept]
     assert {verdict.check for verdict in verdicts if verdict.kept and verdict.reached} <= {"the game"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["check", "try"])
+def test_the_option_game_chooses_heuristics_of_a_file_without_agents(tmp_path: Path, inside: Inside, command: str) -> None:
+    """A game without a heuristic in the file is refused."""
+    text = "from arena import heuristic, hookimpl\n"
+    for game in ("pancake", "sliding-tiles"):
+        text += f'@heuristic("bad", game="{game}")\ndef {game[:3]}(game, state, player=0): return -1.0\n'
+    (tmp_path / "bad.py").write_text(f"{text}@hookimpl\ndef arena_heuristics(): return [pan, sli]\n")
+    done = inside(command, "bad.py", "--game", "pancake")
+    assert done.returncode == 1
+    assert "heuristic pancake bad: FAILED" in done.stdout
+    assert "sliding-tiles" not in done.stdout
+    refused = inside(command, "bad.py", "--game", "sudoku")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "--game sudoku: bad.py has no agent, and no heuristic or encoding of sudoku\n"
