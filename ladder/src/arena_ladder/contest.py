@@ -278,6 +278,8 @@ class ContestRunner:
             plans = AttemptPlans(season, self._ledger, goes_on, rate, guests, marks, rates=self._ladder.rates)
             plans.schedule = schedule
         plans.groups, plans.yields = self._groups, self._yields
+        if self.turns.keep_apart and isinstance(self._workers, int):
+            plans.most_at_once = self._workers
         self._yielded = False
         if not self.turns.keep_apart or plans.has_match():
             if not self._await_turn(plans) or not self._goes_on(changes):
@@ -557,6 +559,10 @@ class SeasonPlans:
         """
         self.yields: Callable[[], bool] = lambda: False
         """A function that returns True if the turn of the contest is over, so that no match is handed out any more."""
+        self.most_at_once: int | None = None
+        """The number of workers, if turns must end soon. Then no worker gets a match before it has ended the last one: workers with
+        many matches would play them all after the end of the turn. Without turns, they get many at once, which is faster.
+        """
         self._starting: dict[tuple[int, int], float] = {}
         """The times since which workers wait for a start, by match and seat."""
 
@@ -569,6 +575,10 @@ class SeasonPlans:
         """
         if self.yields():
             return Batch.WAIT if self._untold else Batch.OVER
+        if self.most_at_once is not None:
+            if len(self._untold) >= self.most_at_once:
+                return Batch.WAIT
+            size = 1
         self._drop_gone()
         late, groups = self._find_late(), self.groups()
         held = {*late.values(), *([label for label, group in groups.items() if group == SILENT] if late else [])}

@@ -10,6 +10,7 @@ import pytest
 
 from arena.api.run import Scheduled
 from arena.clock import monotonic
+from arena.schedule.schedule import Backlog
 from arena_ladder import contest
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import ContestRunner
@@ -199,3 +200,22 @@ def test_a_contest_whose_match_has_overrun_lets_others_go_first(
         clock.sleep(0.5)
     match_of_another_ladder.leave()
     assert runner._await_turn(bench.plans), "50 s have passed, by which its match has overrun"
+
+
+def test_an_agent_that_gets_slow_after_quick_matches_delays_the_turn_by_one_match(bench: Bench) -> None:
+    """After quick matches, workers ask for hundreds of matches at once. They would go on with these after the end of the turn."""
+    plans = bench.plans
+    plans.most_at_once = 2
+    over, backlog = False, Backlog(plans.take, None)
+    plans.yields = lambda: over
+    first, second = backlog.share(100, 2), backlog.share(100, 2)
+    assert (len(first), len(second)) == (1, 1)
+    assert not backlog.share(100, 2), "both workers play"
+    bench.end(first)
+    third = backlog.share(100, 2)
+    assert len(third) == 1
+    over = True
+    bench.end(third)
+    assert not backlog.share(100, 2)
+    bench.end(second)
+    assert not backlog.any_left()
