@@ -560,8 +560,8 @@ class SeasonPlans:
         self.yields: Callable[[], bool] = lambda: False
         """A function that returns True if the turn of the contest is over, so that no match is handed out any more."""
         self.most_at_once: int | None = None
-        """The number of workers, if turns must end soon. Then no worker gets a match before it has ended the last one: workers with
-        many matches would play them all after the end of the turn. Without turns, they get many at once, which is faster.
+        """The number of workers, if turns must end soon. Then each worker has one match at a time, because it would play all that
+        it has after the end of the turn. Without turns, workers get many matches at once, which is faster.
         """
         self._starting: dict[tuple[int, int], float] = {}
         """The times since which workers wait for a start, by match and seat."""

@@ -12,10 +12,10 @@ How long one submission can delay others:
   among the first in the next turn. A match is dropped at most once: until it has been played again, its ladder begins nothing
   late. If a match could be dropped again and again, an agent that is losing would wait for that.
 * Attempts wait for a match at most until its own limits end it (`start_seconds` for each seat, and `seconds` for each of its
-  `moves`), and then LATE_SECONDS more. A match that began in the turn is never dropped, for the same reason. Beside hidden
-  positions, every ladder needs `limits.seconds`. Then the ladder of the match rests for as many seconds as the match has overrun.
-  So one ladder leaves about a fifth of the time to attempts, however long its matches are. It rests also if no attempts are left,
-  because an author could otherwise see when they have ended.
+  `moves`), and then LATE_SECONDS more. Each worker has only one match at a time. A match that began in the turn is never dropped,
+  for the same reason. Beside hidden positions, every ladder needs `limits.seconds`. Then the ladder of the match rests for as many
+  seconds as the match has overrun. So one ladder leaves about a fifth of the time to attempts, however long its matches are. It
+  rests also if no attempts are left, because an author could otherwise see when they have ended.
 * Attempts wait for a check at most OVERRUN_SECONDS, and then LATE_SECONDS more. Then the check is dropped, and continues in the
   next turn after the last step that it has passed. Each time that a check is dropped, its time doubles, so that every check ends.
 * Checks and matches wait for attempts at most for the longer one of TURN_SECONDS and the time limit of an attempt, and then for
