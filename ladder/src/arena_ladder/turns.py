@@ -13,7 +13,7 @@ How long one submission can delay others:
   late. If a match could be dropped again and again, an agent that is losing would wait for that.
 * Attempts wait for a match at most until its own limits end it (`start_seconds` for each seat, and `seconds` for each of its
   `moves`), and then LATE_SECONDS more. Each worker has only one match at a time. A match that began in the turn is never dropped,
-  for the same reason. Beside hidden positions, every ladder needs `limits.seconds`. Then the ladder of the match rests for as many
+  for the same reason. Beside hidden positions, every ladder needs `limits.seconds`. Then the ladder of that match rests as many
   seconds as the match has overrun. So one ladder leaves about a fifth of the time to attempts, however long its matches are. It
   rests also if no attempts are left, because an author could otherwise see when they have ended.
 * Attempts wait for a check at most OVERRUN_SECONDS, and then LATE_SECONDS more. Then the check is dropped, and continues in the
