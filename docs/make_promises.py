@@ -65,6 +65,8 @@ HOLES = {
     "fills the memory, or changes or deletes a file of the user",
     "named": "a spec, a store or a bundle names a pipe, a device, or a file that is too long or never ends, so that arena waits "
     "for ever, or fills the memory",
+    "prompt": "a template of a prompt for language models multiplies texts or loops, so that arena computes for ever, or fills "
+    "the memory",
     "store": "a store names code, and the code runs when someone looks at the store",
     "crash": "a spec or a store names a game of open_spiel with parameters that crash the process which loads it, or fill the "
     "memory, or never end",

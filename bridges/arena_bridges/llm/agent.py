@@ -170,7 +170,7 @@ class LanguageModel(Agent):
             raise ValueError(f"price: expected in and out, such as {{in: 2, out: 8}}, got {price}")
         if votes > 1 and temperature == 0:
             raise ValueError("votes: all answers are identical at temperature 0; set temperature, for example 0.7")
-        self.prompt = None if prompt is None else PromptFile.read(prompt)
+        self.prompt = None if prompt is None else PromptFile.read(prompt, always_legal=legal == "listed")
         self.think = think
         self.votes = votes
         self.disguise = disguise
