@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from arena import Action, Game, Limits, State
-from arena.api.errors import describe
+from arena.api.errors import cut, describe
 from arena.api.processes import PythonProcess
 from arena.clock import perf_counter
 from arena_bridges.dialects import Dialect, dialect_of
-from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox
+from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox, quote
 from arena_isolation.agent_host import Library, Message
 from arena_isolation.helper_process import pack
 
@@ -129,7 +129,7 @@ class Adapter:
         try:
             action = talk.read(self._state, move)
         except Exception as error:
-            return {"type": "action", "illegal": f"{move!r} of {talk.engine.name} ({describe(error)})", **said}
+            return {"type": "action", "illegal": f"{quote(move)} of {talk.engine.name} ({cut(describe(error), 300)})", **said}
         return {"type": "action", "action": game.format_action(self._state, action), **said}
 
 
@@ -144,7 +144,10 @@ def serve(kind: type[EngineConversation], command: Sequence[str], requests: Bina
                 replies.write(pack(answer))
                 replies.flush()
     except ArenaGone:
+        pass
+    finally:
         adapter.end()
+        inbox.close()
 
 
 def main(kind: type[EngineConversation]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from arena import Action, State
 from arena_bridges.dialects import Dialect, Gtp
 from arena_bridges.engines.adapter import EngineConversation, main
-from arena_bridges.engines.engine_process import EngineFault
+from arena_bridges.engines.engine_process import MAX_ANSWER_BYTES, EngineFault, quote
 from arena_bridges.engines.entries import EngineAgent
 from arena_isolation.agent_host import Message
 
@@ -86,12 +86,14 @@ class GtpConversation(EngineConversation):
         """Return the engine's answer to a command. Raises EngineFault if it is an error, or not GTP."""
         engine = self.engine
         engine.send(command)
+        engine.bytes_left = MAX_ANSWER_BYTES
         expected = f"an answer to {command!r} that begins with = or ?"
         said = engine.receive(expected)
         while not said:  # a blank line ends the previous answer
             said = engine.receive(expected)
         if said[0] == "?":
-            raise EngineFault(f"{engine.name} refuses {command!r}: {said[1:].strip() or 'without a reason'}")
+            reason = said[1:].strip()
+            raise EngineFault(f"{engine.name} refuses {command!r}" + (f": {quote(reason)}" if reason else " without a reason"))
         if said[0] != "=":
             raise engine.misspoke(expected, said)
         while engine.receive("a blank line after an answer"):

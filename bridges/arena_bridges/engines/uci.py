@@ -12,16 +12,18 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from arena import Action, Limits, State
-from arena.api.errors import suggest
+from arena.api.errors import cut, suggest
 from arena.api.games import read_digits
 from arena_bridges.dialects import Dialect, Uci
 from arena_bridges.engines.adapter import EngineConversation, main
-from arena_bridges.engines.engine_process import EngineFault
+from arena_bridges.engines.engine_process import MAX_ANSWER_BYTES, EngineFault
 from arena_bridges.engines.entries import EngineAgent
 from arena_isolation.agent_host import Message
 
 OVERHEAD_SECONDS = 0.02
 """Seconds of a decision that are reserved for communication with the engine."""
+WDL_SUM = 1000
+"""The sum of the chances to win, draw and lose, which UCI expresses in thousandths."""
 Setting = str | int | float | bool | None
 
 
@@ -70,7 +72,7 @@ class UciConversation(EngineConversation):
         for name, value in {**self._dialect.options, **(options.get("options") or {} if first else {})}.items():
             known = {one.lower(): one for one in self._known}  # names are case-insensitive
             if name.lower() not in known:
-                raise EngineFault(f"{self.engine.name} has no option {name!r}; {suggest(name, self._known)}")
+                raise EngineFault(f"{self.engine.name} has no option {name!r}; {cut(suggest(name, self._known), 300)}")
             text = str(value).lower() if isinstance(value, bool) else str(value)
             wrong = option_fault(self._known[known[name.lower()]], text)
             if wrong is not None:
@@ -99,6 +101,7 @@ class UciConversation(EngineConversation):
         engine.stop = lambda: engine.send("stop")
         engine.send(" ".join([self._position, *self._moves]))
         engine.send(f"go {go(self.limits, self._depth)}")
+        engine.bytes_left = None
         found: Message = {}
         while True:
             words = engine.receive("bestmove").split()
@@ -116,6 +119,7 @@ class UciConversation(EngineConversation):
     def _until(self, word: str) -> Iterator[str]:
         """Yield the lines from the engine before the line that is `word`. Callers ignore unknown lines, as UCI requires."""
         last = None
+        self.engine.bytes_left = MAX_ANSWER_BYTES
         while True:
             try:
                 last = self.engine.receive(f"{word}, as defined by UCI")
@@ -138,35 +142,48 @@ def go(limits: Mapping[str, Any], depth: int | None = None) -> str:
 
 
 def info(words: list[str]) -> Message:
-    """Return the nodes, the depth and the value from a line with `info`. A score that is only a bound is left out."""
+    """Return the nodes, the depth and the value from a line with `info`. A score that is only a bound is left
+    out, and so are numbers that cannot be true, such as chances that do not add up.
+    """
     if "string" in words:
         words = words[: words.index("string")]
     told: Message = {}
     after = dict(pairwise(words))
-    if (nodes := read_digits(after.get("nodes", ""))) is not None:
+    if (nodes := _read_count(after.get("nodes", ""))) is not None:
         told["nodes"] = nodes
     if "score" in words and not {"lowerbound", "upperbound"} & set(words) and after.get("multipv", "1") == "1":
         value = _value(words)
         if value is not None:
             told["value"] = value
             told["exact"] = "mate" in words
-        if (depth := read_digits(after.get("depth", ""))) is not None:
+        if (depth := _read_count(after.get("depth", ""))) is not None:
             told["depth"] = depth
     return told
 
 
 def _value(words: list[str]) -> float | None:
     at = words.index("score")
-    try:
-        if words[at + 1] == "mate":
-            return 1.0 if int(words[at + 2]) > 0 else -1.0
-        if "wdl" in words:
-            won, _, lost = map(int, words[words.index("wdl") + 1 :][:3])
-            return (won - lost) / 1000
-        pawns = max(-100.0, min(100.0, int(words[at + 2]) / 100))
-        return 2.0 / (1.0 + exp(-pawns * log(10.0) / 4)) - 1.0
-    except (ValueError, IndexError, OverflowError):
+    kind, number = words[at + 1 : at + 2], _read_signed("".join(words[at + 2 : at + 3]))
+    if number is None:
         return None
+    if kind == ["mate"]:
+        return 1.0 if number > 0 else -1.0
+    if "wdl" in words:
+        shares = [read_digits(word) for word in words[words.index("wdl") + 1 :][:3]]
+        known = [share for share in shares if share is not None]
+        if len(known) != 3 or abs(sum(known) - WDL_SUM) > 1:  # the three are rounded
+            return None
+        return (known[0] - known[2]) / sum(known)
+    if kind != ["cp"]:
+        return None
+    pawns = max(-100.0, min(100.0, number / 100))
+    return 2.0 / (1.0 + exp(-pawns * log(10.0) / 4)) - 1.0
+
+
+def _read_count(text: str) -> int | None:
+    """Return a count that a record can hold; None for any other text."""
+    count = read_digits(text)
+    return count if Limits.is_count(count) else None
 
 
 def option_fault(told: str, value: str) -> str | None:
@@ -179,14 +196,14 @@ def option_fault(told: str, value: str) -> str | None:
     after = dict(pairwise(words))
     if after.get("type") == "spin":
         low, high, asked = map(_read_signed, (after.get("min", "0"), after.get("max", "0"), value))
-        if low is None or high is None:
+        if low is None or high is None or low > high:
             return None if asked is not None else "a whole number"
         return None if asked is not None and low <= asked <= high else f"a whole number from {low} to {high}"
     if after.get("type") == "check":
         return None if value in ("true", "false") else "true or false"
     if after.get("type") == "combo":
         taken = [one.strip() for one in told.split(" var ")[1:]]
-        return None if value.lower() in [one.lower() for one in taken] else f"one of {', '.join(taken)}"
+        return None if value.lower() in [one.lower() for one in taken] else cut(f"one of {', '.join(taken)}", 300)
     return None
 
 

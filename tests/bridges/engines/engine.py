@@ -1,6 +1,7 @@
 """An engine for noughts and crosses with UCI or GTP. It takes the first free cell from A1, row by row upwards.
 
-Usage: `engine.py PROTOCOL FAULT LOG`. The engine writes its input to LOG. FAULT is its fault at the first move, or "none".
+Usage: `engine.py PROTOCOL FAULT LOG`. The engine writes its input to LOG. FAULT is its fault, or "none". Most faults come at the
+first move. The faults in GREETINGS come with the greeting.
 """
 
 import os
@@ -25,12 +26,55 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def leave_child() -> None:
+    """Start a process that keeps the output of this one, and does not end by itself. Its id is in LOG.child."""
+    if child := os.fork():
+        SAID.with_suffix(".child").write_text(str(child))
+    else:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        os.setsid()
+        while True:
+            signal.pause()
+
+
+def repeat(text: str) -> None:
+    while True:
+        sys.stdout.write(text)
+
+
+GREETINGS = {
+    "unready": signal.pause,
+    "options": lambda: repeat("option name Aa type check\n" * 100),
+    "flood": lambda: repeat("info string Aa\n" * 100),
+    "endless": lambda: repeat("a" * 1000),
+    "blank": lambda: repeat("\n" * 1000),
+    "lines": lambda: repeat("= 2\n" * 1000),
+}
+
+
 def moved(taken: list[str], resign: str) -> str:
     """Return the first free cell, or the faulty answer of this engine."""
     if FAULT == "die":
         sys.exit(3)
     if FAULT == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+    if FAULT == "child":
+        leave_child()
+        sys.exit(3)
+    if FAULT == "stubborn":
+        leave_child()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.stdin.close()
+    if FAULT == "bytes":
+        sys.stdout.flush()
+        os.write(1, b"\xff\xfe\x00\n")
+        return "\x00\x1b[2J" + "\xe9" * 30_000
+    if FAULT == "line":
+        repeat("a" * 1000)
+    if FAULT == "rows":
+        for number in range(100_000):
+            sys.stdout.write(f"info depth 1 nodes {number} score cp 0\n")
     if FAULT == "hang":
         signal.pause()
     if FAULT == "resign":
@@ -43,6 +87,8 @@ def moved(taken: list[str], resign: str) -> str:
 def uci() -> None:
     taken: list[str] = []
     for words in heard():
+        if FAULT in GREETINGS and words[0] == ("isready" if FAULT == "unready" else "uci"):
+            GREETINGS[FAULT]()
         if words[0] == "uci":
             say("A line that nobody has asked for")
             say("id name First Free")
@@ -68,6 +114,8 @@ def uci() -> None:
             if FAULT == "wordless":
                 move = ""
             say(f"bestmove {move}".strip())
+            if FAULT == "twice":
+                say("info depth 9 nodes 999 score mate 1\nbestmove c3\nreadyok\nnonsense")
         elif words[0] == "quit":
             return
 
@@ -76,6 +124,8 @@ def gtp() -> None:
     taken: list[str] = []
     for words in heard():
         answer = ""
+        if FAULT in GREETINGS:
+            GREETINGS[FAULT]()
         if words[0] == "protocol_version":
             answer = "1" if FAULT == "old" else "2"
         elif words[0] == "boardsize" and words[1] != "3":

@@ -142,7 +142,7 @@ STARTS: list[tuple[str, str, dict[str, Any], str]] = [
     ("uci", "uci", {"options": {"Deep Thougt": 1}}, "engine has no option 'Deep Thougt'; did you mean 'Deep Thought'?"),
     ("uci", "uci", {"options": {"Hash": 4096}}, "engine: option Hash: expected a whole number from 1 to 1024, got '4096'"),
     ("uci", "uci", {"options": {"Deep Thought": 3}}, "engine: option Deep Thought: expected true or false, got '3'"),
-    ("gtp", "gtp", {"options": {"levle": 3}}, "engine refuses 'levle 3': unknown command"),
+    ("gtp", "gtp", {"options": {"levle": 3}}, "engine refuses 'levle 3': 'unknown command'"),
     (
         "gtp",
         "uci",

@@ -22,6 +22,48 @@ def test_a_score_that_is_no_number_is_left_out(score: str) -> None:
     assert info(f"info nodes 3 score {score}".split()) == {"nodes": 3}
 
 
+@pytest.mark.parametrize(
+    "score",
+    [
+        *("cp 0 wdl 2000 -500 -500", "cp 0 wdl 1000 1000 1000", "cp 0 wdl 0 0 0", "cp 0 wdl 500 300", "cp 0 wdl 0.5 0.5 0"),
+        *(
+            "cp 0 wdl -1 1001 0",
+            "cp 0 wdl 3 3 992",
+            "cp nan",
+            "cp inf",
+            "cp 1e3",
+            "cp",
+            "mate",
+            "mate x",
+            "cp ٣",
+            "cp 1_0",
+            "",
+            "xp 5",
+        ),
+    ],
+)
+def test_a_score_that_cannot_be_true_is_left_out(score: str) -> None:
+    """The chances to win, draw and lose are thousandths, so their sum is 1000, or 1 more or less after rounding."""
+    assert info(f"info nodes 3 score {score}".split()) == {"nodes": 3}
+
+
+@pytest.mark.parametrize(
+    ("score", "value"), [("cp 0 wdl 700 200 100", 0.6), ("cp 9 wdl 0 0 1000", -1.0), ("mate -3", -1.0), ("mate 0", -1.0)]
+)
+def test_a_score_may_be_at_the_ends_of_its_range(score: str, value: float) -> None:
+    assert info(f"info score {score}".split())["value"] == value
+
+
+@pytest.mark.parametrize("score", ["cp 1 wdl 333 333 333", "cp 1 wdl 334 333 334"])
+def test_rounded_chances_are_read(score: str) -> None:
+    assert info(f"info score {score}".split())["value"] == 0.0
+
+
+def test_a_count_fits_into_a_record() -> None:
+    """A larger number would break the protocol of agents, which has counts up to 10**15."""
+    assert info(f"info depth {10**15 + 1} nodes {10**15} score cp 0".split()) == {"nodes": 10**15, "value": 0.0, "exact": False}
+
+
 @pytest.mark.parametrize("value", ["²", LONG, "--5", "5-", ""])
 def test_an_option_of_an_engine_takes_only_whole_numbers(value: str) -> None:
     told = "type spin default 0 min -10 max 10"
@@ -30,7 +72,7 @@ def test_an_option_of_an_engine_takes_only_whole_numbers(value: str) -> None:
     assert option_fault(told, "11") == "a whole number from -10 to 10"
 
 
-@pytest.mark.parametrize("told", [f"type spin min 0 max {LONG}", "type spin min x max y"])
+@pytest.mark.parametrize("told", [f"type spin min 0 max {LONG}", "type spin min x max y", "type spin min 9 max 3"])
 def test_an_engine_may_state_bounds_that_are_no_numbers(told: str) -> None:
     assert option_fault(told, "5") is None
     assert option_fault(told, "x") == "a whole number"
