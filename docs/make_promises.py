@@ -57,6 +57,7 @@ HOLES = {
     "network": "an agent uses the network or the files of the user",
     "key": "the key for one provider of language models is sent to another provider",
     "page": "a page in the browser, through `arena serve`, reads files of the user, or uses keys or the network of the user",
+    "script": "a label, a name, the output of an agent or any other text runs a script in a page, or hides the rows of others",
     "channel": "seats exchange messages, or delay arena, through files that both can read or counters in `/proc`",
     "record": "someone changes a record after it was written",
     "leftovers": "a run that is killed, or a submission that is refused, leaves files behind",

@@ -1,7 +1,7 @@
 """A board as a store keeps it. It has all that a leaderboard needs, but not the game, the agents or any plugin."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from math import inf, isfinite
@@ -22,6 +22,7 @@ from arena.plugins.registry import Registry
 from arena.returns import Returns
 from arena.schedule.ranking import Ranking, find_format_class
 from arena.spec import Board
+from arena.spec.labels import MAX_LABEL_CHARACTERS
 from arena.spec.parameters import Parameters, locate_options, read_json
 from arena.stats.clustered import ClusteredMean
 
@@ -254,10 +255,8 @@ class BoardInfo:
             return f"labels: expected a label for each entry, but {unknown[0]!r:.100} is not among them"
         if not isinstance(self.game.get("name"), str):
             return "game.name: expected text"
-        words = [self.title, self.game["name"], self.format, *self.labels]
-        words += [text for column in columns for text in (column.key, column.heading)]
-        if odd := [text for text in words if not text.isprintable()]:
-            return f"title, game.name, format, labels, columns: expected printable text, got {odd[0]!r:.100}"
+        if fault := self._find_text_fault(columns):
+            return fault
         if not 0 <= self.size <= MAX_SIZE:
             return f"size: expected a number of matches, got {self.size:.5g}"
         if any(one <= 0 for limits in self.limits.values() for one in limits.values()):
@@ -280,6 +279,16 @@ class BoardInfo:
         if self.options is not None and (kind := find_format_class(self.format)) is not None:
             Parameters(kind).validate(self.options, (), lambda path, message: faults.append(f"options.{path[0]}: {message}"))
         return faults[0] if faults else None
+
+    def _find_text_fault(self, columns: Sequence[Column]) -> str | None:
+        """Return what is wrong with a text that tables show; None if nothing is."""
+        words = [self.title, self.game["name"], self.format, *self.labels]
+        words += [text for column in columns for text in (column.key, column.heading)]
+        if odd := [text for text in words if not text.isprintable()]:
+            return f"title, game.name, format, labels, columns: expected printable text, got {odd[0]!r:.100}"
+        if longest := [text for text in (self.title, *self.labels) if len(text) > MAX_LABEL_CHARACTERS]:
+            return f"title, labels: expected at most {MAX_LABEL_CHARACTERS} characters, got {longest[0]!r:.100}"
+        return None
 
 
 @cache

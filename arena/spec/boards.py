@@ -9,7 +9,7 @@ from unicodedata import normalize
 from arena.agent import Hints
 from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
-from arena.errors import ArenaError, listing, suggest
+from arena.errors import ArenaError, cut, listing, suggest
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
@@ -20,7 +20,7 @@ from arena.spec.document import Path
 from arena.spec.entries import Entry, list_features
 from arena.spec.games import Rules, make_titles, read_adjudication
 from arena.spec.isolation import is_closed
-from arena.spec.labels import make_labels
+from arena.spec.labels import MAX_LABEL_CHARACTERS, make_labels
 from arena.spec.parameters import Parameters
 from arena.spec.positions import check_positions, read_positions
 from arena.spec.reader import SpecReader, drop_keys, format_path
@@ -45,6 +45,9 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     labelled = _label_entries(reading, rules, entries)
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
     named = list(zip(rules, make_titles(list(rules)), strict=True))
+    for title in [title for _, title in named if len(title) > MAX_LABEL_CHARACTERS]:
+        expected = f"expected games whose parameters differ in at most {MAX_LABEL_CHARACTERS} characters"
+        reading.faults.add(("games",), f"{expected}, got {cut(title)!r}")
     boards = [board for rule, title in named if (board := _read_board(reading, rule, title, labelled, counted)) is not None]
     if not rules and reading.stand_ins:
         _read_format(reading, reading.stand_ins[0])
@@ -75,6 +78,9 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
     found = [Labelled(label, entry) for label, entry in zip(labels, entries, strict=True)]
     first: dict[str, Entry] = {}
     for one in found:
+        if len(one.label) > MAX_LABEL_CHARACTERS:
+            expected = f"expected a label of at most {MAX_LABEL_CHARACTERS} characters"
+            reading.faults.add(one.entry.path, f"{expected}, got {cut(one.label)!r}; give the entry a short label")
         other = first.setdefault(one.label, one.entry)
         if other is not one.entry:
             path: Path = (*one.entry.path, "label") if one.entry.label is not None else one.entry.path

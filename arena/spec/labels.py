@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from arena.errors import escape_line
+
 ABSENT = object()
+MAX_LABEL_CHARACTERS = 500
+"""The maximum length of a label that arena makes, and of a title or heading: longer ones would hide the other rows of a table."""
 
 
 class CodeLabel(NamedTuple):
@@ -43,7 +47,7 @@ def _make_label(entry: Features, entries: Sequence[Features]) -> str:
     for name, value in entry.settings.items():
         if any(other.settings.get(name, ABSENT) != value for other in rivals):
             parts.append(f"{name}={format_setting(value)}")
-    return f"{entry.agent}({', '.join(parts)})" if parts else entry.agent
+    return escape_line(f"{entry.agent}({', '.join(parts)})") if parts else entry.agent
 
 
 def format_setting(value: Any) -> str:

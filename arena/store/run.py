@@ -374,7 +374,7 @@ def run_of_row(row: Sequence[Any]) -> Run:
     )
 
 
-MAX_NAME_CHARACTERS = 10_000
+MAX_NAME_CHARACTERS = 1000
 MAX_SECRET_CHARACTERS = 1 << 16
 MAX_CELL_CHARACTERS = 1 << 25
 """The most characters of a cell with JSON. The values take ten times as much memory as their text."""

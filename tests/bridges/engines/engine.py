@@ -7,7 +7,7 @@ first move. The faults in GREETINGS come with the greeting.
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 CELLS = [f"{letter}{number}" for number in "123" for letter in "ABC"]
@@ -43,7 +43,7 @@ def repeat(text: str) -> None:
         sys.stdout.write(text)
 
 
-GREETINGS = {
+GREETINGS: dict[str, Callable[[], object]] = {
     "unready": signal.pause,
     "options": lambda: repeat("option name Aa type check\n" * 100),
     "flood": lambda: repeat("info string Aa\n" * 100),
