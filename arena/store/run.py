@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # pydantic reads the one of the standar
 
 from arena.clock import utc_now
 from arena.configured import settings
-from arena.errors import SpecError, StoreError, cut, escape_line
+from arena.errors import SpecError, SpecFault, StoreError, cut, escape_line, listing
 from arena.identity import canonical, key
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
@@ -103,7 +103,8 @@ class Run:
         return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
 
     def load(self, allowed: Collection[str] = ()) -> Spec:
-        """Return the spec, ready to be played. If it has faults now, SpecError is raised, as for a file.
+        """Return the spec, ready to be played. If it has faults now, or other boards than the run, SpecError is raised, as for a
+        file.
 
         Raises ForeignCode if the spec names code that is not `allowed` (see `list_named_code`): a store may come from others.
         """
@@ -112,7 +113,12 @@ class Run:
         if plugins:  # they may add agent sources, with more keys that name code
             self._check_code(allowed, load_plugins(plugins))
         seed = self.seed if self.secret is None else self.secret
-        return reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
+        spec = reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
+        had, has = [[len(board.labels) for board in self.boards], [len(board.seats) for board in spec.boards]]
+        if had != has:  # a plugin has changed, or a stranger has changed the spec in the store
+            message = f"expected boards with as many entries as in the run ({listing(list(map(str, had)))}), got {listing(list(map(str, has)))}"
+            raise SpecError([SpecFault(self.document.name, 0, 0, "agents", message)])
+        return spec
 
     def _check_code(self, allowed: Collection[str], registry: Registry) -> dict[str, str | None]:
         """Return the code that the spec names. Raises ForeignCode if some of it is not allowed."""

@@ -370,3 +370,15 @@ def test_a_store_whose_spec_has_very_many_rounds_is_read(tmp_path: Path, monkeyp
         if "ID" not in command and "--store" not in command:
             words = command.split()
             assert find_fault([words[0], "cup.db", *words[1:]]) is None, command
+
+
+def test_a_stored_spec_with_other_entries_than_the_run_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers of the entries in the matches would mean others, or none."""
+    monkeypatch.chdir(tmp_path)
+    arena.run(SPECS["swiss"], store="cup.db")
+    assert apply_case(Path("cup.db"), Case("run", "spec", ("values", "agents"), ["random", "greedy", "lookahead"]))
+    with Store.open("cup.db") as store:
+        (record, _), *_ = store.records()
+    done = CliRunner().invoke(cli, ["replay", "cup.db", record.id])
+    assert "the agents did not replay the match" in done.output
+    assert "expected boards with as many entries as in the run (4), got 3" in done.output

@@ -97,7 +97,7 @@ def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
         (["try", "first.rb", "--game", "tick"], "unknown game 'tick'"),
         (["try", "./gone", "--game", "tic-tac-toe"], "./gone: no such file"),
         (["try", "./plain", "--game", "tic-tac-toe"], "./plain is neither a Python file nor executable; run chmod +x on it"),
-        (["try", "plugin.py", "--game", "tic-tac-toe"], "--game tic-tac-toe: plugin.py has no agent, and no heuristic"),
+        (["try", "plugin.py", "--game", "connect-four"], "--game connect-four: plugin.py has no agent, and no heuristic"),
         (["check", "./gone"], "./gone: no such file"),
         (["check", "./plain"], "./plain is neither a Python file nor executable; run chmod +x on it"),
         (["play", "tic-tac-toe", "random", "./plain"], "no executable program './plain' was found"),
