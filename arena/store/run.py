@@ -114,9 +114,12 @@ class Run:
             self._check_code(allowed, load_plugins(plugins))
         seed = self.seed if self.secret is None else self.secret
         spec = reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
-        had, has = [[len(board.labels) for board in self.boards], [len(board.seats) for board in spec.boards]]
+        had, has = [
+            listing([str(len(labels)) for labels in found])
+            for found in ([board.labels for board in self.boards], [board.seats for board in spec.boards])
+        ]
         if had != has:  # a plugin has changed, or a stranger has changed the spec in the store
-            message = f"expected boards with as many entries as in the run ({listing(list(map(str, had)))}), got {listing(list(map(str, has)))}"
+            message = f"expected boards with as many entries as in the run ({had}), got {has}"
             raise SpecError([SpecFault(self.document.name, 0, 0, "agents", message)])
         return spec
 
