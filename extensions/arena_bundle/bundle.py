@@ -159,7 +159,8 @@ def _collect_code(
         return None
     except (SpecError, PluginError) as error:
         if not optional:
-            raise StoreError(f"the spec of the run cannot be loaded here: {error}; or use --without-code") from error
+            faults = escape_line("; ".join(str(error).splitlines()))
+            raise StoreError(f"the spec of the run cannot be loaded here: {faults}; or use --without-code") from error
         return None
     if changed := _list_mixed([runs[-1], Run.of(spec)]):
         raise StoreError(

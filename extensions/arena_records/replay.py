@@ -104,7 +104,7 @@ def _load_spec(run: Run, allowed: Collection[str], command: str) -> tuple[Spec |
         many = f"--plugin FILE ..., with all {len(words) // 2:,} files" if len(words) > 2 * MAX_NAMED_FILES else shlex.join(words)
         return None, f"{escape_line(str(error))}; to load it: {command} {many}"
     except (SpecError, PluginError) as error:
-        return None, f"the spec of the run cannot be loaded here: {escape_line(str(error))}"
+        return None, f"the spec of the run cannot be loaded here: {escape_line('; '.join(str(error).splitlines()))}"
 
 
 def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled | None, out: IO[str]) -> tuple[list[str], str]:
