@@ -148,13 +148,16 @@ def _describe_tests(sheet: BoardInfo, compared: Compared, measure: str | None) -
         by_test.setdefault((text, f"n = {number} {unit}{solved}" if most else ""), []).append(aspect)
     said = [(f"{figures.listing(aspects)} by {text}", size) for (text, size), aspects in by_test.items()]
     if said:
+        whom = "every two entries"
+        if len(compared.pairs) == 1 and len(sheet.labels) > 2:
+            whom = f"{compared.pairs[0].one} and {compared.pairs[0].other}"
         sided = "" if sheet.test is not None and measure is None else ", two-sided"
         if len({size for _, size in said}) == 1:
             texts, number = ", ".join([text for text, _ in said]), said[0][1]
-            yield f"For every two entries, we compared {texts}{sided}{number and f', with {number}'}."
+            yield f"For {whom}, we compared {texts}{sided}{number and f', with {number}'}."
         else:
             parts = "; ".join([f"{text}{number and f', with {number}'}" for text, number in said])
-            yield f"For every two entries, we compared {parts}{sided and '; all tests are two-sided'}."
+            yield f"For {whom}, we compared {parts}{sided and '; all tests are two-sided'}."
     if compared.tests > 1:
         untimed = [
             pair for pair in compared.pairs if isinstance(pair, PuzzleComparison) and pair.untimed and pair.observations_both > 1

@@ -289,6 +289,7 @@ def compare_attempts(
         _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
         untimed,
         f"Nodes are not compared: {figures.listing(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
+        chance,
     )
 
 

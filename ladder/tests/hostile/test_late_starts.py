@@ -216,6 +216,7 @@ def test_the_contest_continues_while_one_worker_waits_and_a_restart_keeps_the_co
         hangs = ladder.submit(mine, HANGS.encode()).body["id"]
         assert ladder.verdict(mine, hangs)["status"] == "playing"
         ladder.admin("pause")
+        eventually(lambda: ladder.ask("/health").body["state"] == "paused")  # then no match of before is still in progress
         show_faults(tmp_path)
         well = ladder.submit(other, agent()).body["id"]
         assert ladder.verdict(other, well)["status"] == "playing"

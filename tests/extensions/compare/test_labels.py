@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 from arena.results.pairs import PairedGames
+from arena.stats import PairedShares, agree, difference_interval
 from arena.stats.observations import Pair
 from arena_compare.texts import elo_words, score_words
 from arena_compare.verdicts import interval_name
@@ -78,6 +79,17 @@ def test_an_interval_is_called_corrected_if_there_are_several_tests(
     names = {name.lower() for name in NAMED.findall(text)}
     assert names == {"corrected interval" if several else "95 % interval"}
     assert ("corrected together for all" in text) == several
+
+
+def test_the_level_of_the_interval_of_solved_shares_is_told(stores: dict[str, str]) -> None:
+    (board,) = json.loads(tell(stores["puzzle"], "--format", "json"))
+    (pair,) = board["pairs"]
+    assert pair["chance"] < 0.05
+    assert pair["test"]
+    bounds = difference_interval(PairedShares(*pair["solved"]), pair["chance"])
+    assert agree(bounds, decided=pair["p_value_holm"] <= 0.05, value=pair["difference"]) == pytest.approx(
+        (pair["low"], pair["high"])
+    )
 
 
 def test_a_difference_that_is_not_tested_has_a_95_percent_interval(stores: dict[str, str], tmp_path: Path) -> None:

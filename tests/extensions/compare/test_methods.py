@@ -100,6 +100,8 @@ def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
         counts[aspect] = sum(bool(pair[aspect] and pair[aspect]["test"]) for pair in board["pairs"])
     counts["seconds"] = board["tests"] - sum(counts.values())
     text = methods(tmp_path / "m.db", "a-star", "greedy")
+    assert "For a-star and greedy, we compared" in text
+    assert "For every two entries, we compared" in methods(tmp_path / "m.db")
     listed = re.search(
         r"for all (\d+) tests of the board \((.*), between every two of its 4 entries, as far as they differ\)", text
     )
