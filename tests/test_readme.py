@@ -3,7 +3,9 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 from urllib.request import urlopen
@@ -142,6 +144,16 @@ def test_the_spec_of_the_readme_is_valid() -> None:
     example = {**example, "rounds": 1, "limits": {"nodes": 200}}
     labels = {row["agent"] for row in Leaderboard.of_results(run(example))[0].rows}
     assert labels == {"random", "greedy", "perfect", "lookahead(depth=1)", "lookahead(depth=2)", "lookahead(depth=3)"}
+
+
+def test_the_pattern_for_the_wheel_matches_one_wheel_only() -> None:
+    """`make wheel` writes two wheels, and pip takes extras for one file."""
+    projects = [
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]["name"] for folder in (".", "ladder")
+    ]
+    wheels = [f"dist/{name.replace('-', '_')}-0.1.0-py3-none-any.whl" for name in projects]
+    patterns = re.findall(r"ls (dist/[^)]+)\)", README)
+    assert [[one for one in wheels if fnmatchcase(one, pattern)] for pattern in patterns] == [wheels[:1]]
 
 
 def test_relative_links_have_targets() -> None:

@@ -63,6 +63,12 @@ class PluginPlace:
         return str(Path(self.name).absolute()) if self.is_file else self.name
 
     @staticmethod
+    def locate(folder: Path, name: str) -> str:
+        """Return a plugin that a spec in `folder` names: a file in that folder, or a module."""
+        file = folder / name
+        return str(file) if name.endswith(".py") or "/" in name or file.is_file() else name
+
+    @staticmethod
     def module_name(file: Path) -> str:
         """Return the module name for a file. It is the same in every process that imports the file."""
         mark = blake2b(str(file).encode(), digest_size=4).hexdigest()
@@ -284,12 +290,6 @@ def _load_installed(points: dict[str, EntryPoint]) -> _InstalledPlugins:
     if all(one.problem is None or one.source.name in blocked for one in plugins):
         _loaded[key] = installed
     return installed
-
-
-def locate_plugin(folder: Path, name: str) -> str:
-    """Return a plugin that a spec in `folder` names: a file in that folder, or a module."""
-    file = folder / name
-    return str(file) if name.endswith(".py") or "/" in name or file.is_file() else name
 
 
 def _load_module(name: str) -> ModuleType:

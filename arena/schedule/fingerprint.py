@@ -56,6 +56,14 @@ class Fingerprint:
         return {name: cls(versions[name], found) for name, found in hashes.items()}
 
     @staticmethod
+    def hash_files(files: Iterable[Path]) -> str:
+        """Return the hash of a part with these files, which covers their names and contents without comments and docstrings."""
+        whole = blake2b(digest_size=16)
+        for name, digest in sorted([(file.name, parse_file(file).digest) for file in files]):
+            whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
+        return whole.hexdigest()
+
+    @staticmethod
     def is_trusted(spec: Spec) -> bool:
         """Return whether all code that a spec uses comes with arena, in every process.
 
@@ -95,10 +103,7 @@ class Part(NamedTuple):
         """The hash of its current code. If the entry uses another version, the hash does not depend on the folder."""
         if self.version is not None:
             return self.version.hash()
-        whole = blake2b(digest_size=16)
-        for name, digest in sorted([(file.name, parse_file(file).digest) for file in self.files()]):
-            whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
-        return whole.hexdigest()
+        return Fingerprint.hash_files(self.files())
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:

@@ -6,7 +6,7 @@ from os.path import realpath
 from typing import Any
 
 from arena.plugins.registry import Registry
-from arena.plugins.sources import PluginPlace, locate_plugin
+from arena.plugins.sources import PluginPlace
 from arena.spec.document import Document
 from arena.spec.source import code_keys
 
@@ -22,7 +22,7 @@ def list_named_code(document: Document, plugins: Sequence[str], registry: Regist
     keys = code_keys(registry)
     given = values.get("plugins")
     texts = [one for one in given if isinstance(one, str) and one] if isinstance(given, list) else []
-    listed = [locate_plugin(document.folder, name) for name in texts]
+    listed = [PluginPlace.locate(document.folder, name) for name in texts]
     found: dict[str, str | None] = {PluginPlace(name).real: name for name in (*plugins, *listed)}
     folder = realpath(document.folder)
     for key, value in _find_code(values.get("agents"), keys):

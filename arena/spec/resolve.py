@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import PluginError, escape_line, expect
 from arena.plugins.registry import Registry
-from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
+from arena.plugins.sources import PluginPlace, add_plugin, load_plugins
 from arena.secret import SECRET, Seed, draw_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
@@ -116,7 +116,7 @@ def _load_plugins(
     for number, name in enumerate(values.get("plugins") or ()):
         if not isinstance(name, str) or not name:
             continue  # the fault is noted
-        place = locate_plugin(document.folder, name)
+        place = PluginPlace.locate(document.folder, name)
         try:
             add_plugin(registry, place)
             wanted.append(place)

@@ -23,10 +23,12 @@ from arena.api.spec import PluginPlace, list_named_code, load_spec
 from arena.api.store import ForeignCode, Run, Store
 from arena_bundle.citation import write_citation
 from arena_bundle.code_files import CodeFiles, list_libraries
+from arena_bundle.file_checks import FileChecks
 from arena_bundle.layout import (
     ALWAYS,
     BOARDS,
     CITATION,
+    DRAWN,
     ENVIRONMENT,
     FORMAT,
     MANIFEST,
@@ -41,6 +43,7 @@ from arena_bundle.layout import (
     Manifest,
     RunData,
     RunFile,
+    is_seed_of,
     read_line,
     runs_of,
     write_json,
@@ -50,6 +53,7 @@ from arena_bundle.privacy import LadderNames, Privacy, house_agents
 from arena_bundle.reader import MAX_JSON_BYTES, MAX_RECORD_BYTES, Archive
 from arena_bundle.rebuild import build_store, print_boards
 from arena_bundle.signature import sign_file
+from arena_bundle.verdict import Verdict
 from arena_isolation.archive import unpack
 
 MAX_CODE_BYTES = 1 << 30
@@ -104,6 +108,16 @@ def bundle(
         runs = opened.runs()
         if not runs:
             raise StoreError(f"{store} contains no run yet")
+        if (shard := runs[-1].shard) is not None:
+            raise StoreError(
+                f"{store} has only shard {shard} of its tournament; put all shards into one store with `arena merge`, "
+                "and pack that store"
+            )
+        if runs[-1].ended is None:
+            say(
+                "note: the last run has not ended, so `arena verify` cannot check everything (exit code 3); "
+                f"`arena run SPEC --store {shlex.quote(str(store))}` continues the run, or ends it if no match is missing"
+            )
         is_ladder = LadderNames.is_ladder(opened)
         if any(run.hidden for run in runs):
             advice = (
@@ -211,6 +225,9 @@ class BundleContent:
             self.values["agents"] = house_agents(self.values.get("agents", ()), self.ladder.digests, self.ladder.labels)
             self.values = self.ladder.rename(self.values)
         self.values = self.privacy.rename_hosts(self.values)
+        last = self.runs[-1]
+        if not is_seed_of(self.values, last.seed, secret=last.secret is not None):  # `arena run --seed` has replaced it
+            self.values["seed"] = last.seed if last.secret is None else DRAWN
 
     def write_all(self, authors: Sequence[str]) -> None:
         """Write all files and the manifest."""
@@ -393,7 +410,7 @@ class BundleContent:
                 say(f"note: the code of {label} is left out: {error}")
 
     def pack(self, out: Path) -> int:
-        """Write the bundle and return its size. A bundle that arena itself would refuse is not written."""
+        """Write the bundle and return its size. A bundle that arena itself would refuse or contradict is not written."""
         part = out.with_name(f".{out.name}.part")
         names = [MANIFEST, *([SIGNATURE] if (self.folder / SIGNATURE).exists() else []), *sorted(self.names)]
         try:
@@ -414,10 +431,21 @@ class BundleContent:
                 except ArenaError:
                     if method == zipfile.ZIP_STORED:
                         raise
+            self._check(part)
             part.replace(out)
         finally:
             part.unlink(missing_ok=True)
         return out.stat().st_size
+
+    def _check(self, part: Path) -> None:
+        """Raise ArenaError if `arena verify` would find a contradiction in the files of a bundle."""
+        verdict = Verdict(str(part))
+        with Archive(part) as archive:
+            FileChecks(archive, self.folder / "verified" / "store.db", verdict).run(None)
+        if verdict.contradictions:
+            raise ArenaError(
+                f"the bundle was not written, because `arena verify` would contradict it: {verdict.contradictions[0]}"
+            )
 
 
 def _digest(place: Path) -> str:

@@ -164,7 +164,7 @@ class CodeFiles:
             self._add(file)
 
     def document_values(self) -> dict[str, Any]:
-        """Return the keys of the spec. Absolute paths of plugins are replaced by paths in the bundle."""
+        """Return the keys of the spec. Paths of its plugins, and other absolute paths, are replaced by paths in the bundle."""
         places = {str(place): os.path.relpath(name, TOURNAMENT) for name, place in self.files.items()}
 
         def replace(value: Any, key: str = "") -> Any:
@@ -172,8 +172,11 @@ class CodeFiles:
                 return {name: replace(one, name) for name, one in value.items()}
             if isinstance(value, list):
                 return [replace(one, key) for one in value]
-            is_path = isinstance(value, str) and key in ("plugins", "plugin", "version") and os.path.isabs(value)  # noqa: PTH117
-            return places.get(os.path.realpath(value), value) if is_path else value
+            if not isinstance(value, str) or key not in ("plugins", "plugin", "version"):
+                return value
+            if key == "plugins":  # a link is packed as the file that it leads to
+                return places.get(PluginPlace(PluginPlace.locate(self.folder, value)).real, value)
+            return places.get(os.path.realpath(value), value) if os.path.isabs(value) else value  # noqa: PTH117
 
         return {key: replace(value, key) for key, value in self.spec.document.values.items()}
 

@@ -1,6 +1,7 @@
 """The checks of `arena verify` that run no code: hashes, signature, records, leaderboards and citation."""
 
 import math
+import posixpath
 import re
 import sys
 import tempfile
@@ -10,18 +11,20 @@ from contextlib import suppress
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version as version_of
 from itertools import zip_longest
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from arena import ArenaError, __version__
 from arena.api.cli import LiveLine
-from arena.api.errors import StoreError, abbreviate, describe
+from arena.api.errors import StoreError, abbreviate, describe, escape_line
 from arena.api.results import figures
+from arena.api.store import Run
 from arena_bundle.citation import write_citation
 from arena_bundle.layout import (
     ALWAYS,
     BOARDS,
     CITATION,
+    DRAWN,
     ENVIRONMENT,
     MANIFEST,
     PRINTED,
@@ -29,11 +32,14 @@ from arena_bundle.layout import (
     RUN,
     SIGNATURE,
     SPEC,
+    TOURNAMENT,
+    Code,
     Contradiction,
     Environments,
     Line,
     Manifest,
     RunFile,
+    is_seed_of,
     read_json,
     read_model,
     runs_of,
@@ -136,6 +142,32 @@ class FileChecks:
             raise Contradiction(f"{RUN}: the seed is not the secret seed that was revealed")
         self._used = {0} if secret is None else set[int]()
         check_sheets(self.file.boards)
+        self._check_spec()
+        self.environments = read_model(Environments, self.archive.read_values(ENVIRONMENT), ENVIRONMENT)
+        if self.environments.runs != Run.list_environments(self.runs):
+            raise Contradiction(f"{ENVIRONMENT}: its runs do not have the versions in {RUN}")
+
+    def _check_spec(self) -> None:
+        """Compare what the spec says about the run with the run. The sandbox compares its boards."""
+        given = self.values.get("seed")
+        if not is_seed_of(self.values, self.file.seed, secret=self.last.secret is not None):
+            expected = DRAWN if self.last.secret is not None else self.file.seed
+            raise Contradiction(f"{SPEC}: seed: expected {expected}, the seed of the run, got {abbreviate(given)}")
+        if self.file.ladder:  # it hides names of people
+            return
+        name = self.values.get("name") or escape_line(PurePosixPath(self.file.document).stem)
+        if name != self.file.name:
+            raise Contradiction(
+                f"{SPEC}: name: expected {abbreviate(self.file.name)}, the name of the run, got {abbreviate(name)}"
+            )
+        if self.file.code == Code():
+            return
+        plugins = self.values.get("plugins") or []
+        if not isinstance(plugins, list):
+            raise Contradiction(f"{SPEC}: plugins: expected a list, got {abbreviate(plugins)}")
+        for plugin in plugins:
+            if not {str(plugin), posixpath.normpath(posixpath.join(TOURNAMENT, str(plugin)))} & {*self.file.code.plugins}:
+                raise Contradiction(f"{SPEC}: plugins: {abbreviate(plugin)} is not a plugin of the run")
 
     def _check_records(self) -> None:
         """Check each record on its own, and put all records into a store."""
@@ -220,6 +252,8 @@ class FileChecks:
             if not lacking:
                 self.verdict.shown.append(f"board recomputed: every number of {BOARDS}")
             self.verdict.not_shown.append(f"{PRINTED}: arena {__version__} prints different text than the version that made it")
+        boards_full = all(sheet.exact and self._counts[number] == sheet.size for number, sheet in enumerate(self.last.boards))
+        self.is_complete = self.last.ended is not None or (boards_full and not self.file.ladder)
         for number, sheet in enumerate(self.last.boards):
             count = self._counts[number]
             if self.file.ladder:
@@ -229,7 +263,7 @@ class FileChecks:
             elif count > sheet.size or (count < sheet.size and sheet.exact and self.last.ended is not None):
                 text = f"{sheet.title} has {count:,} of the {figures.amount(sheet.size, 'match')} in its schedule"
                 raise Contradiction(f"{text}, although the run has ended" if count < sheet.size else text)
-            elif self.last.ended is None:
+            elif not self.is_complete:
                 self.verdict.not_shown.append(
                     f"schedule of {sheet.title}: the run has not ended, so a dropped match cannot be noticed ({count:,} of "
                     f"{'' if sheet.exact else 'at most '}{sheet.size:,} matches)"
@@ -251,8 +285,7 @@ class FileChecks:
 
     def _compare_environment(self, manifest: Manifest) -> None:
         """Add notes about packages of the author that are missing here or have another version here."""
-        environments = read_model(Environments, self.archive.read_values(ENVIRONMENT), ENVIRONMENT)
-        versions = {**environments.libraries, **self.last.versions}
+        versions = {**self.environments.libraries, **self.last.versions}
         missing, other = [], []
         for name, there in versions.items():
             here = __version__ if name == "arena" else ".".join(map(str, sys.version_info[:3])) if name == "python" else None

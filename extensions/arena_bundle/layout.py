@@ -35,6 +35,9 @@ TOURNAMENT, OUTSIDE = "tournament", "outside"
 STORE_NAME = "store.db"
 """The name that stands in the printed boards instead of the path of the store."""
 
+DRAWN = "secret"
+"""What a spec gives as its seed if the seed is drawn when the run starts."""
+
 
 class NoBundle(ArenaError):
     """A file is not a bundle, is not safe to unpack, or was made by a newer version of arena."""
@@ -226,6 +229,14 @@ def read_model(model: type[Model], values: Any, what: str) -> Model:
     except (ValidationError, ValueError) as error:
         first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
         raise NoBundle(f"{what}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def is_seed_of(values: Mapping[str, Any], seed: int | str | None, *, secret: bool) -> bool:
+    """Return whether the keys of a spec have the seed of its run. A seed that is or was secret may be missing in the spec."""
+    given = values.get("seed")
+    if secret:
+        return given is None or given == DRAWN
+    return seed == 0 if given is None else type(given) is int and given == seed
 
 
 def runs_of(file: RunFile, values: Mapping[str, Any]) -> Iterator[Run]:

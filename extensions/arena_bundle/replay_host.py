@@ -58,7 +58,7 @@ class ReplayHost:
             return {"fault": describe(error)}
 
     def do_load(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Load the spec. Return its boards and the hashes of its code, which are compared with those in the bundle.
+        """Load the spec. Return its boards, and the hashes of its schedule and code, which are compared with the bundle's.
 
         Also return the reasons why the matches of entries cannot be replayed, and whether the schedules depend on results.
         """
@@ -72,6 +72,7 @@ class ReplayHost:
                 parts.setdefault(part, []).append(digest)
         return {
             "boards": json.loads(json.dumps([board.as_dict() for board in run.boards], default=str)),
+            "hash": run.hash,
             "parts": parts,
             "reasons": [[find_reason(seat, self.spec.document.folder) for seat in board.seats] for board in self.spec.boards],
             "follows": [board.format.follows_results for board in self.spec.boards],
@@ -128,7 +129,8 @@ class ReplayHost:
                     schedule.tell(place, returns, loser=find_loser(record.termination, record.seat))
             own.end(schedule.rankings(), self.spec)
             boards = Leaderboard.read(own, None)
-        columns = [board.sheet.as_dict()["plugin_columns"] for board in boards]
+            # the columns of the stored run, as in run.json; the key `report` fills its columns only when a board is shown
+            columns = [board.as_dict()["plugin_columns"] for board in own.last().boards]
         return {"boards": Leaderboard.document(Run.of(self.spec), boards)["boards"], "columns": columns}
 
     def _follow_all(self, place: Path) -> Iterator[list[str]]:

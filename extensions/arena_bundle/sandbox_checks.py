@@ -5,7 +5,6 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from arena.api.cli import LiveLine
 from arena.api.errors import Interrupted, IsolationError, abbreviate, describe
 from arena.api.match import UNREPEATABLE_ENDINGS
 from arena.api.results import figures
+from arena.api.run import Fingerprint
 from arena.api.spec import PythonFile
 from arena.api.store import Store
 from arena.clock import perf_counter
@@ -117,9 +117,14 @@ class SandboxChecks:
             left, right = ({key: one for key, one in sheet.items() if key not in NO_SHEET_KEYS} for sheet in (given, computed))
             if differences := list(find_differences(left, right, "", subset=not self._files.same_version)):
                 raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
-            known = computed.get("settings", ())
-            for entry in find_unknown_settings(given.get("settings", ()), known) if self._files.same_version else ():
+            known, listed = computed.get("settings", ()), given.get("settings", ())
+            for entry in find_unknown_settings(listed, known) if self._files.same_version else ():
                 raise Contradiction(f"board {number + 1}: its settings {abbreviate(entry)} match no entry of the spec")
+            if len(listed) > len(known):
+                raise Contradiction(f"board {number + 1} has the settings of {len(listed)} entries, the spec has {len(known)}")
+        hides_host = HIDDEN_HOST.search(json.dumps(self._values)) is not None
+        if found.hash != self._last.hash and self._files.same_version and not hides_host:
+            raise Contradiction(f"{RUN}: the hash of the last run is {self._last.hash}, but {found.hash} for the spec")
         if len(self._file.boards) != len(found.boards):
             raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
         if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
@@ -140,17 +145,23 @@ class SandboxChecks:
         return found.reasons
 
     def _hash_plugins(self) -> None:
-        """Compute the hashes of plugins that are one file from their texts, because their code could change its own hash."""
+        """Compute the hashes of plugins from the texts of their files, because their code could change its own hash.
+
+        Packages are left out: which of their files count depends on what has been imported.
+        """
+        path = [*[str(self._root / one) for one in self._file.code.folders], *sys.path]
         for plugin in self._file.code.plugins:
             file = self._root / plugin
-            if file.suffix != ".py" or not self._archive.has(plugin) or (file.parent / "__init__.py").exists():
+            if file.suffix != ".py" or not self._archive.has(plugin):
                 continue
-            if PythonFile(file).find_imported([*[str(self._root / one) for one in self._file.code.folders], *sys.path]):
+            files = {file, *PythonFile(file).find_imported(path)}
+            if any((one.parent / "__init__.py").exists() for one in files):
                 continue
-            digest = blake2b(f"{file.name}\n".encode() + PythonFile.parse_file(file).digest, digest_size=16).hexdigest()
+            digests = {Fingerprint.hash_files({one, *PythonFile(one).find_imported(path)}) for one in files}
             for name, found in self._last.plugins.items():
-                if name.partition("/")[2] == file.name and set(found.hashes.values()) != {digest}:
-                    self._verdict.not_shown.append(f"{plugin} is not the code that played the matches, {name}: its hash differs")
+                if name.partition("/")[2] == file.name and not digests.issuperset(found.hashes.values()):
+                    text = f"{plugin} is not the code that played the matches, {name}: its hash differs"
+                    (self._verdict.contradictions if self._files.same_version else self._verdict.not_shown).append(text)
 
     def _check_apart(self) -> bool:
         """Check the schedule and the rules in a process without code from the bundle. Return whether this was possible.
@@ -209,7 +220,7 @@ class SandboxChecks:
                 place = [number, board, turn, [int(seat) for seat in seats.split(",")]]
                 places[self._find_key(place)].append((place, key))
             complete, count = True, sum(map(len, places.values()))
-            while complete and (places or self._last.ended is not None):
+            while complete and (places or self._files.is_complete):
                 batch = host.ask(Taken, "take")
                 if not batch.matches:
                     break
@@ -221,7 +232,7 @@ class SandboxChecks:
                     place, key = list(match[:4]), match[4]
                     where = self._find_key(place)
                     if where not in places:
-                        if self._last.ended is not None:
+                        if self._files.is_complete:
                             raise Contradiction(f"match {place[0]} of the schedule is missing: {abbreviate(place)}")
                         complete = complete and self._last.boards[match[1]].exact
                         results.append([None, None, None, None])
@@ -241,7 +252,7 @@ class SandboxChecks:
         if places and complete:
             raise Contradiction(f"match {next(iter(places.values()))[0][1]} is not in the schedule of the spec")
         text = "the schedule is complete: no match was added or dropped"
-        if complete and self._last.ended is not None and text not in self._verdict.shown:
+        if complete and self._files.is_complete and text not in self._verdict.shown:
             self._verdict.shown.append(text)
 
     def _replay_lot(self, host: SandboxedHost, reasons: Sequence[Sequence[str | None]]) -> None:

@@ -35,6 +35,7 @@ class Loaded(Strict):
     """The answer to `load`; see `ReplayHost.do_load`."""
 
     boards: list[dict[str, Any]]
+    hash: str
     parts: dict[str, list[str]]
     reasons: list[list[str | None]]
     follows: list[bool]

@@ -53,7 +53,7 @@ def check_signature(manifest: bytes, signature: Path, signers: Path) -> str | No
         raise ArenaError(f"--signers needs ssh-keygen, which does not work here: {reason}")
     if found.returncode and (wrong := [line for line in lines if line.startswith(f"{signers}:")]):
         reason = cut(wrong[0], MAX_REASON_CHARACTERS)
-        raise ArenaError(f"--signers: {reason}; each line needs a name and a valid key, as in `ada ssh-ed25519 AAAA...`")
+        raise ArenaError(f"--signers: {reason}; expected a name and a key that is valid now, as in `ada ssh-ed25519 AAAA...`")
     for name in found.stdout.decode(errors="replace").splitlines() if found.returncode == 0 else ():
         command = [program, "-Y", "verify", "-I", name, *options]
         if subprocess.run(command, input=manifest, capture_output=True, check=False).returncode == 0:  # noqa: S603

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from arena import run
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
 from arena_bundle.bundle import bundle
@@ -110,6 +111,17 @@ def test_old_matches_of_a_changed_plugin_have_a_note(tmp_path: Path, invoke: Are
             said.count("the matches were played with more than one version of last.py, and the bundle has only the last") == count
         )
         assert "note: the matches" not in invoke("bundle", "cup.db", "-o", "cup.arena", "--without-code").stderr
+
+
+def test_the_spec_of_a_bundle_names_the_seed_and_the_files_that_were_used(tmp_path: Path) -> None:
+    """`--seed` replaces the seed of the spec, and a link leads to the file of a plugin."""
+    play(tmp_path)
+    (tmp_path / "linked.py").symlink_to("last.py")
+    (tmp_path / "cup.yaml").write_text(SPEC.replace("last.py", "linked.py"))
+    (tmp_path / "cup.db").unlink()
+    run(load_spec(tmp_path / "cup.yaml", seed=7), store=tmp_path / "cup.db")
+    values = json.loads(read(pack(tmp_path / "cup.db"))["tournament/spec.json"])
+    assert (values["seed"], values["plugins"]) == (7, ["last.py"])
 
 
 def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, invoke: Arena) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from arena_bundle import reader
+from arena_bundle.bundle import BundleContent, bundle
 from arena_bundle.layout import SIGNATURE, NoBundle
 from arena_bundle.reader import Archive
 from arena_bundle.rebuild import print_boards
-from tests.extensions.bundle.conftest import Change, pack, play, read, rehash, verdict_on, write
+from tests.extensions.bundle.conftest import Change, call, pack, play, read, rehash, verdict_on, write
 
 Files = dict[str, bytes]
 HASH_OF_A = "cfd2ba025f16d28c90d9ea00770bbb2cb585551b430e7e049c5ce6a8507a03a7"
@@ -364,7 +365,7 @@ def test_a_signature_that_cannot_be_checked_is_no_contradiction(
         code, found = verdict_on(out, capsys, "--signers", signers)
         assert code == 2
         assert message in found["message"]
-        assert "each line needs a name and a valid key" in found["message"]
+        assert "expected a name and a key that is valid now" in found["message"]
     code, found = verdict_on(out, capsys, "--signers", tmp_path)
     assert (code, "it is a folder; expected a regular file" in found["message"]) == (2, True)
     signers.write_text(f"ada {public}")
@@ -406,8 +407,12 @@ def change_run(files: Files, edit: Callable[[dict[str, Any]], object]) -> None:
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_decoy_before_the_committed_seed_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The author publishes the hash of a seed that no match uses, and then tries out other seeds."""
+def test_a_decoy_before_the_committed_seed_is_caught(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The author publishes the hash of a seed that no match uses, tries out other seeds, and changes `arena bundle` so that it
+    does not refuse the store.
+    """
     from arena import run
     from arena.api.spec import Document, reload_spec
 
@@ -417,6 +422,10 @@ def test_a_decoy_before_the_committed_seed_is_caught(tmp_path: Path, capsys: pyt
         store = tmp_path / f"{name}.db"
         run(reload_spec(Document("cup.yaml", values, tmp_path), [], secret, secret=True), store=store)
         (tmp_path / f"{name}.yaml").write_text(json.dumps(values))
+        if name == "free":
+            assert call(bundle, store, "-o", tmp_path / "free.arena", "--spec", tmp_path / "free.yaml") == 2
+            assert "`arena verify` would contradict it: run.json: no match uses the secret" in capsys.readouterr().out
+            monkeypatch.setattr(BundleContent, "_check", lambda *_: None)
         code, verdict = verdict_on(pack(store), capsys)
         if name == "free":
             assert code == 1
@@ -455,6 +464,9 @@ def test_another_version_does_not_excuse_an_empty_board(
 
     def change(files: Files) -> None:
         change_run(files, lambda values: values["runs"][-1]["versions"].update(arena="0.0.1"))
+        environment = json.loads(files["environment.json"])
+        environment["runs"][-1].update(arena="0.0.1")
+        files["environment.json"] = json.dumps(environment).encode()
         files["boards.json"] = b'{"boards": [{"rows": [{}, {}, {}]}]}'
         files["CITATION.cff"] = files["CITATION.cff"].replace(b'"version": "0.1.0', b'"version": "0.0.1')
 

@@ -153,9 +153,28 @@ def repeat_match(files: Files) -> None:
     files["records.jsonl"] += json.dumps(first).encode() + b"\n"
 
 
+def change_spec(files: Files, **values: object) -> None:
+    """Change keys of the spec."""
+    files["tournament/spec.json"] = json.dumps({**json.loads(files["tournament/spec.json"]), **values}).encode()
+
+
+def claim_another_processor(files: Files) -> None:
+    """Change the environment, but not the versions of the run."""
+    values = json.loads(files["environment.json"])
+    values["runs"][0]["processor"] = "a faster one"
+    files["environment.json"] = json.dumps(values).encode()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda files: change_spec(files, seed=7), "tournament/spec.json: seed: expected 0, the seed of the run, got 7"),
+        (lambda files: change_spec(files, seed="secret"), "seed: expected 0, the seed of the run, got 'secret'"),
+        (lambda files: change_spec(files, seed=False), "seed: expected 0, the seed of the run, got False"),
+        (lambda files: change_spec(files, name="final"), "name: expected 'cup', the name of the run, got 'final'"),
+        (lambda files: change_spec(files, plugins=["first.py"]), "plugins: 'first.py' is not a plugin of the run"),
+        (lambda files: change_spec(files, plugins=7), "tournament/spec.json: plugins: expected a list, got 7"),
+        (claim_another_processor, "environment.json: its runs do not have the versions in run.json"),
         (lambda files: files.pop("tournament/last.py"), "tournament/last.py is missing"),
         (lambda files: change_run(files, lambda run: forge_secret(run, "2026")), "is not the secret seed that was revealed"),
         (lambda files: change_run(files, lambda run: forge_secret(run, None)), "is not the secret seed that was revealed"),

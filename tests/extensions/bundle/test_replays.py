@@ -17,9 +17,9 @@ from arena.api.run import Fingerprint
 from arena.api.spec import load_spec
 from arena.formats import RoundRobin
 from arena_bundle.layout import read_line
-from tests.conftest import library_folders
+from tests.conftest import Arena, library_folders
 from tests.core.formats.test_balance import first_entry_first
-from tests.extensions.bundle.conftest import call, pack, play, read, rehash, verdict_on, write
+from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, drop_match, edit_record, exchange_plugin, reprint
 
 pytestmark = [pytest.mark.usefixtures("bubblewrap")]
@@ -47,7 +47,37 @@ def test_a_replaced_plugin_with_new_hashes_is_caught(attacked: Callable[..., Pat
 
     code, verdict = verdict_on(attacked(change), capsys)
     assert code == 1
-    assert "the code of agent last is not the code that played" in verdict["contradictions"][0]
+    assert verdict["contradictions"] == [
+        "tournament/last.py is not the code that played the matches, 0/last.py: its hash differs",
+        "the code of agent last is not the code that played the matches",
+    ]
+
+
+def test_an_emptied_plugin_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The spec cannot be loaded without the plugin, but the hash of its text shows that it did not play."""
+    code, verdict = verdict_on(attacked(lambda files: files.update({"tournament/last.py": b""})), capsys)
+    assert code == 1
+    assert "tournament/last.py is not the code that played the matches" in verdict["contradictions"][0]
+
+
+def test_an_emptied_module_of_a_plugin_is_caught(
+    tmp_path: Path, invoke: Arena, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hash of an agent covers the modules that its file imports."""
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nplugins: [mine.py]\nagents: [random, last]\nrounds: 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "bundled_chooser.py").write_text("def choose_last(actions):\n    return actions[-1]\n")
+    body = PLUGIN.replace("return game.actions(state)[-1]", "return choose_last(game.actions(state))")
+    (tmp_path / "mine.py").write_text(body.replace("from arena", "from bundled_chooser import choose_last\nfrom arena", 1))
+    assert invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1").returncode == 0
+    bundle = pack(tmp_path / "cup.db")
+    assert verdict_on(bundle, capsys)[0] == 0
+    files = read(bundle)
+    files["tournament/bundled_chooser.py"] = b""
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "changed.arena", files), capsys)
+    assert code == 1
+    assert "tournament/mine.py is not the code that played the matches" in verdict["contradictions"][0]
 
 
 def patch_host(files: dict[str, bytes], code: str) -> None:
@@ -74,8 +104,10 @@ def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], caps
         files["run.json"] = before
 
     code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
-    assert code == 3
-    assert verdict["not_shown"] == ["tournament/last.py is not the code that played the matches, 0/last.py: its hash differs"]
+    assert code == 1
+    assert verdict["contradictions"] == [
+        "tournament/last.py is not the code that played the matches, 0/last.py: its hash differs"
+    ]
 
 
 def test_a_plugin_cannot_fake_replays_and_rules(
@@ -141,6 +173,51 @@ def test_a_forged_remark_of_a_column_is_caught(
     code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
     assert code == 1
     assert "column exact_return.remarks" in verdict["contradictions"][0]
+
+
+def test_a_bundle_with_columns_of_the_key_report_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Boards fill these columns when they are shown, so the stored run has no cells for them."""
+    report = "report: {where: moves > 5, columns: {double: moves * 2}}\n"
+    code, verdict = verdict_on(pack(play(tmp_path, SPEC + report)), capsys)
+    assert (code, verdict["contradictions"]) == (0, [])
+
+
+def test_false_facts_about_a_run_are_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """No number on a board depends on them."""
+
+    def give_settings_twice(values: dict[str, Any]) -> None:
+        settings = values["boards"][0]["settings"]
+        settings.append(settings[0])
+
+    def change_hash(values: dict[str, Any]) -> None:
+        values["runs"][-1].update(hash="0" * 32)
+
+    for change, expected in (
+        (give_settings_twice, "board 1 has the settings of 4 entries, the spec has 3"),
+        (change_hash, f"run.json: the hash of the last run is {'0' * 32}"),
+    ):
+        code, verdict = verdict_on(attacked(lambda files, change=change: change_run(files, change)), capsys, "--replay", "1")
+        assert code == 1
+        assert expected in verdict["contradictions"][0]
+
+
+def test_merged_shards_of_a_whole_run_are_verified(tmp_path: Path, invoke: Arena, capsys: pytest.CaptureFixture[str]) -> None:
+    """A shard alone is not a run. In the merged store no match is missing, but its run ends only with `arena run`."""
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 4\n")
+    for shard in ("1", "2"):
+        assert invoke("run", "cup.yaml", "--store", f"{shard}.db", "--shard", f"{shard}/2").returncode == 0
+    refused = invoke("bundle", "1.db", "-o", "cup.arena", "--spec", "cup.yaml")
+    assert refused.returncode == 2
+    assert "1.db has only shard 1/2 of its tournament" in refused.stderr
+    assert invoke("merge", "cup.db", "1.db", "2.db").returncode == 0
+    assert "the last run has not ended" in invoke("bundle", "cup.db", "-o", "cup.arena", "--spec", "cup.yaml").stderr
+    code, verdict = verdict_on(tmp_path / "cup.arena", capsys)
+    assert (code, verdict["not_shown"]) == (3, ["the columns and remarks of plugins, because the run has not ended"])
+    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
+    assert invoke("run", "cup.yaml", "--store", "cup.db").returncode == 0
+    code, verdict = verdict_on(pack(tmp_path / "cup.db"), capsys)
+    assert (code, verdict["not_shown"]) == (0, [])
+    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
 
 
 def test_a_missing_key_of_a_board_is_caught(
