@@ -21,9 +21,9 @@ def main() -> None:
     for number in (_signal.SIGINT, _signal.SIGTERM):
         if _signal.getsignal(number) != _signal.SIG_IGN:  # `nohup` and shells ignore a signal for a process in the background
             _signal.signal(number, end_at_once)
-    from arena.cli import main as run_command
+    from arena.cli import run_process
 
-    run_command()
+    run_process()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -175,11 +175,11 @@ def _is_terminal(stream: Any) -> bool:
     return stream is not None and stream.isatty()
 
 
-def main() -> None:
-    """Run the command line and end the process with its exit code."""
+def run_process() -> NoReturn:
+    """Run the command line of this process, and end the process with its exit code."""
     end_at_signals()
     gc.set_threshold(100_000)  # otherwise, the garbage collector would often examine modules that are never freed
-    code = _guarded()
+    code = main()
     gc.freeze()  # the process ends now, so collections at exit would be wasted time
     try:
         sys.stdout.flush()
@@ -192,15 +192,22 @@ def main() -> None:
     sys.exit(code)
 
 
-def _guarded() -> int:
-    """Run the command line and return its exit code, even if a command raises an exception."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code, even if a command raises an exception.
+
+    `words` are the words after `arena`. If they are None, those of this process are used.
+
+    >>> main(["--version"])
+    arena 0.1.0
+    0
+    """
     try:
         if sys.platform == "win32":  # it has neither the file locks nor the process groups of POSIX
             raise ArenaError(
                 "arena needs Linux or macOS; on Windows, install and run it in WSL 2 (the Windows Subsystem for Linux)"
             )
         with user_interrupts(at_once=True):  # Ctrl-C also works while a spec or a plugin is loaded
-            return cli.main(standalone_mode=False) or 0
+            return cli.main(words, "arena", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show(shown := io.StringIO())
         click.echo(escape_controls(shown.getvalue()), nl=False, err=True)

@@ -115,13 +115,12 @@ def invoke_in(folder: Path) -> Arena:
         with (
             chdir(folder),
             mock.patch.dict(os.environ, {name: str(value) for name, value in environment.items()}),
-            mock.patch("sys.argv", command),
             mock.patch("arena.commands.run.SECONDS_BEFORE_WORKERS", inf),
             mock.patch("arena.schedule.fingerprint.Fingerprint.is_trusted", return_value=True),  # plugin files run here, too
             redirect_stdout(out),
             redirect_stderr(err),
         ):
-            code = cli._guarded()
+            code = cli.main(command[1:])
         return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
     return invoke

@@ -214,12 +214,12 @@ import atexit, os, signal, sys
 from arena import cli
 def interrupt(): os.kill(os.getpid(), signal.{signal})
 {place}
-cli.main()
+cli.run_process()
 """
 LATE = """
 class Late:
     def __del__(self, kill=os.kill, me=os.getpid(), number=signal.{signal}): kill(me, number)
-late, cli._guarded = Late(), lambda: 130
+late, cli.main = Late(), lambda: 130
 """
 
 
@@ -228,10 +228,10 @@ late, cli._guarded = Late(), lambda: 130
 @pytest.mark.parametrize(
     "place",
     [
-        "cli._guarded = lambda: interrupt() or 0",
+        "cli.main = lambda: interrupt() or 0",
         "cli.gc.freeze = interrupt",
-        "cli._guarded = lambda: atexit.register(interrupt) and 130",
-        "cli._guarded = lambda: 130; atexit.register(interrupt)",
+        "cli.main = lambda: atexit.register(interrupt) and 130",
+        "cli.main = lambda: 130; atexit.register(interrupt)",
         LATE,
     ],
 )

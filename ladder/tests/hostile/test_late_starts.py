@@ -213,10 +213,10 @@ def test_the_contest_continues_while_one_worker_waits_and_a_restart_keeps_the_co
     )
     with HostedLadder(tmp_path, spec.replace("LONG", "600"), "--workers", "2") as ladder:
         mine, other = ladder.tokens("ada", "bob")
+        ladder.admin("pause")  # otherwise it could play a match before it hangs, so that its next start would not be the first
+        eventually(lambda: ladder.ask("/health").body["state"] == "paused")
         hangs = ladder.submit(mine, HANGS.encode()).body["id"]
         assert ladder.verdict(mine, hangs)["status"] == "playing"
-        ladder.admin("pause")
-        eventually(lambda: ladder.ask("/health").body["state"] == "paused")  # then no match of before is still in progress
         show_faults(tmp_path)
         well = ladder.submit(other, agent()).body["id"]
         assert ladder.verdict(other, well)["status"] == "playing"

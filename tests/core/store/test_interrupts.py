@@ -68,8 +68,7 @@ def test_an_interrupted_command_reports_no_damage(
     monkeypatch.chdir(store.parent)
     Path("cup.yaml").write_text("game: tic-tac-toe\nrounds: 5\nseed: 3\nagents: [random, greedy]\n")
     monkeypatch.setattr("arena.store.database.checksum", interrupt)
-    monkeypatch.setattr("sys.argv", ["arena", *words, "cup.db"])
-    assert cli._guarded() == 130
+    assert cli.main([*words, "cup.db"]) == 130
     said = capsys.readouterr().err
     assert said.endswith("interrupted\n")
     assert "damage" not in said

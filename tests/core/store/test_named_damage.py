@@ -92,8 +92,7 @@ def test_several_stores_are_checked_in_one_call(
     empty.touch()
 
     def check(*stores: Path) -> int:
-        monkeypatch.setattr("sys.argv", ["arena", "check", *map(str, stores)])
-        return cli._guarded()
+        return cli.main(["check", *map(str, stores)])
 
     assert check(sound, sound) == 0
     assert check(damaged, sound) == 1

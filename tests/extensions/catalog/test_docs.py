@@ -130,8 +130,7 @@ def test_the_api_page_is_shown_without_pytest() -> None:
     """Pytest is missing after a plain installation. One line explains this, and the rest of the page is shown with decorators
     and attributes.
     """
-    words = "sys.modules['pytest'] = None; sys.argv = ['arena', 'docs', 'reference/api']"
-    code = f"import sys; {words}; import arena.cli; arena.cli.main()"
+    code = "import sys; sys.modules['pytest'] = None; import arena.cli; sys.exit(arena.cli.main(['docs', 'reference/api']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     for text in ("`heuristic(name: str, *, game: str", "`encoding(name: str, *, game: str", "`Game.zero_sum: bool = True`"):

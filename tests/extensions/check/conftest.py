@@ -4,7 +4,6 @@ and `arena try` in this process.
 
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -61,10 +60,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         note = SharedNote.new()
         monkeypatch.setenv(NOTE_VARIABLE, str(note.descriptor))
-        monkeypatch.setattr(sys, "argv", ["arena", *words])
         capfd.readouterr()
         try:
-            code = cli._guarded()
+            code = cli.main(words)
         finally:
             note.close()
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())

@@ -161,11 +161,10 @@ def here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         capfd.readouterr()
         with monkeypatch.context() as patch:
             patch.chdir(cwd)
-            patch.setattr(sys, "argv", ["arena", *words])
             patch.setattr(sys, "stdin", io.StringIO(typed))
             for name, value in environment.items():
                 patch.setenv(name, value)
-            code = cli._guarded()
+            code = cli.main(words)
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
 
     return run
