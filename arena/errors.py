@@ -26,6 +26,7 @@
 Only the command line turns errors into exit codes.
 """
 
+import os
 import re
 import reprlib
 import sysconfig
@@ -210,15 +211,17 @@ MAX_LIKENESS_LOSS = 0.15
 """Names are suggested if their similarity, from 0 to 1, is less than this number below the highest similarity of any name."""
 
 
-def describe(error: BaseException) -> str:
+def describe(error: BaseException, *, folders: bool = True) -> str:
     """Return a line that describes an exception: its type, its message, and the file and line that raised it.
 
-    The file and line are from the deepest frame outside arena and installed libraries, so that authors see their own code.
+    The file and line are from the deepest frame outside arena and installed libraries, so that authors see their own code. For
+    records, `folders` is false: the file has no folder, because records of a match are equal wherever it is played.
     """
     message = call_foreign(lambda: str(error), lambda _: "an exception whose message cannot be shown")
     text = ADDRESS.sub("0x...", " ".join(message.split()))
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
     place = _find_place(error)
+    place = place if folders else place.rpartition(os.sep)[2]
     return f"{head} ({place})" if place else head
 
 

@@ -57,7 +57,7 @@ class AgentRaised(Exception):
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
-        message = str(error) if isinstance(error, Unavailable) else describe(error)
+        message = str(error) if isinstance(error, Unavailable) else describe(error, folders=False)
         self.message = Limits.clip_text(f"{message}; {RECURSION_ADVICE}" if isinstance(error, RecursionError) else message)
         self.traceback = Limits.clip_text(author_traceback(error))
 

@@ -177,11 +177,11 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """Return the values that a repetition of the match would give again: all but times, and but expanded states and marks of
-        fallbacks, which earlier versions did not write.
+        """Return the values that a repetition of the match would give again. Times are left out, the traceback, which names folders,
+        and what earlier versions did not write: expanded states and marks of fallbacks.
         """
         plain = self.as_dict()
-        del plain["timing"]
+        del plain["timing"], plain["traceback"]
         for decision in plain["decisions"]:
             del decision["seconds"]
             decision.pop("fallback", None)

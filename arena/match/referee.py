@@ -51,7 +51,7 @@ def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerM
         raise
     except BaseException as error:
         mark = Unavailable.MARK if isinstance(error, Unavailable) else ""
-        ending = Ending("void", None, mark + describe(error), author_traceback(error))
+        ending = Ending("void", None, mark + describe(error, folders=False), author_traceback(error))
         state.returns = (0.0,) * game.players
         state.stepper.actions[:] = [str(action) for action in state.stepper.actions]
     finally:
@@ -191,7 +191,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     except Interrupted:
         raise
     except BaseException as error:  # the rules were given a state that an agent made
-        message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
+        message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error, folders=False)})"
         raise Forfeit("illegal-action", player.number, message) from error
     if answer.steps is not None and not Limits.is_count(answer.steps):
         message = f"expected a whole number of steps or None, got {short(answer.steps)}"

@@ -166,7 +166,7 @@ class MatchRunner:
         except Interrupted:
             raise
         except BaseException as error:  # a fault of the game
-            record = make_unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
+            record = make_unplayed(self.spec, scheduled, message=f"no position: {describe(error, folders=False)}")
             return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         if self.start_seconds:  # the ids of matches, which contain the limits of the spec, stay the same

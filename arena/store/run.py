@@ -5,7 +5,7 @@ import platform
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +28,7 @@ from arena.secret import Seed, commitment, newest_digits
 from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import MAX_NESTING, UNWRITTEN, Document, make_document
 from arena.spec.model import OpeningKeys, ReportKeys
-from arena.spec.named_code import list_named_code
+from arena.spec.named_code import follow_moved_plugins, list_named_code
 from arena.spec.parameters import make_plain, read_json, read_value
 from arena.store.rows import escape_surrogates
 from arena.version import __version__
@@ -102,18 +102,20 @@ class Run:
                 found.setdefault(code_key(name, part), []).append(one)
         return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
 
-    def load(self, allowed: Collection[str] = ()) -> Spec:
+    def load(self, allowed: Collection[str] = (), folder: Path | None = None) -> Spec:
         """Return the spec, ready to be played. If it has faults now, or other boards than the run, SpecError is raised, as for a
-        file.
+        file. The spec is now in `folder`, if it is given. Plugin files may also have moved, see `follow_moved_plugins`.
 
         Raises ForeignCode if the spec names code that is not `allowed` (see `list_named_code`): a store may come from others.
         """
-        named = self._check_code(allowed, load_plugins())
+        document = self.document if folder is None else replace(self.document, folder=folder)
+        document, asked = follow_moved_plugins(document, self.plugins_asked, allowed)
+        named = _check_code(document, asked, allowed, load_plugins())
         plugins = [plugin for plugin in named.values() if plugin is not None]
         if plugins:  # they may add agent sources, with more keys that name code
-            self._check_code(allowed, load_plugins(plugins))
+            _check_code(document, asked, allowed, load_plugins(plugins))
         seed = self.seed if self.secret is None else self.secret
-        spec = reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
+        spec = reload_spec(document, asked, 0 if seed is None else seed, secret=self.hidden)
         had, has = [
             listing([str(len(labels)) for labels in found])
             for found in ([board.labels for board in self.boards], [board.seats for board in spec.boards])
@@ -122,14 +124,6 @@ class Run:
             message = f"expected boards with as many entries as in the run ({had}), got {has}"
             raise SpecError([SpecFault(self.document.name, 0, 0, "agents", message)])
         return spec
-
-    def _check_code(self, allowed: Collection[str], registry: Registry) -> dict[str, str | None]:
-        """Return the code that the spec names. Raises ForeignCode if some of it is not allowed."""
-        named = list_named_code(self.document, self.plugins_asked, registry)
-        missing = {place: plugin for place, plugin in named.items() if place not in allowed}
-        if missing:
-            raise ForeignCode(missing)
-        return named
 
     def board_of(self, game: str, place: Scheduled | None) -> int | None:
         """Return the index of the first board for a match of `game`, or of the one at `place` if given; None if none fits."""
@@ -224,6 +218,17 @@ class ForeignCode(StoreError):
             return [word for plugin in self.missing.values() if plugin is not None for word in ("--plugin", plugin)]
         file = document.folder / Path(document.name).name
         return ["--spec", str(file) if document.name != UNWRITTEN else "FILE"]
+
+
+def _check_code(
+    document: Document, plugins: Sequence[str], allowed: Collection[str], registry: Registry
+) -> dict[str, str | None]:
+    """Return the code that a spec names. Raises ForeignCode if some of it is not allowed."""
+    named = list_named_code(document, plugins, registry)
+    missing = {place: plugin for place, plugin in named.items() if place not in allowed}
+    if missing:
+        raise ForeignCode(missing)
+    return named
 
 
 class Option(NamedTuple):

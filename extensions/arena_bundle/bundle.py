@@ -165,7 +165,7 @@ def _collect_code(
     else:
         allowed = list_named_code(known.document, known.plugins, known.registry)
     try:
-        spec = runs[-1].load(allowed)
+        spec = runs[-1].load(allowed, None if known is None else known.document.folder)
     except ForeignCode as error:
         if not optional:
             raise StoreError(f"{error}; to pack it: {command} {shlex.join(error.options(runs[-1].document))}") from error

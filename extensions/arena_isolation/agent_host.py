@@ -111,7 +111,7 @@ class HostedSeat:
         except NotCompilable as refused:
             return {"type": "compiled", "plain": str(refused)}
         except Exception as error:  # the agent may raise anything
-            return {"type": "failed", "message": describe(error)}
+            return {"type": "failed", "message": describe(error, folders=False)}
         files = {name: base64.b64encode(data).decode() for one in found for name, data in one.items()}
         return {"type": "compiled", "files": files}
 
@@ -183,7 +183,7 @@ class HostedSeat:
         except Interrupted:
             raise
         except BaseException as error:
-            return {"type": "answer", "illegal": f"{abbreviate(answer.state)} ({describe(error)})", **steps}
+            return {"type": "answer", "illegal": f"{abbreviate(answer.state)} ({describe(error, folders=False)})", **steps}
         return {"type": "answer", "state": text, **steps}
 
 
@@ -209,7 +209,7 @@ class AgentHost:
             except AgentRaised as failed:
                 return _describe_failure(failed)
             except Exception as error:
-                return {"type": "failed", "kind": "exception", "message": f"cannot be created: {describe(error)}"}
+                return {"type": "failed", "kind": "exception", "message": f"cannot be created: {describe(error, folders=False)}"}
             return {"type": "ready", "drew": self._seat.decider.used_rng}
         if kind == "hello":
             return {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ABILITIES}

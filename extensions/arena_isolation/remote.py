@@ -382,7 +382,7 @@ class RemotePlayer:
         try:
             state = self._game.parse_state(text)
         except Exception as error:
-            message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
+            message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error, folders=False)})"
             raise Forfeit("illegal-action", self.number, message) from error
         return Answer(state, steps)
 

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Collection
 from contextlib import closing
+from pathlib import Path
 from typing import IO
 
 import click
@@ -65,7 +66,8 @@ def replay(
             runs = opened.runs()
             run = opened.last()
             exchanges = list(describe_exchanges(opened, record.id))
-        spec, missing = _load_spec(run, allowed, f"arena replay {shlex.quote(store)} {record.id}")
+        folder = None if known is None else known.document.folder
+        spec, missing = _load_spec(run, allowed, folder, f"arena replay {shlex.quote(store)} {record.id}")
         print(f"{record.id}: {' against '.join(map(escape_line, record.labels))} at {escape_line(record.game)}", file=out)
         number = run.board_of(record.game, place)
         if number is None:
@@ -93,12 +95,12 @@ def replay(
     return 1 if differences else 0
 
 
-def _load_spec(run: Run, allowed: Collection[str], command: str) -> tuple[Spec | None, str | None]:
+def _load_spec(run: Run, allowed: Collection[str], folder: Path | None, command: str) -> tuple[Spec | None, str | None]:
     """Return the spec of a run. If it cannot be loaded, return None and a line with the reason and, if there is one, a command
     that loads it.
     """
     try:
-        return run.load(allowed), None
+        return run.load(allowed, folder), None
     except ForeignCode as error:
         words = error.options(run.document)
         many = f"--plugin FILE ..., with all {len(words) // 2:,} files" if len(words) > 2 * MAX_NAMED_FILES else shlex.join(words)

@@ -156,7 +156,7 @@ def asked(port: int, path: str) -> Any:
 
 
 @pytest.mark.unit
-def test_only_the_exact_file_is_allowed(tmp_path: Path) -> None:
+def test_a_named_file_allows_no_other_file(tmp_path: Path) -> None:
     store = tmp_path / "cup.db"
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=store)
     with Store.open(store) as opened:
@@ -171,7 +171,7 @@ def test_only_the_exact_file_is_allowed(tmp_path: Path) -> None:
     ):
         object.__setattr__(run, "spec", {**run.spec, "values": {**run.spec["values"], key: value}})
         with pytest.raises(StoreError, match="only the store names this code"):
-            run.load([str(tmp_path / "elsewhere" / "mine.py")])
+            run.load([str(tmp_path / "elsewhere" / "other.py")])
 
 
 SOURCE = """
