@@ -225,7 +225,8 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
-        click.echo(escape_controls(f"cannot continue: {error}"), err=True)
+        told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        click.echo(escape_controls(f"cannot continue: {told}"), err=True)
         return 1
     except Exception:
         click.echo(f"arena {__version__}: an internal error; please report it with the text below", err=True)

@@ -93,7 +93,9 @@ class Abilities:
     def games(self) -> frozenset[str]:
         """The names of the games that the agent is made for; none if it plays any."""
         given = getattr(self.agent, "games", None)
-        return given if isinstance(given, frozenset) and all(isinstance(name, str) for name in given) else frozenset()
+        if not isinstance(given, (set, frozenset)) or not all(isinstance(name, str) for name in given):
+            return frozenset()
+        return frozenset(given)
 
     @property
     def _kind(self) -> type[Agent]:

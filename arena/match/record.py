@@ -177,8 +177,8 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """Return the values that a repetition of the match would give again. Times are left out, the traceback, which names folders,
-        and what earlier versions did not write: expanded states and marks of fallbacks.
+        """Return the values that a repetition of the match would give again. Left out are times, the traceback (it names
+        folders), and what earlier versions did not write: expanded states and marks of fallbacks.
         """
         plain = self.as_dict()
         del plain["timing"], plain["traceback"]

@@ -242,6 +242,9 @@ def _check_agent(agent: type[Agent]) -> None:
         raise Unfit("; ".join([f"agent {agent.name} ({locate(agent)}) defines neither choose nor solve", *meant]))
     if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
         raise Unfit(f"agent {agent.name} ({locate(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
+    games = getattr(agent, "games", None)  # other values are not meant for arena
+    if isinstance(games, (str, list, tuple)) and all(isinstance(name, str) for name in games):
+        raise Unfit(f"agent {agent.name} ({locate(agent)}): games: expected a frozenset of names of games, got {games!r}")
     wrong = Abilities(agent).find_unknown_need()
     if wrong:
         raise Unfit(f"agent {agent.name} ({locate(agent)}) {wrong}")

@@ -66,7 +66,10 @@ def render(
             keys = [key for key in board.rows[0] if key != "superiority"] if board.rows else ["agent"]
             lines.append(csv_line(["board", *keys]))
             for row in board.rows:
-                cells = [kinds(row[key]) if isinstance(row[key], dict) else row[key] for key in keys]
+                cells = [
+                    kinds(cell) if isinstance(cell, dict) else json.dumps(cell) if isinstance(cell, list) else cell
+                    for cell in [row[key] for key in keys]
+                ]
                 lines.append(csv_line([board.title, *cells]))
             lines.append("")
         return "\n".join(lines).rstrip("\n")

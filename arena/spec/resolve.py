@@ -18,7 +18,7 @@ from arena.spec.document import Document, make_document
 from arena.spec.entries import Entry, read_entries
 from arena.spec.games import read_games
 from arena.spec.isolation import KEY as ISOLATION, check_name, isolation_names
-from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ReportKeys, ResignKeys, SpecKeys
+from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, OpeningKeys, ReportKeys, ResignKeys, SpecKeys
 from arena.spec.reader import Faults, SpecReader, format_path
 from arena.spec.source import source_keys
 
@@ -130,6 +130,7 @@ KEPT = ("agents", "games", "plugins", "positions")
 
 KEYS_BELOW: Mapping[str, Collection[str]] = {
     "adjudicate": {**AdjudicateKeys.model_fields, **DrawKeys.model_fields, **ResignKeys.model_fields},
+    "openings": OpeningKeys.model_fields,
     "report": ReportKeys.model_fields,
 }
 """For each of these keys: the keys that its mapping may contain, also at deeper levels. Mappings of other keys contain limits."""

@@ -309,8 +309,8 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     number = store.forget(labels, own, entries)
     if aside is None:
         return None
-    again = f"{figures.amount(number, 'match')} of {figures.listing(names)} {'is' if number == 1 else 'are'} played again"
-    return f"{again}; the matches so far are kept in {aside}"
+    gone = f"{figures.amount(number, 'match')} of {figures.listing(names)} no longer {'counts' if number == 1 else 'count'}"
+    return f"{gone} and will be played again if the spec still has {'it' if number == 1 else 'them'}; a copy is in {aside}"
 
 
 def _find_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:

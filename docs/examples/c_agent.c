@@ -6,12 +6,13 @@
  *       - {agent: {command: [./c_agent]}, label: c}
  */
 #define _POSIX_C_SOURCE 200809L
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static char cells[9]; /* x, o or '.', row by row */
-static long nodes;
+static long nodes, limit; /* the positions generated for this decision, and how many are allowed */
 
 static const int lines[8][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}};
 
@@ -31,12 +32,13 @@ static char to_move(void)
     return balance == 0 ? 'x' : 'o';
 }
 
-/* Store the best cell for the side to move in *best, and return its value: 1 for a win, 0 for a draw, -1 for a loss. */
+/* Store the best cell for the side to move in *best, and return its value: 1 for a win, 0 for a draw, -1 for a loss. Beyond the
+ * limit of nodes, every position counts as a draw. */
 static int search(int *best)
 {
     char side = to_move();
     int value = -2;
-    for (int cell = 0; cell < 9; cell++) {
+    for (int cell = 0; cell < 9 && nodes < limit; cell++) {
         int reply, unused;
         if (cells[cell] != '.')
             continue;
@@ -49,7 +51,7 @@ static int search(int *best)
             *best = cell;
         }
     }
-    return value == -2 ? 0 : value; /* a full board is a draw */
+    return value == -2 ? 0 : value; /* a full board is a draw, too */
 }
 
 /* Find the beginning of the value of a key, which is a text in quotes before a colon; NULL if the key is missing. */
@@ -74,9 +76,11 @@ static int is(const char *message, const char *type)
     return value != NULL && *value == '"' && strncmp(value + 1, type, length) == 0 && value[1 + length] == '"';
 }
 
-/* "rows":3,"columns":3: the program knows only this size of the board */
+/* "limits":{"nodes":1000}, or null without a limit; "rows":3,"columns":3: the program knows only this size of the board */
 static int start(const char *message)
 {
+    const char *most = value_of(message, "nodes");
+    limit = most != NULL && *most >= '1' && *most <= '9' ? strtol(most, NULL, 10) : LONG_MAX;
     const char *game = value_of(message, "game"), *rows = value_of(message, "rows"), *columns = value_of(message, "columns");
     return game != NULL && strncmp(game, "\"tic-tac-toe\"", 13) == 0 && rows != NULL && *rows == '3' && columns != NULL
         && *columns == '3';

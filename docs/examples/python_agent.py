@@ -16,6 +16,7 @@ class TicTacToe:
             raise ValueError("this agent knows only the 3x3 board")
         self.cells = []
         self.nodes = 0
+        self.limit = start["limits"]["nodes"]
         self.known = {}
 
     def place(self, position):
@@ -38,7 +39,9 @@ class TicTacToe:
         return {"type": "action", "action": str(best + 1), "value": values[best], "nodes": self.nodes}
 
     def value(self, cell):
-        """Return the value of a move for the side that makes it."""
+        """Return the value of a move for the side that makes it. Beyond the limit of nodes, every position counts as a draw."""
+        if self.nodes == self.limit:
+            return 0
         self.nodes += 1
         self.cells[cell] = self.to_move()
         position = "".join(self.cells)
@@ -47,7 +50,9 @@ class TicTacToe:
         elif position in self.known:
             value = self.known[position]
         else:
-            value = self.known[position] = -max(map(self.value, self.empty()), default=0)
+            value = -max(map(self.value, self.empty()), default=0)
+            if self.nodes != self.limit:  # otherwise the value may be that of a draw that is none
+                self.known[position] = value
         self.cells[cell] = "."
         return value
 
@@ -68,6 +73,7 @@ class SlidingTiles:
 
     def __init__(self, start):
         parameters = start["parameters"]
+        self.limit = start["limits"]["nodes"]
         self.columns = parameters["columns"]
         self.tiles = ()
         ordered = range(1, parameters["rows"] * parameters["columns"])
@@ -82,17 +88,22 @@ class SlidingTiles:
         self.tiles = next(after for tile, after in self.slides(self.tiles) if tile == int(action))
 
     def choose(self):
-        """Return the first action of a solution."""
+        """Return the first action of a solution, or any action if the limit of nodes was too low to find one."""
         path, nodes = self.search()
-        return {"type": "action", "action": str(path[0]), "nodes": nodes}
+        tile = path[0] if path else next(self.slides(self.tiles))[0]
+        return {"type": "action", "action": str(tile), "nodes": nodes}
 
     def solve(self):
-        """Return a solution."""
+        """Return a solution, or give up at the limit of nodes."""
         path, nodes = self.search()
+        if path is None:
+            return {"type": "none", "nodes": nodes}
         return {"type": "path", "actions": [str(tile) for tile in path], "nodes": nodes, "depth": len(path)}
 
     def search(self):
-        """Return a shortest path (the tiles to slide, in order) and the number of positions that were generated."""
+        """Return a shortest path (the tiles to slide, in order) and the number of positions that were generated. At the limit of
+        nodes, the path is None.
+        """
         sides = [{self.tiles: ()}, {self.goal: ()}]
         edges = [[self.tiles], [self.goal]]
         nodes = 0
@@ -104,6 +115,8 @@ class SlidingTiles:
             seen, following = sides[side], []
             for tiles in edges[side]:
                 for tile, after in self.slides(tiles):
+                    if nodes == self.limit:
+                        return None, nodes
                     nodes += 1
                     if after not in seen:
                         seen[after] = (*seen[tiles], tile)

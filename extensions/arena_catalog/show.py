@@ -113,9 +113,12 @@ def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) 
         if explanation := explain_parameter(value, parameter.name):
             yield paragraph(explanation, width, indent="      ", hanging="      ")
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
-    for file in namesakes(key, value, Path.cwd()):
-        hint = f"to use that file, uninstall the other one and add --plugin {quote(str(file))}"
+    others = namesakes(key, value, Path.cwd())
+    for file in others[:MAX_NAMESAKES]:
+        hint = f"to use that file, name only it with --plugin {quote(str(file))}"
         yield f"  NOT from {file}, which seems to define the same name; {hint}"
+    if len(others) > MAX_NAMESAKES:
+        yield f"  NOT from {len(others) - MAX_NAMESAKES} other files, which seem to define the same name"
 
 
 def explain_parameter(kind: Any, name: str) -> str:
@@ -235,6 +238,8 @@ _WORDS = {
 
 MAX_FILE_BYTES = 1 << 20
 """The maximum size of a file that is read."""
+MAX_NAMESAKES = 3
+"""The largest number of files with the same name that are listed."""
 MAX_FILES = 200
 """The maximum number of files that are read."""
 

@@ -69,7 +69,8 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
             specs = shlex.join([str(file) for file in written if file.suffix == ".yaml"])
             print(f"next: arena validate {specs}; {name}/README.md lists the other steps", file=out)
             return 0
-        name = name.removesuffix(".py").replace("_", "-")  # a file name is accepted too
+        if name.islower():  # a file name is accepted, too
+            name = name.removesuffix(".py").replace("_", "-")
         named = plugins if is_given("plugins") else ()
         written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features), plugins=named)
         print(*[f"wrote {file}" for file in written], sep="\n", file=out)
@@ -131,12 +132,15 @@ def write(
     top = folder / name if package else folder / plan.file
     if top.exists() or top.is_symlink():
         raise CannotWrite(f"{top} already exists; choose another name or another folder")
-    with TemporaryDirectory(prefix=f".{name}-", dir=folder) as unfinished:
-        for place, text in texts.items():
-            file = Path(unfinished) / place
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
-        (Path(unfinished) / top.name).rename(top)
+    try:
+        with TemporaryDirectory(prefix=f".{name}-", dir=folder) as unfinished:
+            for place, text in texts.items():
+                file = Path(unfinished) / place
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, "utf-8")
+            (Path(unfinished) / top.name).rename(top)
+    except OSError as error:
+        raise CannotWrite(f"{top} cannot be written: {error.strerror}") from error
     return [folder / place for place in texts]
 
 

@@ -95,8 +95,10 @@ def find_obstacle(game: Game, evaluation: Evaluation | None, *, compiling: bool)
     installed.
     """
     reason = why_plain(game, evaluation)
-    if reason is not None or edition_of(game).in_place:  # a game that is changed in place has no probe
+    if reason is not None:
         return reason
+    if edition_of(game).in_place:  # such a game has no probe
+        return None if evaluation is None else seam.IN_PLACE
     setup = CompiledSetup(game, evaluation, {}, None if compiling else "it takes too long")
     try:
         setup.begin()
@@ -144,6 +146,8 @@ class CompiledSetup:
             self.graded = True
             raise
         self.derived, self.samples = edition.rules is self.game, edition.samples
+        if edition.in_place:  # arena has derived these rules from the grid, and the probe cannot run them
+            raise NotCompilable(seam.IN_PLACE)
         try:
             edition, rules, estimate, module = seam.assemble_engine(self.game, self.evaluation, ProbeLoop)
             if self.derived:

@@ -415,6 +415,10 @@ def _kind(engine: str | type[Loop]) -> type[Loop]:
     return ENGINES[engine] if isinstance(engine, str) else engine
 
 
+IN_PLACE = "its states are changed in place, which only bfs, dfs and iterative-deepening support"
+"""Why a search of a grid is not compiled."""
+
+
 def assemble_engine(
     game: Game, evaluation: Evaluation | None, engine: str | type[Loop]
 ) -> tuple[Edition, Specialiser, Specialiser, Module]:
@@ -422,7 +426,7 @@ def assemble_engine(
     kind = _kind(engine)
     edition = edition_of(game, searched=kind.searches)
     if edition.in_place and not kind.in_place:
-        raise NotCompilable("its states are changed in place, which only bfs, dfs and iterative-deepening support")
+        raise NotCompilable(IN_PLACE)
     rules, estimate = edition.specialise(), estimate_of(edition, evaluation if kind.informed else None)
     module = assemble(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module

@@ -86,12 +86,15 @@ class VersionFolder:
         place = self.path / "versions" / f"{number}-{version.code}"
         part = place.with_name(f".{place.name}")
         shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        for file, name in _copies(version, self.file):
-            (part / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, part / name)
-        (part / "origin").write_text(f"{origin}\n{utc_now().isoformat(timespec='seconds')}\n")
-        part.rename(place)
+        try:
+            part.mkdir(parents=True)
+            for file, name in _copies(version, self.file):
+                (part / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, part / name)
+            (part / "origin").write_text(f"{origin}\n{utc_now().isoformat(timespec='seconds')}\n")
+            part.rename(place)
+        except OSError as error:
+            raise ArenaError(f"version {number} of {self.file} cannot be kept in {place.parent}: {error.strerror}") from error
         return self.versions()[-1]
 
     def named(self, word: str) -> KeptVersion | None:

@@ -431,6 +431,8 @@ def test_a_wrong_name_or_place_is_refused(plugin: Plugin, hook: str, objects: di
         (agent("a", "needs = frozenset({'path', 'zero_sum'})"), r"needs 'zero_sum', .*; did you mean 'zero-sum'"),
         (agent("a", "needs = 'path'"), r"needs: expected a frozenset of traits, got 'path'"),
         (agent("a", "needs = ('path',)"), r"needs: expected a frozenset of traits, got \('path',\)"),
+        (agent("a", "games = ['pig']"), r"games: expected a frozenset of names of games, got \['pig'\]"),
+        (agent("a", "games = 'pig'"), r"games: expected a frozenset of names of games, got 'pig'"),
         (agent("a", "needs = 3"), r"needs: expected a frozenset of traits, got 3"),
         # Its names.
         (agent("Cautious"), r"lowercase letters, digits and dashes, got 'Cautious'"),

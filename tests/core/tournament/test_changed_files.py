@@ -111,7 +111,7 @@ def test_the_matches_of_one_agent_are_played_again(played: Path, invoke: Arena) 
     assert begins(played / "cup.db") == ["1"]
     done = invoke("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
     assert done.returncode == 0
-    assert f"{OF_TABLE} matches of table are played again" in done.stderr
+    assert f"{OF_TABLE} matches of table no longer count" in done.stderr
     assert begins(played / "cup.db") == ["9"]
     assert ids(played / "cup.db") == before
     assert "more than one version" not in done.stdout

@@ -80,7 +80,8 @@ def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, invoke: Arena,
     assert "mine.py changed since" in invoke("run", "cup.yaml").stderr
     again = invoke("run", "cup.yaml", "--fresh-for", "mine", "--workers", "1")
     assert again.returncode == 0, again.stderr
-    assert f"note: {OF_ONE} matches of mine are played again; the matches so far are kept in results/cup.1.db" in again.stderr
+    told = f"note: {OF_ONE} matches of mine no longer count and will be played again if the spec still has them; a copy is in"
+    assert f"{told} results/cup.1.db" in again.stderr
     assert f"{ROUND_ROBIN - OF_ONE} matches were in results/cup.db, {OF_ONE} have been added" in again.stderr
     after = rows(played)
     assert set(after) == set(before)
@@ -118,7 +119,7 @@ def test_another_change_is_refused(tmp_path: Path, invoke: Arena, played: Path) 
     assert re.search(r"agent yours of yours.py changed .*, and yours uses this code; add --fresh-for yours, or", refused.stderr)
     both = invoke("run", "cup.yaml", "--fresh-for", "mine", "--fresh-for", "yours", "--workers", "1")
     assert both.returncode == 0
-    assert f"{2 * OF_ONE - 2 * 3} matches of mine and yours are played again" in both.stderr
+    assert f"{2 * OF_ONE - 2 * 3} matches of mine and yours no longer count" in both.stderr
 
 
 def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: Path, invoke: Arena) -> None:
@@ -132,7 +133,7 @@ def test_all_entries_with_the_changed_code_are_named_by_their_labels(tmp_path: P
     assert "agent mine of mine.py changed since the matches in it were played, and second one uses this code" in refused.stderr
     assert "add --fresh-for 'second one', or use --fresh or" in refused.stderr
     again = invoke("run", "cup.yaml", "--fresh-for", "first one", "--fresh-for", "second one", "--workers", "1")
-    assert "note: 6 matches of first one and second one are played again" in again.stderr  # all pairs of three, two orders
+    assert "note: 6 matches of first one and second one no longer count" in again.stderr  # all pairs of three, two orders
 
 
 def test_a_similar_name_is_suggested(invoke: Arena, played: Path) -> None:

@@ -11,6 +11,7 @@ from arena.heuristics import bind
 from arena.plugins.sources import load_plugins
 from arena.testing import Verdict
 from arena_check.compiled_checks import CHECKS, CODE, HELD, RULES, SEARCHES, compiled_verdicts
+from arena_compiled.checks import find_obstacle
 
 Checked = Callable[..., dict[str, Verdict]]
 
@@ -234,6 +235,21 @@ def test_rules_that_agree_pass(checked: Checked, text: str) -> None:
     assert all(verdict.kept for verdict in found.values())
     assert {name for name, verdict in found.items() if not verdict.reached} == {CODE, SEARCHES}
     assert found[CODE].promise == "not run: ARENA_PLAIN is set"
+
+
+@pytest.mark.parametrize(("name", "heuristic"), [("n-queens", "conflicts"), ("sudoku", "candidates")])
+def test_a_game_that_is_changed_in_place_is_no_fault(name: str, heuristic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arena has derived its rules, and the check cannot run them. A search with a heuristic is not compiled."""
+    monkeypatch.setenv("ARENA_PLAIN", "1")
+    registry = load_plugins()
+    game = make_default(registry.game(name))
+    assert game is not None
+    evaluation = bind(registry.heuristic(name, heuristic), game)
+    for given in (None, evaluation):
+        assert list(compiled_verdicts(game, given, {}, seed=0, matches=1, patience=10.0)) == []
+    assert find_obstacle(game, None, compiling=False) is None
+    reason = "its states are changed in place, which only bfs, dfs and iterative-deepening support"
+    assert find_obstacle(game, evaluation, compiling=False) == reason
 
 
 def test_a_heuristic_without_an_estimate_is_accepted(checked: Checked) -> None:

@@ -81,6 +81,22 @@ def test_python_solves_puzzles_with_the_fewest_slides(python: Agent) -> None:
         assert all(record.solved for record in records)
 
 
+def test_the_examples_stop_at_the_limit_of_nodes(python: Agent, c: Agent) -> None:
+    records = played("tic-tac-toe", python, c, limits={"nodes": 50})
+    for label in ("python", "c"):
+        nodes = [one.nodes for record in records for one in record.decisions if record.labels[one.seat] == label]
+        assert max(nodes) == 50
+    easy = "2 3 6/1 5 ./4 7 8"
+    attempts = [
+        run({"game": "sliding-tiles", "agents": [python], "positions": [easy], "limits": {"nodes": nodes}}).records[0]
+        for nodes in (20, 1000)
+    ]
+    assert [(record.solved, record.decisions[0].nodes <= nodes) for record, nodes in zip(attempts, (20, 1000), strict=True)] == [
+        (False, True),
+        (True, True),
+    ]
+
+
 def test_javascript_agrees_with_alpha_beta_at_the_end_of_connect_four(javascript: Agent) -> None:
     """In searches to the end of the game, its values and those of alpha-beta agree on the winner at every ply."""
     board = {"name": "connect-four", "rows": 4, "columns": 3, "in_a_row": 3}
