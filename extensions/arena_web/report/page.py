@@ -103,7 +103,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["breakable"] = breakable
+    made.filters |= {"breakable": breakable, "code": mark_code}
     made.globals |= {"zip": zip, "numbers_table": numbers_table, "replay_command": Leaderboard.replay_command}
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
@@ -114,6 +114,13 @@ def breakable(label: object) -> "Markup":
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join([escape(printable(part)) for part in re.split(r"(?=\()|(?<=,)", str(label))])
+
+
+def mark_code(text: str) -> "Markup":
+    """Return a text of one of arena's own remarks, with words in backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`<>]+)`", r"<code>\1</code>", str(escape(printable(text)))))  # noqa: S704 - the text is escaped
 
 
 def style() -> "Markup":

@@ -1,5 +1,5 @@
 // Shows one leaderboard: its table, whose headings and cells come as text, the scores between entries, and the failures.
-import { breakable, h, s, whole } from "./dom.js";
+import { breakable, h, prose, s, whole } from "./dom.js";
 import { entryAddress, matchesAddress } from "./page.js";
 
 export function boardOf(board, number, key) {
@@ -12,7 +12,7 @@ export function boardOf(board, number, key) {
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
     versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each cell links to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
-    board.remarks.map((line) => h("p", { class: "dim small gap-small" }, line)),
+    board.remarks.map((line) => h("p", { class: "dim small gap-small" }, prose(line))),
     failures(board, key),
   );
 }

@@ -156,4 +156,4 @@ def test_other_versions_of_an_agent_keep_their_matches(tmp_path: Path, arena: Ar
     write(tmp_path, "mine", -1)
     again = arena("run", "cup.yaml", "--fresh-for", "mine", "--workers", "1")
     # of 6 matches: two rivals, two orders
-    assert f"note: {2 * 2} matches of mine are played again" in again.stderr, again.stderr
+    assert f"note: {2 * 2} matches of mine no longer count" in again.stderr, again.stderr

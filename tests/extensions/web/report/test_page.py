@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.store import Store
+from arena_web.report.page import mark_code
 from tests.extensions.web.report.conftest import Page
 from tests.rehash import rehash
 
@@ -69,6 +70,12 @@ def test_several_games_have_the_overall_table_of_the_leaderboard(page: Page, inv
     assert heading == ["Agent", *[name.removeprefix(prefix) for name in page.tables if name.startswith(prefix)]]
     assert [" ".join(row).split() for row in rows] == [line.split() for line in printed[2:]]
     assert ("a", {"href": "#overall"}) in page.tags
+
+
+def test_words_in_backticks_are_shown_as_code(html: Path) -> None:
+    """All other text of a remark is escaped."""
+    assert "<code>arena compare STORE --across</code> compares agents" in html.read_text("utf-8")
+    assert mark_code("<b> `a <i>` and `c & d`") == "&lt;b&gt; `a &lt;i&gt;` and <code>c &amp; d</code>"
 
 
 def test_the_numbers_of_the_plots_agree_with_the_leaderboard(page: Page, leaderboards: dict[str, Any]) -> None:
