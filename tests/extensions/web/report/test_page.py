@@ -75,7 +75,7 @@ def test_several_games_have_the_overall_table_of_the_leaderboard(page: Page, inv
 def test_words_in_backticks_are_shown_as_code(html: Path) -> None:
     """All other text of a remark is escaped."""
     assert "<code>arena compare STORE --across</code> compares agents" in html.read_text("utf-8")
-    assert mark_code("<b> `a <i>` and `c & d`") == "&lt;b&gt; `a &lt;i&gt;` and <code>c &amp; d</code>"
+    assert mark_code("<b> `a <i>` & c") == "&lt;b&gt; <code>a &lt;i&gt;</code> &amp; c"
 
 
 def test_the_numbers_of_the_plots_agree_with_the_leaderboard(page: Page, leaderboards: dict[str, Any]) -> None:
