@@ -340,7 +340,7 @@ def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: 
         words = _describe_expected(detail["type"], detail.get("ctx", {}), detail["msg"])
         if words not in wanted.setdefault(where, []):
             wanted[where].append(words)
-    deepest = {where for where in wanted if not any(other != where and other[: len(where)] == where for other in wanted)}
+    deepest = wanted.keys() - {where[:length] for where in wanted for length in range(len(where))}
     faults: list[tuple[Path, str]] = []
     for where, expected in wanted.items():
         if where in deepest:

@@ -22,6 +22,8 @@ from pydantic_core import PydanticCustomError
 
 from arena.api.errors import abbreviate
 
+MAX_VALUES = 100
+"""The maximum number of parameters or options."""
 MAX_ACTIONS = 2000
 """The maximum number of actions that are replayed from one position."""
 RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version", "waits"})
@@ -55,6 +57,13 @@ def _without(names: Collection[str], what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _check_count(values: Any) -> Any:
+    """Refuse too many values before they are validated one by one."""
+    if isinstance(values, dict) and len(values) > MAX_VALUES:
+        raise _refuse(f"expected at most {MAX_VALUES} values, got {len(values):,}")
+    return values or {}
+
+
 OR_NONE = BeforeValidator(lambda given: given or None)
 OR_EMPTY = BeforeValidator(lambda given: given or {})
 # This is an instance check, because a strict `str` refuses halves of surrogate pairs. Which texts are acceptable is up to games
@@ -68,7 +77,7 @@ Nodes = Annotated[int, Field(strict=True, ge=1, le=10**9), _expect("a whole numb
 Depth = Annotated[int, Field(strict=True, ge=1, le=10**6), _expect("a whole number from 1 to 1,000,000")]
 Seconds = Annotated[float, Field(strict=True, gt=0, le=60), _expect("a number above 0, at most 60")]
 Plain = Annotated[InstanceOf[int] | InstanceOf[float] | Text | None, _expect("a number or a word of at most 200 characters")]
-Values = Annotated[dict[Any, Plain], OR_EMPTY]
+Values = Annotated[dict[Any, Plain], BeforeValidator(_check_count)]
 """Parameters of a game or options of an agent, by name."""
 
 

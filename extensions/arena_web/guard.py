@@ -7,7 +7,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 from typing import Any
@@ -25,12 +24,18 @@ from arena_setup.hosts import is_loopback
 from arena_web.error_answers import ErrorAnswers
 from arena_web.errors import Refusal
 
+MAX_HEAD_BYTES = 16 << 10
+"""The maximum size of the address and all headers of a request together."""
+MAX_COOKIE_BYTES = 4 << 10
+"""The maximum size of all cookies of a request together."""
 MAX_JSON_BYTES = 512 << 10
 """The maximum body size of a request without a file."""
 BODY_PART_SECONDS = 20.0
 """The timeout for each part of a body."""
 BODY_SECONDS = 60.0
 """The timeout for a whole body. It prevents a client that sends single bytes from holding a connection for ever."""
+FORM = "multipart/form-data"
+"""The content type of a form with a file."""
 MAX_DRAINED_BYTES = 64 << 20
 """The number of bytes of an oversized body that are still read and discarded, so that the sender receives the refusal."""
 MAX_OPEN_REQUESTS = 120
@@ -213,7 +218,8 @@ class Guard:
                 return
             if scope["method"] == "HEAD":  # the routes answer only GET; uvicorn leaves out the body
                 scope = {**scope, "method": "GET"}
-            await self._app(scope, self._limit(receive), send)
+            kept = [pair for pair in scope["headers"] if pair[0] != b"cookie"]  # no route needs it, but FastAPI would parse it
+            await self._app({**scope, "headers": kept}, self._limit(receive, self._body_limit(headers)), send)
         finally:
             self._open[address] -= 1
             if not self._open[address]:
@@ -221,6 +227,7 @@ class Guard:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise Refusal if a request is not meant for this server, lacks the token, exceeds a limit, or has two lengths."""
+        _check_head(scope)
         if "transfer-encoding" in headers and "content-length" in headers:
             raise Refusal(400, "expected content-length or transfer-encoding, got both")
         self._site.check(headers)
@@ -244,11 +251,17 @@ class Guard:
         if self._only_json and changes and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refusal(415, "expected content-type application/json")
         length = read_digits(headers.get("content-length", "0"))
-        if length is None or length > self._max_body_bytes:
-            raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "submit a smaller file")
+        most = self._body_limit(headers)
+        if length is None or length > most:
+            raise Refusal(413, f"the body is larger than {most >> 10:,} KiB", "submit a smaller file")
 
-    def _limit(self, receive: Receive) -> Receive:
-        """Wrap `receive` so that it enforces the size limit and the timeouts of a body."""
+    def _body_limit(self, headers: Headers) -> int:
+        """Return the maximum body size of a request. Only a form can have a file; all other bodies are parsed at once."""
+        is_form = headers.get("content-type", "").startswith(FORM)
+        return self._max_body_bytes if is_form else min(self._max_body_bytes, MAX_JSON_BYTES)
+
+    def _limit(self, receive: Receive, most: int) -> Receive:
+        """Wrap `receive` so that it enforces the timeouts of a body and its maximum size, `most`."""
         taken, whole = 0, False
         until = monotonic() + BODY_SECONDS
 
@@ -263,7 +276,7 @@ class Guard:
                 raise HTTPException(408, "the request body did not arrive in time") from None
             whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
-            if taken > self._max_body_bytes:
+            if taken > most:
                 await _drain(receive)
                 raise HTTPException(413, "the body is too long")
             return message
@@ -351,12 +364,23 @@ def _query(scope: Scope) -> dict[str, str]:
     return dict(parse_qsl(scope["query_string"].decode("latin-1")))
 
 
+def _check_head(scope: Scope) -> None:
+    """Raise Refusal 431 if the head of a request is too long. Libraries may take a time that grows faster than its length."""
+    headers = scope["headers"]
+    cookies = sum([len(value) for name, value in headers if name == b"cookie"])
+    if cookies > MAX_COOKIE_BYTES:
+        hint = "delete the cookies of this host in your browser"
+        raise Refusal(431, f"the cookies have {cookies:,} bytes; expected at most {MAX_COOKIE_BYTES:,}", hint)
+    size = len(scope["raw_path"]) + len(scope["query_string"]) + sum([len(name) + len(value) for name, value in headers])
+    if size > MAX_HEAD_BYTES:
+        message = f"the address and the headers have {size:,} bytes; expected at most {MAX_HEAD_BYTES:,}"
+        raise Refusal(431, message, "send a shorter address or fewer headers")
+
+
 def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
+    """Return the value of a cookie; empty if there is none. A quoted value stays quoted, because reading quotes takes long."""
+    pairs = [pair.partition("=") for header in headers.getlist("cookie") for pair in header.split(";")]
+    return next((value.strip() for key, _, value in pairs if key.strip() == name), "")
 
 
 async def _drain(receive: Receive) -> None:

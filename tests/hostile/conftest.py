@@ -99,3 +99,12 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[AgentProcess]:
 
     monkeypatch.setattr(own_compiler, "AgentProcess", start)
     return found
+
+
+@pytest.fixture
+def deep_recursion() -> Iterator[None]:
+    """Let the counter call itself a few times for each character."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    yield
+    sys.setrecursionlimit(before)

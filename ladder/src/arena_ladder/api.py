@@ -1,6 +1,7 @@
 """The HTTP API of a ladder: submissions, their state, and the public standings."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -26,7 +27,7 @@ from arena_ladder.submissions import Finding, Status, Submission
 from arena_ladder.wheel import list_wheels
 from arena_web.api import CostlyDecision
 from arena_web.errors import Refusal
-from arena_web.guard import Rate, RateLimits
+from arena_web.guard import FORM, Rate, RateLimits
 from arena_web.match_filter import PLACED, MatchFilter
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 TOKEN = "the header Authorization: Bearer TOKEN"  # noqa: S105 - a hint, not a token
 MAX_FILE_NAME = 100
 """The maximum length of a file name that is kept, in characters. Only the end of a longer name is kept."""
+MAX_FIELD_BYTES = 4096
+"""The maximum size of a field of a form, without the file."""
+BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=?-]{1,70}")
+"""The text between the parts of a form (RFC 2046, 5.1.1)."""
 HANDING_IN = Rate("submissions", 20, 0.5)
 """The rate limit for submissions by one author, in addition to the daily limit."""
 WITHDRAWING = Rate("withdrawals", 10, 0.1)
@@ -470,23 +475,41 @@ def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
     """Return the name of the agent (if given), the name of the file and its content. Raises Refusal 422 for a bad form."""
-    expected = Refusal(422, "expected a form with a file", "send multipart/form-data with `file` and, optionally, `name`")
-    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+    expected = Refusal(422, "expected a form with a file", f"send {FORM} with `file` and, optionally, `name`")
+    boundary = _boundary_of(request.headers.get("content-type", ""))
+    if boundary is None:
         raise expected
+    kind = f"{FORM}; boundary={boundary}"  # nothing else that the client may have said
+    form_request = Request({**request.scope, "headers": [(b"content-type", kind.encode())]}, request.receive)
     try:
-        async with request.form(max_files=1, max_fields=5) as form:
+        async with form_request.form(max_files=1, max_fields=5, max_part_size=MAX_FIELD_BYTES) as form:
             file, name = form.get("file"), form.get("name")
             if not isinstance(file, UploadFile):
                 raise expected
             content = await file.read()
             said = file.filename or "agent.py"
-    except (HTTPException, UnicodeError) as error:  # a form that starlette cannot read, or names in the charset of the client
+    except HTTPException as error:  # a form that starlette cannot read
         raise expected from error
     plain = said.replace("\\", "/").rpartition("/")[2][-MAX_FILE_NAME:]
     shown = "".join(letter for letter in plain if letter.isprintable()) or "agent.py"
     if name is not None and (not isinstance(name, str) or not is_name(name)):
         raise Refusal(422, f"{str(name)[:60]!r} is not a valid agent name", f"choose {NAME}")
     return name or None, shown, content
+
+
+def _boundary_of(content_type: str) -> str | None:
+    """Return the boundary of a form; None if the content type is not that of a form.
+
+    Raises Refusal 422 for a form in another charset than UTF-8, because Python takes very long to decode some, such as punycode.
+    """
+    kind, *parameters = content_type.split(";")
+    given = {name.strip().lower(): value.strip().strip('"') for name, _, value in [one.partition("=") for one in parameters]}
+    boundary, charset = given.get("boundary", ""), given.get("charset", "utf-8")
+    if kind.strip().lower() != FORM or not BOUNDARY.fullmatch(boundary):
+        return None
+    if charset.lower() not in ("utf-8", "utf8"):
+        raise Refusal(422, f"expected a form in UTF-8, got charset={charset[:60]!r}", "leave the charset out")
+    return boundary
 
 
 def _time(seconds: float) -> str:

@@ -1,8 +1,12 @@
-"""Strings of requests that are no valid text: each gets a refusal, and never an internal error."""
+"""Strings of requests that are no valid text, or that take long to decode: each gets a refusal, and never an internal error."""
 
 import asyncio
-from collections.abc import Iterator
+import codecs
+import http.cookies
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from encodings import punycode
 from pathlib import Path
 
 import pytest
@@ -10,9 +14,10 @@ from fastapi import FastAPI
 from starlette.types import Message, Scope
 
 from arena.store import Store
-from arena_ladder.host import LadderApp, LadderHost
+from arena_ladder.host import Assignments, LadderApp, LadderHost
 from arena_ladder.ledger import Ledger, bind_store
 from arena_ladder.spec import load_ladder
+from arena_web.guard import Guard, Site
 from tests.ladder.hosting import SPEC
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="text", isolation="any")]
@@ -30,13 +35,22 @@ def host(tmp_path: Path) -> Iterator[LadderHost]:
         yield LadderHost(ladder, store, ledger, 1)
 
 
-def ask(app: FastAPI, path: str, body: bytes, kind: str = "application/json", token: str = "") -> int:
-    """Send a POST request, and return the status of the answer."""
+def ask(
+    app: FastAPI | Guard | Assignments,
+    path: str,
+    body: bytes,
+    kind: str = "application/json",
+    token: str = "",
+    more: Sequence[tuple[bytes, bytes]] = (),
+) -> int:
+    """Send a POST request with `more` headers, and return the status of the answer."""
     answers: list[Message] = []
     scope: Scope = {
         "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"",
         "scheme": "http", "http_version": "1.1", "client": ("::1", 1), "server": ("localhost", 80), "client_address": "::1",
-        "headers": [(b"host", b"localhost"), (b"content-type", kind.encode()), (b"authorization", f"Bearer {token}".encode())],
+        "headers": [
+            (b"host", b"localhost"), (b"content-type", kind.encode()), (b"authorization", f"Bearer {token}".encode()), *more,
+        ],
     }  # fmt: skip
 
     async def receive() -> Message:
@@ -64,13 +78,106 @@ def test_no_string_of_a_request_causes_an_internal_error(host: LadderHost, text:
     assert ask(app, "/api/host/messages", body.encode(), token=token) == 200
 
 
-@pytest.mark.parametrize("charset", ["idna", "utf-7", "unicode_escape", "utf-16-le", "undefined", "rot13", "no-such"])
+SLOW = "xn--" + ("\U0001f600" * 3).encode("punycode")[:-2].decode() + "a" * 300_000
+"""A text that takes a minute to decode as punycode, which is quadratic in its length."""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The names of unknown charsets that somebody looks up, and `punycode` if somebody decodes it."""
+    found: list[str] = []
+
+    def decode(*_: object) -> str:
+        found.append("punycode")
+        return ""
+
+    monkeypatch.setattr(punycode, "punycode_decode", decode)
+
+    def search(name: str) -> None:
+        found.append(name)
+
+    codecs.register(search)
+    yield found
+    codecs.unregister(search)
+
+
+@pytest.mark.parametrize(
+    "charset", ["idna", "punycode", "utf-7", "unicode_escape", "utf-16-le", "undefined", "rot13", "no-such", "'utf-8'", '"idna"']
+)
 @pytest.mark.filterwarnings("ignore:invalid escape:DeprecationWarning")
-def test_no_charset_of_a_form_causes_an_internal_error(host: LadderHost, charset: str) -> None:
+def test_no_charset_of_a_form_causes_an_internal_error(host: LadderHost, charset: str, asked: list[str]) -> None:
     app, token = LadderApp(host).app(), host.ledger.register("ada", "admin")
-    for name in (b"\\ud800", b"+2AA-", b"\xff\xd8.py", b"xn--\xff"):
+    for name in (b"\\ud800", b"+2AA-", b"\xff\xd8.py", b"xn--\xff", SLOW.encode()):
         named = b'--x\r\ncontent-disposition: form-data; name="name"\r\n\r\n' + name + b"\r\n"
         file = b'--x\r\ncontent-disposition: form-data; name="file"; filename="' + name + b'"\r\n\r\nx = 1\r\n--x--\r\n'
-        kind = f"multipart/form-data; boundary=x; charset={charset}"
-        assert ask(app, "/api/submissions", named + file, kind, token) == 422
-        assert ask(app, "/api/submissions", file, kind, token) in (202, 422)
+        first, quoted = f"boundary=x; charset={charset}", f'charset={charset}; boundary="x"'
+        for body, kind in ((named + file, first), (file, first), (file, quoted)):
+            assert ask(app, "/api/submissions", body, f"multipart/form-data; {kind}", token) == 422
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("boundary=x", 202),
+        ('boundary="x"', 202),
+        ("BOUNDARY=x; charset=UTF-8", 202),
+        ('charset="utf8"; boundary=x', 202),
+        ("boundary=x; charset*=arena-none''x", 202),  # such a name is another one
+        ("boundary=x; charset=arena-none", 422),
+        ("boundary*=arena-none''x", 422),
+        ("boundary*0=x", 422),
+        ("boundary==?arena-none?q?x?=", 422),
+        ("boundary=" + "x" * 71, 422),
+        ("boundary=\xff", 422),
+        ("", 422),
+    ],
+)
+def test_no_header_of_a_part_chooses_a_charset(host: LadderHost, said: str, status: int, asked: list[str]) -> None:
+    """A name of a file that is not in UTF-8 is no reason for a refusal, because it is only shown."""
+    app, token = LadderApp(host).app(), host.ledger.register("ada", "admin")
+    for names, more in (
+        (b"name=\"file\"; filename*=arena-none''a.py; filename=a.py", b""),
+        (b"name=\"file\"; filename*0*=arena-none''a; filename=a.py", b"content-type: text/x-python; charset=arena-none\r\n"),
+        (b'name="file"; filename="=?arena-none?q?a?=.py"', b"content-transfer-encoding: arena-none\r\n"),
+        (b'name="file"; filename="\xff.py"', b"content-type: multipart/mixed; charset=arena-none\r\n"),
+    ):
+        part = b"--x\r\ncontent-disposition: form-data; " + names + b"\r\n" + more + b"\r\nx = 1\r\n--x--\r\n"
+        assert ask(app, "/api/submissions", part, f"multipart/form-data; {said}", token) == status
+    assert asked == []
+
+
+def test_a_long_field_of_a_form_is_refused(host: LadderHost) -> None:
+    app, token = LadderApp(host).app(), host.ledger.register("ada", "admin")
+    file = b'--x\r\ncontent-disposition: form-data; name="file"; filename="a.py"\r\n\r\nx = 1\r\n'
+    for size, status in ((40, 202), (41, 422), (300_000, 422)):
+        named = b'--x\r\ncontent-disposition: form-data; name="name"\r\n\r\n' + b"a" * size + b"\r\n"
+        assert ask(app, "/api/submissions", file + named + b"--x--\r\n", "multipart/form-data; boundary=x", token) == status
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_ladder_unquotes_no_cookie(host: LadderHost, several: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time that Python takes for this grows with the square of the length."""
+    unquoted: list[str] = []
+    monkeypatch.setattr(http.cookies, "_unquote", unquoted.append)
+    site, application = Site("localhost", 80), LadderApp(host)
+    guard: Guard | Assignments = application.guard(site)
+    if several:
+        guard = Assignments([host], {"/course": application}, {"/course": application.guard(site)}, asyncio.Event()).guard(site)
+    quoted = b'a="' + rb"\\" * 1000 + b'"'
+    for path in ("/health", "/api/ladder", "/static/page.js", "/course/health", "/api/claim"):
+        assert ask(guard, path, b"", more=[(b"cookie", quoted)]) in (200, 404, 405, 422)
+        assert ask(guard, path, b"", more=[(b"cookie", quoted)] * 3) == 431
+    assert unquoted == []
+
+
+def test_only_a_form_has_a_large_body(host: LadderHost) -> None:
+    """JSON is parsed at once, also without a token. Each of these numbers takes long."""
+    host.ladder = replace(host.ladder, submissions=host.ladder.submissions.model_copy(update={"size_kb": 4000}))
+    guard = LadderApp(host).guard(Site("localhost", 80))
+    body = b"[" + b"1e-400," * 100_000 + b"1]"
+    for more in ([(b"content-length", str(len(body)).encode())], []):
+        assert ask(guard, "/api/claim", body, more=more) == 413
+    form = b'--x\r\ncontent-disposition: form-data; name="file"; filename="a.py"\r\n\r\n' + b"#" * 700_000 + b"\r\n--x--\r\n"
+    token = host.ledger.register("ada", "admin")
+    assert ask(guard, "/api/submissions", form, "multipart/form-data; boundary=x", token) == 202

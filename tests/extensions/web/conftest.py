@@ -126,6 +126,8 @@ class Pages:
     """The pages of a store or a folder in this process, without a server. Code that needs another process does not run."""
 
     port = 8000
+    more_headers: Sequence[tuple[str, str]] = ()
+    """Headers of every request, of which several may have the same name."""
 
     def __init__(
         self, *, store: Path | None = None, folder: Path | None = None, host: str = "127.0.0.1", token: str | None = None
@@ -163,7 +165,7 @@ class Pages:
             "raw_path": target.encode(),
             "query_string": query.encode(),
             "client": ("127.0.0.1", 1),
-            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+            "headers": [(name.encode(), value.encode()) for name, value in [*given.items(), *self.more_headers]],
         }
         sent: list[Any] = []
 

@@ -1,0 +1,176 @@
+"""Requests that take long to parse: one of them would keep a server from answering all others.
+
+The tests count steps, or watch that the slow code gets nothing of the request.
+"""
+
+import codecs
+import http.cookies
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from arena import run
+from arena.spec.parameters import explain_faults
+from tests.extensions.web.conftest import Pages
+from tests.hostile.test_patterns import find_slow
+
+pytest.importorskip("fastapi")
+
+from h11 import _abnf as grammar
+
+from arena_web.server import CHUNK_LINE, HEADER_LINE
+
+pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="server", isolation="any")]
+
+TOKEN = "a-token-of-this-test"
+SLOW_COOKIE = 'a="' + r"\\" * 1000 + '"'
+"""A quoted value. The time that Python takes to unquote it grows with the square of its length."""
+THEIRS = {"header_field_re": grammar.header_field, "chunk_header_re": grammar.chunk_header}
+"""The patterns of h11 itself."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("served") / "cup.db"
+    run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=place)
+    return place
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_no_cookie_is_unquoted(store: Path, token: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither before the token is compared nor afterwards, and a quoted value does not hide the token beside it."""
+    unquoted: list[str] = []
+    monkeypatch.setattr(http.cookies, "_unquote", unquoted.append)
+    pages = Pages(store=store, host="127.0.0.1" if token is None else "0.0.0.0", token=token)
+    own = f"arena-{pages.port}={TOKEN}"
+    assert pages.ask("/api/tournaments", Cookie=SLOW_COOKIE).status == (200 if token is None else 401)
+    for cookies in (own, f"{SLOW_COOKIE}; {own}", f"{own} ;b", f"x={own}; {own}"):
+        assert pages.ask("/api/tournaments", Cookie=cookies).status == 200
+    assert pages.ask("/api/tournaments", Cookie=f'arena-{pages.port}="{TOKEN}"').status == (200 if token is None else 401)
+    assert unquoted == []
+
+
+def test_cookies_are_limited_together(store: Path) -> None:
+    pages = Pages(store=store)
+    for cookies, status in (([4096], 200), ([4097], 431), ([2048, 2048], 200), ([2048, 2049], 431), ([1] * 4097, 431)):
+        pages.more_headers = [("cookie", "c" * size) for size in cookies]
+        answer = pages.ask("/api/tournaments")
+        assert answer.status == status
+        if status == 431:
+            said = f"the cookies have {sum(cookies):,} bytes; expected at most 4,096"
+            assert answer.json["error"] == f"{said}; delete the cookies of this host in your browser"
+
+
+@pytest.mark.parametrize("name", ["accept", "range", "forwarded", "authorization", "if-none-match", "last-event-id"])
+def test_the_whole_head_is_limited(store: Path, name: str) -> None:
+    pages = Pages(store=store)
+    assert pages.ask("/api/tournaments", **{name: "a" * 16_000}).status == 200
+    for path, headers in (
+        ("/api/tournaments", {name: "a" * 16_384}),
+        (f"/api/tournaments?{'a' * 8192}", {name: "a" * 8192}),
+        (f"/{'a' * 16_384}", {}),
+    ):
+        answer = pages.ask(path, **headers)
+        assert answer.status == 431
+        assert re.fullmatch(
+            r"the address and the headers have 16,\d{3} bytes; expected at most 16,384; send a shorter address or fewer headers",
+            answer.json["error"],
+        )
+
+
+def imported_modules(*names: str) -> list[ModuleType]:
+    """Return all modules of some packages that are imported."""
+    return [module for name, module in sys.modules.items() if name.partition(".")[0] in names]
+
+
+@pytest.mark.usefixtures("deep_recursion")
+def test_no_pattern_that_reads_a_request_is_slow() -> None:
+    """All patterns of the libraries that are kept in a module count, whatever they are for."""
+    patterns = {
+        f"{module.__name__}.{name}": value
+        for module in imported_modules("h11", "starlette", "fastapi", "uvicorn", "python_multipart", "sse_starlette")
+        for name, value in vars(module).items()
+        if isinstance(value, re.Pattern)
+    }
+    assert patterns["h11._readers.header_field_re"] is HEADER_LINE
+    assert patterns["h11._readers.chunk_header_re"] is CHUNK_LINE
+    slow = {name: attack for name, pattern in patterns.items() if (attack := find_slow(pattern, "fullmatch"))}
+    assert not slow
+    for theirs in THEIRS.values():
+        assert find_slow(re.compile(theirs.encode()), "fullmatch"), "no replacement is necessary any more"
+
+
+LINES = st.lists(
+    st.sampled_from([b"a", b":", b" ", b"\t", b"\x00", b"\x0b", b"\r", b"\n", b";", b"\xff", b"1", b"\r\n"]), max_size=9
+)
+
+
+@given(LINES)
+def test_the_patterns_accept_the_lines_that_h11_accepts(parts: list[bytes]) -> None:
+    for own, theirs in ((HEADER_LINE, grammar.header_field), (CHUNK_LINE, grammar.chunk_header)):
+        for line in (b"".join(parts), b"a:" + b"".join(parts), b"1" + b"".join(parts) + b"\r\n"):
+            found, known = own.fullmatch(line), re.fullmatch(theirs.encode(), line)
+            assert (found is None) == (known is None)
+            for group in ("field_name", "field_value", "chunk_size"):
+                if found is not None and known is not None and group in own.groupindex:
+                    assert found[group] == known[group]
+
+
+def count_steps(call: Callable[[], Any]) -> int:
+    """Return how often Python enters or resumes a function during a call."""
+    steps = 0
+
+    def count(*_: Any) -> None:
+        nonlocal steps
+        steps += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return steps
+
+
+def test_the_work_for_faults_grows_with_their_number() -> None:
+    def explain(size: int) -> Callable[[], Any]:
+        value: Any = {"options": {f"k{number}": [] for number in range(size)}}
+        details = [{"type": "int_type", "loc": ("options", key), "msg": "bad"} for key in value["options"]]
+        return lambda: explain_faults(details, value)
+
+    few, many = [count_steps(explain(size)) for size in (100, 400)]
+    assert few >= 100
+    assert many < 5 * few
+
+
+@pytest.mark.parametrize("place", ["game", "options"])
+def test_values_are_counted_before_they_are_read(store: Path, place: str) -> None:
+    values: dict[str, Any] = {f"k{number}": [] for number in range(101)}
+    game = {"name": "tic-tac-toe", "parameters": values if place == "game" else {}}
+    body = {"game": game, "state": "", "agent": {"agent": "random", "options": values if place == "options" else {}}}
+    where = "game.parameters" if place == "game" else "agent.options"
+    assert Pages(store=store).ask("/api/move", body).json["faults"] == [f"{where}: expected at most 100 values, got 101"]
+
+
+def test_no_client_chooses_the_charset_of_json(store: Path) -> None:
+    """Some charsets take long. `utf-8` stays, whatever a client says."""
+    asked: list[str] = []
+
+    def search(name: str) -> None:
+        asked.append(name)
+
+    codecs.register(search)
+    try:
+        kind = "application/json; charset=arena-none; charset*=arena-none''x"
+        answer = Pages(store=store).ask("/api/position", '{"game": "é"}'.encode(), content_type=kind)
+    finally:
+        codecs.unregister(search)
+    assert answer.json["faults"] == ["game: expected a mapping, got 'é'"]
+    assert asked == []
