@@ -87,7 +87,12 @@ ATTACKS = {
     "deep conditions": ("{% if seat %}" * 200 + "{% endif %}" * 200, "at most 30 nested"),
     "long comparison": ("{{ seat" + " == seat" * 5000 + " }}", "at most 1,000 nodes"),
     "many tags": ("{% if seat %}{% endif %}" * 2000, "at most 1,000 nodes"),
-    "digits": ("{{ " + "9" * 90_000 + " }}", "fewer digits"),
+    "digits": ("{{ " + "9" * 90_000 + " }}", "a number of at most 100 digits, got 90,000"),
+    "grouped digits": ("{{ 1" + "_0" * 45_000 + " }}", "a number of at most 100 digits, got 90,001"),
+    "hexadecimal digits": ("{{ 0x" + "f" * 90_000 + " }}", "a number of at most 100 digits, got 90,002"),
+    "octal digits": ("{{ legal[:0o" + "7" * 90_000 + "] }}", "a number of at most 100 digits, got 90,002"),
+    "binary digits": ("{% if seat == 0b" + "1" * 90_000 + " %}{% endif %}", "a number of at most 100 digits, got 90,002"),
+    "fraction": ("{{ 0." + "1" * 90_000 + " }}", "a number of at most 100 digits, got 90,002"),
     "surrogate": ('{{ "\\ud800" }}', "half of a surrogate pair"),
     "tags": ("{{" * 40_000, "nested|line 1"),
 }
@@ -101,6 +106,28 @@ def test_a_template_with_unbounded_work_is_refused_when_the_spec_is_read(text: s
     with pytest.raises(SpecError, match=rf"prompt: p\.j2(, line \d+)?: .*({message})") as caught:
         load_spec({"game": "tic-tac-toe", "agents": [entry, "random"]})
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("digits", ["9" * 101, "0x" + "f" * 99])
+def test_a_long_number_is_refused_with_its_line(digits: str, tmp_path: Path) -> None:
+    """A number outside of tags is text."""
+    (tmp_path / "p.j2").write_text(f"{'9' * 5000}\n{{# {digits} #}}\n\n{{{{ {digits} }}}}")
+    with pytest.raises(ValueError, match=r"^prompt: p\.j2, line 4: expected a number of at most 100 digits, got 101$"):
+        PromptFile.read(str(tmp_path / "p.j2"))
+    (tmp_path / "p.j2").write_text(f"{'9' * 5000}\n{{# {digits} #}}\n\n{{{{ {digits[:-1]} }}}}")
+    PromptFile.read(str(tmp_path / "p.j2"))
+
+
+@pytest.mark.parametrize("kind", [MemoryError, OverflowError, RecursionError, SyntaxError, ValueError])
+def test_an_error_of_the_compiler_names_the_file(kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise kind("too much")
+
+    monkeypatch.setattr("jinja2.Environment.from_string", fail)
+    (tmp_path / "p.j2").write_text(f"{{{{ rules }}}} {kind.__name__}")
+    expected = rf"^prompt: p\.j2: expected a template that Python can compile, got {kind.__name__}: too much$"
+    with pytest.raises(ValueError, match=expected):
+        PromptFile.read(str(tmp_path / "p.j2"))
 
 
 def test_arena_validate_refuses_such_a_template_with_its_file_and_line(arena: Arena, tmp_path: Path) -> None:

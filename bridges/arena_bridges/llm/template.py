@@ -22,6 +22,8 @@ MAX_QUESTION_CHARACTERS = 1_000_000
 MAX_NODES = 1000
 MAX_DEPTH = 30
 """The maximum size and depth of the syntax tree of a template."""
+MAX_DIGITS = 100
+"""The maximum number of characters of a number."""
 MAX_CHAINED_FILTERS = 4
 """A filter may make a text several times as long, so the length may grow exponentially with the number of filters in a chain."""
 MAX_ARGUMENT = 100
@@ -279,18 +281,22 @@ def _compile(name: str, text: str, always_legal: bool) -> PromptFile:
     environment.filters["reverse"] = lambda items: items[::-1]  # that of Jinja returns an iterator, which has no length
     checker = Checker(name)
     try:
+        for line, kind, word in environment.lex(text):
+            if kind in ("integer", "float") and len(word) > MAX_DIGITS:  # Python cannot turn a longer number into text again
+                raise _fault(name, line, f"expected a number of at most {MAX_DIGITS} digits, got {len(word):,}")
         tree = environment.parse(text)
     except jinja2.TemplateSyntaxError as error:
         raise _fault(name, error.lineno, cut(error.message or "expected a valid template", 200)) from None
     except RecursionError:
         raise _fault(name, 0, f"expected at most {MAX_DEPTH} nested tags or operators, got more") from None
-    except ValueError:  # of `int`
-        raise _fault(name, 0, "expected numbers of fewer digits") from None
     checker.check(tree)
     try:
         template = environment.from_string(text)
     except jinja2.TemplateSyntaxError as error:  # such as two blocks with the same name
         raise _fault(name, error.lineno, cut(error.message or "expected a valid template", 200)) from None
+    except (MemoryError, OverflowError, RecursionError, SyntaxError, ValueError) as error:  # of Python, for the code of Jinja
+        reason = cut(f"{type(error).__name__}: {error}", 200)
+        raise _fault(name, 0, f"expected a template that Python can compile, got {reason}") from None
     made = PromptFile(name, template, checker.variables)
     sample = made.messages(SAMPLE)
     made.messages({**SAMPLE, "history": [], "fault": "A fault.", "legal": SAMPLE["legal"] if always_legal else []})
