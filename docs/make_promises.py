@@ -73,6 +73,7 @@ HOLES = {
     "memory, or never end",
     "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or takes minutes to parse, "
     "or a file never ends",
+    "cache": "another user, who may write in the cache folder, puts files there that arena would run, such as machine code",
     "server": "connections or specs make other users wait",
 }
 """The descriptions of the attacks; the keys are the words in the marks. Each attack has a row in the table."""

@@ -32,7 +32,7 @@ def run_as_other_user(folder: Path, values: dict[str, Any], files: int | None = 
     # Another run of pytest may close the folder above `folder` to others at any time.
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         shutil.copytree(folder, place, dirs_exist_ok=True)
-        Path(place).chmod(0o777)
+        os.chown(place, OTHER_USER["user"], OTHER_USER["group"])
         own = {**os.environ, "HOME": place, "XDG_CACHE_HOME": place, "ARENA_CACHE": f"{place}/tables", "TMPDIR": place}
         own["PYTHONPATH"] = os.pathsep.join(path)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files or before[0], before[1]))

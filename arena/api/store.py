@@ -6,6 +6,14 @@ from arena.lazy import pass_on
 
 # looked up on first use, because a process that only plays matches or holds an agent needs few of these names
 if TYPE_CHECKING:
+    from arena.cache_folder import (
+        are_own as are_own,
+        cache_folder as cache_folder,
+        describe_cache_fault as describe_cache_fault,
+        make_cache_folder as make_cache_folder,
+        private_cache as private_cache,
+        read_cached as read_cached,
+    )
     from arena.match.record import play_hash_of as play_hash_of
     from arena.store import Run as Run, Store as Store, TemporaryStore as TemporaryStore
     from arena.store.database import Database as Database
@@ -15,6 +23,7 @@ else:
     __getattr__, __dir__ = pass_on(
         __name__,
         {
+            "arena.cache_folder": ("are_own cache_folder describe_cache_fault make_cache_folder private_cache read_cached"),
             "arena.match.record": "play_hash_of",
             "arena.store": "Run Store TemporaryStore",
             "arena.store.database": "Database",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.cache_folder import cache_folder, describe_cache_fault
 from arena.console.output import erase_live_line
 from arena.errors import PluginError, escape_controls
 from arena.plugins.registry import Registry
@@ -36,6 +37,8 @@ def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
     from arena.spec.positions import repeat_notes
 
     say_problems(spec.registry)
+    if not quiet and (fault := describe_cache_fault(cache_folder() / "compiled")):
+        say(f"note: {fault}")
     for note in () if quiet else (*spec.notes, *repeat_notes(spec.boards), *isolation_notes(spec)):
         say(f"note: {note}")
 

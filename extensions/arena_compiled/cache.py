@@ -2,24 +2,20 @@
 code is verified before use.
 
 A file has a header line with a checksum, and the code. A truncated file, or a file for another version or processor, counts as
-missing. If the folder is not writable, each process has to compile again, but nothing else changes. The processes of an entry
+missing, and so does a file that anybody else may have written, see `arena.cache_folder`. If the folder is not writable, each
+process has to compile again, but nothing else changes. The processes of an entry
 with its own plugin also read from a private folder of this entry. They do not write: the process that plays the matches writes
 into the private folder.
 """
 
-import os
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from platformdirs import user_cache_path
+from arena.api.store import cache_folder, describe_cache_fault, make_cache_folder, read_cached, write_whole
 
-from arena.api.store import write_whole
-
-FOLDER = "ARENA_CACHE"
-"""The environment variable that sets another folder."""
 HOSTED = "hosted"
 """Another value of COMPILE. It is set in the process of an agent if the clock of a decision runs outside this process."""
 OWN_PACKAGES = frozenset({"arena", "arena_games"})
@@ -49,8 +45,7 @@ def folder(*, own: bool = True) -> Path:
     """Return the folder of the compiled modules. Modules with code of the user are in another one than arena's `own`. Every
     sandbox shows the latter, and machine code tells much about the code from which it is made.
     """
-    named = os.environ.get(FOLDER)
-    return (Path(named) if named else user_cache_path("arena")) / ("compiled" if own else "compiled-own")
+    return cache_folder() / ("compiled" if own else "compiled-own")
 
 
 @cache
@@ -90,11 +85,14 @@ def read(key: str) -> tuple[str, bytes] | None:
         return _memory[key]
     for file in _files(key):
         with suppress(OSError):
-            head, _, code = file.read_bytes().partition(b"\n")
+            stamp, content = _stamp(file), b""
+            with suppress(PermissionError):  # such as a file of another user
+                content = read_cached(file)
+            head, _, code = content.partition(b"\n")
             words = head.decode("utf-8", "replace").split()
             if len(words) == 5 and head + b"\n" == _head(key, words[3], code):
                 return words[3], code
-            _unusable[file] = _stamp(file)
+            _unusable[file] = stamp
     return None
 
 
@@ -105,8 +103,8 @@ def write(key: str, symbol: str, code: bytes) -> None:
         return
     with suppress(OSError):  # if the disk is full or the folder is not writable, continue without a file
         file = _files(key)[0]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, _head(key, symbol, code), code)
+        if make_cache_folder(file.parent):
+            write_whole(file, _head(key, symbol, code), code)
 
 
 def keep(key: str, symbol: str, code: bytes) -> None:
@@ -119,7 +117,7 @@ def has(key: str) -> bool:
     """Return True if a module seems to be in the cache. The file is not read here, but a file that `read` has refused does not
     count.
     """
-    return key in _memory or any(_stamp(file) not in (None, _unusable.get(file)) for file in _files(key))
+    return key in _memory or any(_stamp(file) not in (None, _unusable.get(file)) for file in _files(key) if _is_safe(file.parent))
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
@@ -128,6 +126,12 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
+
+
+@cache
+def _is_safe(place: Path) -> bool:
+    """Return True if only the user writes in a folder."""
+    return describe_cache_fault(place) is None
 
 
 def _files(key: str) -> list[Path]:

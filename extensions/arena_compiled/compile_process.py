@@ -16,21 +16,21 @@ from typing import Any
 
 from arena.api.errors import describe
 from arena.api.processes import PythonProcess
+from arena.api.store import make_cache_folder
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 
 
 @contextmanager
 def lock(key: str) -> Iterator[None]:
-    """Hold the lock for a module, which is a file in the cache. Without a writable folder there is no lock.
+    """Hold the lock for a module, which is a file in the cache. Without a folder of the user there is no lock.
 
     When a process is killed, the kernel frees its lock.
     """
     path = cache.folder() / f"{key}.lock"
     held = None
-    while held is None:
+    while held is None and make_cache_folder(path.parent):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:
             break

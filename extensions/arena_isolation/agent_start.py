@@ -22,7 +22,7 @@ from arena_isolation.control_group import ControlGroup, new_group
 from arena_isolation.family_clock import FamilyClock
 from arena_isolation.helper_process import OWN_PATH
 from arena_isolation.launch import DIE_WITH_PARENT
-from arena_isolation.sandbox import enclose, environment as sandboxed, private_folder, prove, users_code
+from arena_isolation.sandbox import checked_folders, enclose, environment as sandboxed, private_folder, prove, users_code
 from arena_isolation.stopped_family import StoppedFamily
 from arena_isolation.system_calls import filter_pipe, group_filter, open_pipe
 from arena_isolation.versions import list_installed_code, list_plugin_code, moved_path, readable_files, version_in
@@ -95,9 +95,7 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
             if version is not None:
                 files += readable_files(version)
                 private.append(private_folder(version.origin(isolation)))
-            for folder in private:
-                with suppress(OSError):  # without this folder, the search of the agent stays uncompiled
-                    folder.mkdir(parents=True, exist_ok=True)
+            private = checked_folders(private)
             files += map(Path, program.files)
             metered = not memory or (group is not None and group.limited("memory"))
             descriptors = [stack.enter_context(filter_pipe(frozen=frozen, metered=metered))]

@@ -20,7 +20,7 @@ from typing import Any
 from arena.api.errors import IsolationError
 from arena.api.match import Program
 from arena.api.search import search_engines
-from arena.api.store import write_whole
+from arena.api.store import describe_cache_fault, make_cache_folder, write_whole
 from arena.clock import perf_counter
 from arena_isolation import protocol
 from arena_isolation.agent_process import AgentLost, AgentProcess
@@ -85,6 +85,9 @@ class OwnCompiler:
         version = version_in(search.program)
         assert version is not None
         folder = private_folder(version.origin(search.isolation))
+        if not make_cache_folder(folder) and (fault := describe_cache_fault(folder)):
+            search.settled, search.failure = True, fault
+            return
         try:
             with _lock(folder, wait=wait) as held:
                 if not held:

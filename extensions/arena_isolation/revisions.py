@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from arena import ArenaError
 from arena.api.errors import cut
+from arena.api.store import are_own, cache_folder, describe_cache_fault, make_cache_folder
 
-CACHE_VARIABLE = "ARENA_CACHE"
-"""The environment variable that sets another cache folder."""
 GIT_TIMEOUT_SECONDS = 120.0
 GIT_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY")
 """Environment variables that make git use another repository; a git hook or a script of the user may set them."""
@@ -74,15 +73,16 @@ def taken_out(found: Revision, file: Path, *, alone: bool) -> Path:
         name = file.resolve().relative_to(found.root.resolve()).as_posix()
     except ValueError:
         raise RevisionError(f"{file} is not below {found.root}") from None
-    from platformdirs import user_cache_path
-
-    named = os.environ.get(CACHE_VARIABLE)
-    cache = (Path(named) if named else user_cache_path("arena")).absolute() / "versions"
+    cache = cache_folder() / "versions"
     if _git(found.root, "cat-file", "-e", f"{found.commit}:{name}").returncode:
         raise NotInRevision(f"{name} did not exist at {found.commit[:12]}; choose a later revision")
     tree = cache / (f"{found.commit}-files" if alone else found.commit)
+    if (fault := describe_cache_fault(tree)) is not None:
+        raise RevisionError(fault)
     if not (tree / name).is_file():
         _archive(found, tree, [name] if alone else [])
+    if not are_own(tree.rglob("*")):
+        raise RevisionError(f"{tree} is not used, because other users may write files in it; delete it")
     return tree / name
 
 
@@ -92,7 +92,7 @@ def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
     if archive.returncode:
         raise RevisionError(f"git archive {found.commit[:12]}: {cut(archive.stderr.decode(errors='replace').strip())}")
     try:
-        tree.parent.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(tree.parent)
         with tempfile.TemporaryDirectory(dir=tree.parent, prefix=".git-") as folder:
             with tempfile.TemporaryFile() as file:
                 file.write(archive.stdout)
@@ -106,9 +106,12 @@ def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
                 else:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     place.replace(target)
+        for place in (tree, *tree.rglob("*")):
+            if place.is_dir() and not place.is_symlink():  # its group may write it, if the user has such a umask
+                place.chmod(place.stat().st_mode & ~0o022)
     except (OSError, tarfile.TarError) as error:
         raise RevisionError(
-            f"{found.commit[:12]} cannot be unpacked in {tree}: {error}; choose another folder with {CACHE_VARIABLE}"
+            f"{found.commit[:12]} cannot be unpacked in {tree}: {error}; choose another folder with ARENA_CACHE"
         ) from error
 
 

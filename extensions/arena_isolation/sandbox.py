@@ -32,12 +32,11 @@ from secrets import randbelow, token_hex
 from types import ModuleType
 from typing import Any
 
-from platformdirs import user_cache_path
-
 import arena
 from arena.api.errors import IsolationError
 from arena.api.processes import ProcessTree, PythonProcess
 from arena.api.spec import PythonFile
+from arena.api.store import are_own, cache_folder, describe_cache_fault, make_cache_folder, private_cache
 from arena_isolation.canary import process_mark
 from arena_isolation.helper_process import OWN_PATH
 from arena_isolation.system_calls import filter_pipe
@@ -224,7 +223,8 @@ def environment(given: Mapping[str, str]) -> dict[str, str]:
     user.
     """
     kept = {name: value for name, value in given.items() if name in KEPT_VARIABLES}
-    inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "ARENA_CACHE": str(cache_folder()), "PYTHONDONTWRITEBYTECODE": "1"}
+    inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "PYTHONDONTWRITEBYTECODE": "1"}
+    inside |= {"ARENA_CACHE": str(cache_folder()), "ARENA_CACHE_CHECKED": "1"}  # files in a sandbox have other owners
     return {**kept, **inside, "PATH": f"{Path(sys.executable).parent}:{SANDBOX_PATH}"}
 
 
@@ -416,21 +416,21 @@ def _folders_above(path: Path, line: Collection[str]) -> Iterator[str]:
             yield from ("--perms", "0755", "--dir", str(parent))
 
 
-def cache_folder() -> Path:
-    """Return the folder in which arena keeps what is expensive to compute or to get. Most of it is not visible in a sandbox: it
-    has files from git revisions, and answers of language models.
-    """
-    return Path(os.environ.get("ARENA_CACHE") or user_cache_path("arena")).absolute()
-
-
 def _shared_tables() -> list[Path]:
     """Return what every sandbox may read of the cache: tables of heuristics, and machine code of searches in which all code is
-    arena's own. The folder for this code is created, because one that appears later would not be visible.
+    arena's own. The folder for this code is created, because one that appears later would not be visible. Most of the cache is
+    not visible in a sandbox: it has files from git revisions, and answers of language models.
     """
-    shared = cache_folder() / "compiled"
-    with suppress(OSError):  # without this folder, searches stay uncompiled
-        shared.mkdir(parents=True, exist_ok=True)
-    return [shared, *cache_folder().glob("*.table")]
+    shared = checked_folders([cache_folder() / "compiled"])
+    tables = [*cache_folder().glob("*.table")]
+    return [*shared, *[table for table in tables if are_own([table])]] if describe_cache_fault(cache_folder()) is None else []
+
+
+def checked_folders(folders: Iterable[Path]) -> list[Path]:
+    """Create folders in the cache, and return those in which only the user has written. Inside of a sandbox, nothing can check
+    this. Without these folders, searches stay uncompiled.
+    """
+    return [folder for folder in folders if make_cache_folder(folder) and are_own(folder.iterdir())]
 
 
 def users_code() -> Path:
@@ -442,8 +442,7 @@ def private_folder(origin: str) -> Path:
     """Return the folder for the machine code of an entry that brings its own code. `origin` is `PluginVersion.origin`. A sandbox
     shows this folder only to agents with this origin.
     """
-    shown = cache_folder()
-    return shown.with_name(f"{shown.name}-private") / origin
+    return private_cache() / origin
 
 
 def _imported_paths() -> Iterator[Path]:

@@ -1,24 +1,18 @@
 """The tables of pattern databases: the number of slides for every placement of the tiles in a pattern, found by search."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from importlib import import_module
 from math import perm
-from pathlib import Path
-
-from platformdirs import user_cache_path
 
 from arena import ArenaError, State, tell_progress
-from arena.api.store import write_whole
+from arena.api.store import cache_folder, make_cache_folder, read_cached, write_whole
 from arena.compiled import Rules, Words
 from arena_games.sliding_tiles import SlidingTiles
 
 TABLE_VERSION = 2
 """The version of the format. It is increased when the meaning of a table changes."""
-CACHE_VARIABLE = "ARENA_CACHE"
-"""The environment variable that names another folder for tables."""
 UNSEEN = 255
 STATES_PER_REPORT = 1_000
 """Progress is reported once for this many states."""
@@ -209,20 +203,18 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
 def load_table(name: str, size: int, build: Callable[[], bytes]) -> bytes:
     """Return the table `name` of `size` bytes, from the user's cache folder or from `build`.
 
-    A file holds a line with its name, a checksum, and the table. If the file is truncated, changed or has another version, the
-    table is built again. If the folder is not writable, the table is built in every run.
+    A file holds a line with its name, a checksum, and the table. If the file is truncated, changed, of another user or of
+    another version, the table is built again. If the folder is not writable, the table is built in every run.
     """
-    named = os.environ.get(CACHE_VARIABLE)
-    folder = Path(named) if named else user_cache_path("arena")
-    file = folder / f"{name}-v{TABLE_VERSION}.table"
+    file = cache_folder() / f"{name}-v{TABLE_VERSION}.table"
     with suppress(OSError):
-        head, _, kept = file.read_bytes().partition(b"\n")
+        head, _, kept = read_cached(file).partition(b"\n")
         if len(kept) == size and head + b"\n" == _head(name, kept):
             return kept
     table = build()
     with suppress(OSError):  # continue without the cache when the disk is full or read-only
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, _head(name, table), table)
+        if make_cache_folder(file.parent):
+            write_whole(file, _head(name, table), table)
     return table
 
 

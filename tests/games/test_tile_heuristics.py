@@ -17,7 +17,6 @@ from arena.testing import check_heuristic
 from arena_games import line_heuristics, pattern_db, pattern_tables
 from arena_games.line_heuristics import LinearConflict, WalkingDistance
 from arena_games.pattern_db import PatternDB
-from arena_games.pattern_tables import CACHE_VARIABLE
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from tests.games.game_tree import distances
 
@@ -27,7 +26,7 @@ HEURISTICS = [LinearConflict, WalkingDistance, PatternDB]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep pattern tables in a folder of the test."""
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
     return tmp_path
 
 
@@ -233,14 +232,14 @@ def test_tables_are_built_in_memory_if_the_cache_cannot_be_written(tmp_path: Pat
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    environment = {**os.environ, CACHE_VARIABLE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "ARENA_CACHE": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, preexec_fn=limit, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
     assert list(folder.iterdir()) == []
     (tmp_path / "file").write_text("not a folder")
-    environment[CACHE_VARIABLE] = str(tmp_path / "file")
+    environment["ARENA_CACHE"] = str(tmp_path / "file")
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
 

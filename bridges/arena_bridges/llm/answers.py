@@ -11,8 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from platformdirs import user_cache_path
-
+from arena.api.store import are_own, cache_folder, make_cache_folder
 from arena_bridges.llm.apis import ModelAnswer, Question
 from arena_bridges.llm.gate import Usage
 
@@ -52,11 +51,15 @@ class AnswerCache:
         row = (key, json.dumps(answer))
         self._use(lambda opened: opened.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", row))
 
-    def _use(self, call: Callable[[sqlite3.Connection], Value]) -> Value:
+    def _use(self, call: Callable[[sqlite3.Connection], Value]) -> Value | None:
+        """Call a function with the open file. Without a file that only the user can write, return None."""
         with self._lock:
+            if not make_cache_folder(self._place.parent):
+                return None
             if not self._place.exists():
-                self._place.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(self._place, os.O_CREAT, 0o600))  # prompts may be private
+            if not are_own([self._place]):
+                return None
             with closing(sqlite3.connect(self._place, timeout=LOCK_SECONDS)) as opened, opened:
                 opened.execute(_SCHEMA)
                 return call(opened)
@@ -64,7 +67,7 @@ class AnswerCache:
 
 def open_cache() -> AnswerCache:
     """Return the cache of the user, in the folder that ARENA_CACHE names or in the usual one."""
-    return _open_at(Path(os.environ.get("ARENA_CACHE") or user_cache_path("arena")).absolute() / "answers.db")
+    return _open_at(cache_folder() / "answers.db")
 
 
 @cache

@@ -1,6 +1,7 @@
 """Another version of a plugin beside the current one: taken from a file or from git, described and played elsewhere."""
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from arena.store import Store
 from arena.store.run import Run
 from arena_isolation.describe import _read_checked, _read_description
 from arena_isolation.protocol import Broken
+from arena_isolation.revisions import RevisionError, revision, taken_out
 
 AGENT = """
 from arena import Agent, hookimpl
@@ -294,3 +296,24 @@ def test_options_checked_by_a_process_are_validated(answer: dict[str, Any]) -> N
     assert _read_checked({"type": "checked", "faults": [], "values": {"type": 3}}).values == {"type": 3}
     with pytest.raises(Broken):
         _read_checked({"type": "checked", "faults": [], "values": None, **answer})
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("bits", [0o020, 0o002])
+def test_a_file_of_a_revision_that_others_can_write_is_refused(tmp_path: Path, commit: Callable[..., None], bits: int) -> None:
+    """The group of the user may write new folders by default, but not those of the cache."""
+    before = os.umask(0o002)
+    try:
+        commit({"edge.py": source(0), "deep/more.py": ""})
+        found = revision("HEAD", tmp_path / "edge.py")
+        file = taken_out(found, tmp_path / "edge.py", alone=False)
+    finally:
+        os.umask(before)
+    assert taken_out(found, tmp_path / "edge.py", alone=False) == file
+    for place in (file, file.parent / "deep", file.parent, tmp_path / "cache"):
+        mode = stat.S_IMODE(place.stat().st_mode)
+        place.chmod(mode | bits)
+        with pytest.raises(RevisionError, match=r"is not used, because"):
+            taken_out(found, tmp_path / "edge.py", alone=False)
+        place.chmod(mode)
+    assert taken_out(found, tmp_path / "edge.py", alone=False) == file
