@@ -251,6 +251,8 @@ class Guard:
         if self._only_json and changes and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refusal(415, "expected content-type application/json")
         length = read_digits(headers.get("content-length", "0"))
+        if not changes and (length != 0 or "transfer-encoding" in headers):
+            raise Refusal(400, f"expected no body with {scope['method']}", "leave the body out")
         most = self._body_limit(headers)
         if length is None or length > most:
             raise Refusal(413, f"the body is larger than {most >> 10:,} KiB", "submit a smaller file")

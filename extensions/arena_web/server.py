@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import h11
 import uvicorn
 from h11 import _readers as h11_readers
 from starlette.types import ASGIApp
@@ -133,6 +134,18 @@ class BoundedConnection(H11Protocol):
         """Wait for the next request."""
         super().on_response_complete()
         self._expect_head()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse bytes that are not HTTP, and close the connection. If they follow a request, its answer cannot be sent any more,
+        and if a part of it has been sent, there is no place for another answer.
+        """
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """Wait until the client reads. After a timeout, the connection is dropped with the rest of the answer."""

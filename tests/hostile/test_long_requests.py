@@ -3,8 +3,10 @@
 The tests count steps, or watch that the slow code gets nothing of the request.
 """
 
+import asyncio
 import codecs
 import http.cookies
+import logging
 import re
 import sys
 from collections.abc import Callable
@@ -22,9 +24,11 @@ from tests.hostile.test_patterns import find_slow
 
 pytest.importorskip("fastapi")
 
+import uvicorn
 from h11 import _abnf as grammar
+from uvicorn.server import ServerState
 
-from arena_web.server import CHUNK_LINE, HEADER_LINE
+from arena_web.server import CHUNK_LINE, HEADER_LINE, BoundedConnection
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="server", isolation="any")]
 
@@ -174,3 +178,61 @@ def test_no_client_chooses_the_charset_of_json(store: Path) -> None:
         codecs.unregister(search)
     assert answer.json["faults"] == ["game: expected a mapping, got 'é'"]
     assert asked == []
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what a server writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written, self.closed = b"", False
+
+    def write(self, data: Any) -> None:
+        self.written += bytes(data)
+
+    def close(self) -> None:
+        self.closed = True
+
+    abort = pause_reading = resume_reading = close
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+async def begin_stream(_scope: Any, receive: Any, send: Any) -> None:
+    """An application whose answer ends with the connection."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def answer_once(_scope: Any, _receive: Any, send: Any) -> None:
+    """An application that does not read the body of a request."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("app", [answer_once, begin_stream])
+def test_garbage_after_a_head_causes_no_internal_error(app: Any, late: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """The answer of the application cannot be sent any more. A traceback for each such request would fill the disk of a host."""
+    head, garbage = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"zz\r\n"
+    wire = Wire()
+
+    async def talk() -> None:
+        config, state = uvicorn.Config(app, log_config=None), ServerState()
+        config.load()
+        connection = BoundedConnection(config, state, {})
+        connection.connection_made(wire)
+        for part in (head, garbage) if late else (head + garbage,):
+            connection.data_received(part)
+            for _ in range(5):
+                await asyncio.sleep(0)
+        connection.connection_lost(None)
+        await asyncio.gather(*state.tasks)
+
+    asyncio.run(talk())
+    assert wire.closed
+    assert wire.written.startswith(b"HTTP/1.1 200" if late else b"HTTP/1.1 400")
+    assert wire.written.count(b"HTTP/1.1") == 1
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []

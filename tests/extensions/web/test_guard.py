@@ -66,6 +66,19 @@ def test_bodies_are_limited_by_header_and_by_received_bytes(pages: Pages) -> Non
     assert chunked.status == 413
 
 
+@pytest.mark.parametrize("path", ["/", "/api/inventory", "/api/t/cup/events", "/static/style.css"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_request_for_a_page_has_no_body(pages: Pages, path: str, method: str) -> None:
+    """A page that works for a long time, such as a stream, waits for the end of the connection, and never for a body."""
+    for headers in ({"content_length": "5"}, {"content_length": "x"}, {"transfer_encoding": "chunked"}):
+        answer = pages.ask(path, method=method, **headers)
+        assert answer.status == 400
+        assert answer.json["error"] == f"expected no body with {method}; leave the body out"
+        assert answer.headers["connection"] == "close"
+    if not path.endswith("events"):
+        assert pages.ask("/", content_length="0").status in (200, 302)
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'"text"', b"\xff", b"[" * 100_000])
 def test_a_body_that_is_not_a_mapping_is_refused(pages: Pages, body: bytes) -> None:
     answer = pages.ask("/api/position", body)
