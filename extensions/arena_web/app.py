@@ -12,7 +12,6 @@ import anyio.to_thread
 import yaml
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
-from sse_starlette import EventSourceResponse
 
 from arena.api.cli import say
 from arena.api.results import Leaderboard
@@ -24,7 +23,7 @@ from arena_web.entry_page import entry_page
 from arena_web.error_answers import AsciiJson, ErrorAnswers
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, PositionForm
-from arena_web.live import Listeners
+from arena_web.live import Listeners, send_events
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
 from arena_web.pages import PAGES, WAY_BACK, page
@@ -215,7 +214,7 @@ class Server:
 
     async def events(self, request: Request, key: str) -> Response:
         """Return the state of a tournament, now and after every change, as a stream of events."""
-        return EventSourceResponse(self._tournament(key).watcher.stream(self.stopping, request.state.displaced))
+        return send_events(self._tournament(key).watcher.stream(self.stopping, request.state.displaced))
 
     async def matches(self, key: str, wanted: Annotated[MatchPage, Query()]) -> Response:
         """Return a page of the list of matches of a tournament."""

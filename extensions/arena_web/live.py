@@ -6,14 +6,15 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
+from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 
 from arena.api.cli import distribution
@@ -34,6 +35,11 @@ STOP_CHECK_SECONDS = 0.5
 """Seconds after which a silent stream checks whether the server is ending."""
 RETRY_MILLISECONDS = 1000
 """Milliseconds after which a browser reconnects."""
+RETRY = f"retry: {RETRY_MILLISECONDS}\r\n\r\n".encode()
+PING, PING_SECONDS = b": ping\r\n\r\n", 15.0
+"""A comment for a stream without events, and the seconds after which it is sent, so that proxies keep the connection."""
+MAX_PART_BYTES = 64 << 10
+"""The maximum number of bytes of an event that are sent at a time. They wait in memory if the client does not read."""
 PACE_WINDOW_SECONDS = 20.0
 """The number of seconds over which the pace (matches per second) is measured."""
 MIN_PACE_SECONDS = 3.0
@@ -70,6 +76,18 @@ class Listeners:
             yield
         finally:
             self._streams.pop(displaced, None)
+
+
+def send_events(events: AsyncGenerator[bytes, None]) -> EventSourceResponse:
+    """Return an answer that sends encoded events, each of them in parts. It ends with `events`, or with the connection."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        async with aclosing(events):
+            async for event in events:
+                for start in range(0, len(event), MAX_PART_BYTES):
+                    yield event[start : start + MAX_PART_BYTES]
+
+    return EventSourceResponse(parts(), ping=10**9)  # its pings would get between the parts of an event
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +173,8 @@ class Watcher:
         """True while a process that this server started, and that a page can stop, writes to the store."""
         self.trouble: str | None = None
         """The error that ended the run, if the server knows it."""
-        self._text = ""
+        self._event = b""
+        """The state as an event. It is encoded once for all listeners."""
         self._version = 0
         self._signature: object = None
         self._changed = asyncio.Event()
@@ -163,7 +182,7 @@ class Watcher:
         self._task: asyncio.Task[None] | None = None
         self._paces: list[tuple[float, int]] = []
 
-    async def stream(self, *stops: asyncio.Event) -> AsyncIterator[dict[str, Any]]:
+    async def stream(self, *stops: asyncio.Event) -> AsyncGenerator[bytes, None]:
         """Yield the state of the store as events, first at once and then after every change, until one of `stops` is set.
 
         A slow listener skips states.
@@ -171,14 +190,15 @@ class Watcher:
         self._listeners += 1
         if self._task is None:
             self._task = asyncio.create_task(self._watch())
-        seen = 0
+        seen, told = 0, monotonic()
         try:
-            yield {"retry": RETRY_MILLISECONDS}
+            yield RETRY
             while not any(stop.is_set() for stop in stops):
                 changed = self._changed
-                if self._version > seen:
-                    seen = self._version
-                    yield {"id": str(seen), "event": "state", "data": self._text}
+                if self._version > seen or monotonic() - told > PING_SECONDS:
+                    event = self._event if self._version > seen else PING
+                    seen, told = self._version, monotonic()
+                    yield event
                 else:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(changed.wait(), STOP_CHECK_SECONDS)
@@ -231,8 +251,9 @@ class Watcher:
             began = monotonic()
             signature = await anyio.to_thread.run_sync(self._look)
             if signature != self._signature:
-                self._text = json.dumps(await self.now(), allow_nan=False, separators=(",", ":"))
+                text = json.dumps(await self.now(), allow_nan=False, separators=(",", ":"))  # JSON has no line ends
                 self._version += 1
+                self._event = f"id: {self._version}\r\nevent: state\r\ndata: {text}\r\n\r\n".encode()
                 self._signature = signature
                 before, self._changed = self._changed, asyncio.Event()
                 before.set()

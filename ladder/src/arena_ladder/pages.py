@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
 from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from sse_starlette import EventSourceResponse
 
+from arena.clock import monotonic
 from arena_check.new import starter
 from arena_ladder.contest import check_known
 from arena_ladder.wheel import list_wheels, read_wheel
@@ -18,7 +18,7 @@ from arena_web.assets import Assets
 from arena_web.entry_page import entry_page
 from arena_web.error_answers import AsciiJson
 from arena_web.errors import Refusal
-from arena_web.live import RETRY_MILLISECONDS, Listeners
+from arena_web.live import PING, PING_SECONDS, RETRY, Listeners, send_events
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
 from arena_web.pages import Navigation, page
@@ -117,17 +117,20 @@ class LadderPages:
 
     async def events(self, request: Request) -> Response:
         """Return the standings, now and after every change, as a stream of events."""
-        return EventSourceResponse(self._stream(request.state.displaced))
+        return send_events(self._stream(request.state.displaced))
 
-    async def _stream(self, displaced: asyncio.Event) -> AsyncIterator[dict[str, Any] | bytes]:
-        yield {"retry": RETRY_MILLISECONDS}  # sent at once, even if the standings are not available yet
-        seen = None
+    async def _stream(self, displaced: asyncio.Event) -> AsyncGenerator[bytes, None]:
+        yield RETRY  # sent at once, even if the standings are not available yet
+        seen, told = None, monotonic()
         while not self._stopping.is_set() and not displaced.is_set():
             found = self._host.public.read()
             if found.version != seen and found.boards:
-                seen = found.version
+                seen, told = found.version, monotonic()
                 self._text()
                 yield self._event
+            elif monotonic() - told > PING_SECONDS:
+                told = monotonic()
+                yield PING
             await asyncio.sleep(STANDINGS_POLL_SECONDS)
 
     def _text(self) -> str:

@@ -2,13 +2,14 @@
 stays constant.
 """
 
+import asyncio
 import http.client
 import json
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,52 @@ def test_every_match_is_listed_once_and_has_a_page(server: Any) -> None:
         assert view["id"] == key
         assert view["differences"] == []
         assert len(view["frames"]) == view["moves"] + 1
+
+
+def test_an_event_is_encoded_once_and_sent_in_parts(tmp_path: Path) -> None:
+    """For each client that does not read, only one part waits in memory."""
+    from arena_web.live import Watcher, send_events
+
+    sent: list[bytes] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("body", b""))
+
+    async def events() -> AsyncGenerator[bytes, None]:
+        yield b"data: " + b"x" * 200_000 + b"\r\n\r\n"
+        yield b"data: y\r\n\r\n"
+
+    async def first_states() -> list[bytes]:
+        watcher, stop, found = Watcher(tmp_path / "none.db"), asyncio.Event(), []
+        streams = [watcher.stream(stop) for _ in range(3)]
+        for stream in streams:
+            assert await anext(stream) == b"retry: 1000\r\n\r\n"
+        for stream in streams:
+            found.append(await anext(stream))
+            await stream.aclose()
+        return found
+
+    asyncio.run(send_events(events())({"type": "http", "method": "GET"}, asyncio.Event().wait, send))  # type: ignore[arg-type]
+    assert b"".join(sent) == b"data: " + b"x" * 200_000 + b"\r\n\r\ndata: y\r\n\r\n"
+    assert max(map(len, sent)) <= 65_536
+    states = asyncio.run(first_states())
+    assert states[0].startswith(b"id: 1\r\nevent: state\r\ndata: {")
+    assert states[0].endswith(b"}\r\n\r\n")
+    assert states[0] is states[1] is states[2]
+
+
+def test_a_stream_without_changes_sends_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena_web import live
+
+    now = iter(range(0, 10_000, 7))
+    monkeypatch.setattr(live, "monotonic", lambda: next(now))
+    monkeypatch.setattr(live, "STOP_CHECK_SECONDS", 0.0)
+
+    async def listen() -> list[bytes]:
+        stream = live.Watcher(tmp_path / "none.db").stream(asyncio.Event())
+        found = [await anext(stream) for _ in range(6)]
+        await stream.aclose()
+        return found
+
+    found = asyncio.run(listen())
+    assert found.count(b": ping\r\n\r\n") >= 3
