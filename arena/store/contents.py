@@ -206,10 +206,10 @@ class StoreContents(Database):
             for number, kept, *cells in run(f"SELECT r.number, digest, {RECORD} {_WITH_DETAILS}") if details else ():
                 if not self._is_sound(number, cells, kept):
                     return "a record"
-            boards = self._last_boards() or ()
+            boards, sizes = self._last_boards() or (), dict[int, int]()
             for *cells, key in run(_PLACES):
                 with suppress(*UNREADABLE):
-                    check_place(boards, *cells)
+                    check_place(boards, *cells, sizes=sizes)
                     continue
                 return f"the place of match {key.hex()}"
         except StoreDamaged:

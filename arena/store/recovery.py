@@ -414,9 +414,10 @@ class _Salvage:
     def _drop_places(self, boards: Sequence[BoardInfo] | None) -> None:
         """Delete the places that no match on these boards can have, although their checksums are right."""
         places = self.connection.execute(f"SELECT p.number, p.record, {PLACE} FROM place p JOIN record r ON r.number = p.record")
+        sizes = dict(self.connection.execute(_USUAL_SIZES))
         for number, record, *cells in places.fetchall():
             with suppress(*UNREADABLE):
-                check_place(boards, number, *cells)
+                check_place(boards, number, *cells, sizes=sizes)
                 continue
             self.connection.execute("DELETE FROM place WHERE number = ?", (number,))
             self._parts.append(f"place {number} of {self._name(record)}")
@@ -481,6 +482,11 @@ def _read_run(cells: Sequence[Any]) -> Run:
         raise ValueError(name_run(started, error)) from error
 
 
+_USUAL_SIZES = """
+SELECT p.board, length(p.seats) - length(replace(p.seats, ',', '')) + 1 FROM place p JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' GROUP BY 1, 2 ORDER BY count(*), 2 DESC
+"""
+"""The numbers of seats of the matches of each board, the most frequent one last."""
 _STAGE = f"""
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {schema.TABLES}
 CREATE TABLE found_record AS SELECT * FROM record; CREATE TABLE found_detail AS SELECT * FROM detail;

@@ -316,11 +316,19 @@ PLACE = "p.board, p.seats, r.returns, CASE WHEN r.termination <> 'void' THEN r.s
 
 
 def check_place(
-    boards: Sequence[BoardInfo] | None, number: Any, board: Any, seats: Any, returns: str, is_puzzle: int | None, *rounds: Any
+    boards: Sequence[BoardInfo] | None,
+    number: Any,
+    board: Any,
+    seats: Any,
+    returns: str,
+    is_puzzle: int | None,
+    *rounds: Any,
+    sizes: dict[int, int] | None = None,
 ) -> None:
     """Raise ValueError if no match on these boards can have such a place. `boards` is None if they are unknown.
 
     `is_puzzle` says whether its record has the result of a puzzle; None if it is void. A checksum says nothing about this.
+    `sizes` has the number of seats by board, because all matches of a game have the same; the first match of a board adds its own.
     """
     entries = seats_of(seats)
     numbers = (number, board, *rounds, *entries)
@@ -330,6 +338,8 @@ def check_place(
         sheet = boards[board]
         sound = max(entries) < len(sheet.labels) and (len(entries) > 1) == (sheet.kind == "versus")
         sound = sound and is_puzzle in (None, sheet.kind == "puzzle")
+    if sound and sizes is not None and is_puzzle is not None:
+        sound = sizes.setdefault(board, len(entries)) == len(entries)
     if not sound:
         raise ValueError("expected the place of a match")
 

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 from arena.errors import ArenaError, StoreDamaged
+from arena.format import Pairing
 from arena.match.record import is_timing
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Tally
@@ -317,6 +318,29 @@ def test_a_message_contains_the_invalid_value(case: Case, words: str, tmp_path: 
         assert isinstance(error, StoreDamaged)
         assert words in str(error)
     assert words.partition(" has changed")[0] in CliRunner().invoke(cli, ["check", "cup.db"]).stdout
+
+
+@pytest.mark.parametrize("changed", [0, 4], ids=["the first match", "a later match"])
+def test_a_match_with_other_seats_than_the_rest_of_its_board_is_named(
+    changed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A game has one number of seats. A match with many seats among many pairs would make the tables of ratings wide and long."""
+    monkeypatch.chdir(tmp_path)
+    arena.run(SPECS["game"], store="cup.db")
+    with Store.open(Path("cup.db"), write=True) as store:
+        record, place = list(store.records(boards=True))[changed]
+        key = f"{'0' * 31}{changed}"
+        wide = record._replace(id=key, labels=("a", "b", "c"), returns=(1.0, 0.0, 0.0), drew=(True,) * 3, timing=None)
+        assert place is not None
+        store.add(place._replace(pairing=Pairing(0, (0, 1, 2))), wide)
+    named = f"place {changed} of match {key}"
+    for words in ("leaderboard", "compare", "export"):
+        error = CliRunner().invoke(cli, [words, "cup.db"]).exception
+        assert isinstance(error, StoreDamaged), words
+        assert f"damaged: {named} has changed" in str(error)
+    assert named in CliRunner().invoke(cli, ["check", "cup.db"]).stdout
+    sound = map(json.loads, CliRunner().invoke(cli, ["export", "--sound", "cup.db"]).stdout.splitlines())
+    assert [one["board"] for one in sound if one["id"] == key] == [None]
 
 
 @pytest.mark.parametrize(
