@@ -18,11 +18,12 @@ if TYPE_CHECKING:
         compare_returns as compare_returns,
         compare_values as compare_values,
         contrast as contrast,
+        merit as merit,
     )
     from arena.results.layout import TextTable as TextTable
     from arena.results.leaderboard import Leaderboard as Leaderboard
     from arena.results.pairs import PairedGames as PairedGames
-    from arena.results.rating import Strengths as Strengths
+    from arena.results.rating import Strengths as Strengths, find_obstacle as find_obstacle
     from arena.results.readers import Comparison as Comparison, Export as Export
     from arena.results.stored_tallies import (
         claims_of as claims_of,
@@ -56,11 +57,11 @@ else:
             "arena.format": "Tie put_last result_points share_points",
             "arena.results.board_rows": "versus_row",
             "arena.results.claims": "Claims",
-            "arena.results.contrasts": "MIN_SECONDS Contrast Contrasts RoundLeads compare_returns compare_values contrast",
+            "arena.results.contrasts": "MIN_SECONDS Contrast Contrasts RoundLeads compare_returns compare_values contrast merit",
             "arena.results.layout": "TextTable",
             "arena.results.leaderboard": "Leaderboard",
             "arena.results.pairs": "PairedGames",
-            "arena.results.rating": "Strengths",
+            "arena.results.rating": "Strengths find_obstacle",
             "arena.results.stored_tallies": "claims_of find_mixed_plugins read_ways tallies_of",
             "arena.results.tables": "name_domains",
             "arena.results.tally": "Facts ResultCount Tally Way describe_ways seat_ways timed_way",

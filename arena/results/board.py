@@ -27,7 +27,7 @@ class ShownBoard:
     """Sentences on how the ratings and intervals were computed, which `--explain` prints."""
     failures: tuple[Failure, ...]
     cross: tuple[tuple[float | None, ...], ...] | None
-    """For a versus board: the score of each agent against every other agent, in rank order."""
+    """For a versus board: the score of each agent against every other agent, in rank order; None if it has too many agents."""
     games: int
     distinct_games: int
     """The number of matches that differ in seats, position, actions or result."""

@@ -6,7 +6,7 @@ about the board is at most 5 %. The aspect that ranks two entries decides whethe
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isnan, log, sqrt
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from arena.format import Placing
 from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
-from arena.results.rating import is_ranked_by_rating, strengths, unknown_ratings
+from arena.results.rating import find_obstacle, is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.tally import Attempts, MeanReturns, Tally
 from arena.stats.clustered import RoundValues, StratifiedMean, effective_size, group_values
 from arena.stats.paired import (
@@ -307,22 +307,35 @@ class Contrasts:
         return [name for name, _ in Counter(names).most_common()]
 
 
-def contrast(tally: Tally, ratings: "Ratings[int] | None" = None, *, by_rating: bool | None = None) -> Contrasts:
+def contrast(
+    tally: Tally,
+    ratings: "Ratings[int] | None" = None,
+    *,
+    by_rating: bool | None = None,
+    entries: Collection[int] | None = None,
+) -> Contrasts:
     """Return the contrasts of a board. `ratings` are those of its games, and `by_rating` says whether they rank the board, if
     this is known already.
+
+    With `entries`, only these are compared by puzzles and returns. If the board is too large for ratings, the games between two
+    entries decide.
     """
     sheet = tally.sheet
-    played = [entry for entry, count in enumerate(tally.counts) if count.games]
+    compared = range(len(tally.counts)) if entries is None else sorted(entries)
+    played = [entry for entry in compared if tally.counts[entry].games]
     if sheet.kind == "puzzle":
         return _contrast_puzzles(tally, played)
     if sheet.kind == "score" or tally.ranked_by == "returns":
         return _contrast_returns(tally, played)
+    if find_obstacle(len(sheet.labels), tally.matches) is not None:
+        found, level = _contrast_pairs(tally)
+        return Contrasts(found, dict.fromkeys(tally.matches.pairings(), "games"), level=level)
     if ratings is None:
         from arena.stats.ratings import rate
 
         ratings = rate(tally.matches.results(), range(len(sheet.labels)))
     if by_rating is None:
-        rated = strengths(sheet, tally.matches.results()) if tally.ranked_by == "rating" else None
+        rated = strengths(sheet, tally.matches, with_cycles=False) if tally.ranked_by == "rating" else None
         unknown = None if rated is None else unknown_ratings(rated, tally.matches, played)
         by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
     return _contrast_games(tally, played, ratings, by_rating=by_rating)
@@ -342,17 +355,27 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
             found.get((0, 1, "rating"), Contrast(0.0, 1.0, "")), decided=decided
         )
     if len(played) > 2:
-        for (one, other), pairs in tally.matches.pairings().items():
-            worth = PairedGames.estimate_score(pairs)
-            if worth.score_low is not None:
-                differs = any(pair.score != 0.5 for pair in pairs if pair.is_whole)
-                (found if differs else level)[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
+        games, games_level = _contrast_pairs(tally)
+        found |= games
+        level |= games_level
     ranking = tally.ranking()
     merits = None if by_rating else _merits(tally)  # the scores may contradict the ratings, if opponents differ
     if ranking is not None and ranking.placings is not None:
         merits = placing_merits(ranking.placings)
     ranked_by: dict[tuple[int, int], Aspect] = dict.fromkeys(combinations(played, 2), "rating")
     return Contrasts(found, ranked_by, merits, level=level)
+
+
+def _contrast_pairs(tally: Tally) -> tuple[dict[tuple[int, int, Aspect], Contrast], dict[tuple[int, int, Aspect], Contrast]]:
+    """Return the contrasts of the games of every two entries that met, and apart from them those in which nothing differs."""
+    found: dict[tuple[int, int, Aspect], Contrast] = {}
+    level: dict[tuple[int, int, Aspect], Contrast] = {}
+    for (one, other), pairs in tally.matches.pairings().items():
+        worth = PairedGames.estimate_score(pairs)
+        if worth.score_low is not None:
+            differs = any(pair.score != 0.5 for pair in pairs if pair.is_whole)
+            (found if differs else level)[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
+    return found, level
 
 
 def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:

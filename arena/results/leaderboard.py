@@ -19,7 +19,7 @@ from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_r
 from arena.results.cells import board_table, bracket_table
 from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit, placing_merits
 from arena.results.pairs import PairedGames
-from arena.results.rating import Strengths, UnknownRatings, is_ranked_by_rating, strengths, unknown_ratings
+from arena.results.rating import Strengths, UnknownRatings, find_obstacle, is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.stored_tallies import MixedPlugins, find_mixed_plugins, tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
 from arena.results.tally import Tally
@@ -34,7 +34,6 @@ MORE_OPENINGS = "try openings: {plies: 4} in the spec."
 OTHER_OPENINGS = "their openings repeat as well; use more plies or positions."
 FEW_ROUNDS = "No intervals: they need three rounds; set `rounds` or list more `positions` in the spec."
 FEW_ROUNDS_YET = "No intervals yet: they need three rounds."
-TOO_MANY = f"No ratings: they are computed for at most {Strengths.MAX_ENTRIES} agents."
 NO_PARTNERS = "No intervals: games of some pairs are missing, because they are void or in another shard."
 NO_PARTNERS_YET = "No intervals yet: games of some pairs are missing."
 FEW_OF_EACH = "No intervals: each agent has played too few rounds; set more `rounds` in the spec."
@@ -150,14 +149,16 @@ class Leaderboard(ShownBoard):
         described = _describe_board(tally, ranked, ended=tally.is_complete(ended=finished), mixed=mixed, shard=shard)
         sheet, counts, ranking = tally.sheet, tally.counts, ranked.ranking
         entries = [entry for _, entry in ranked.order]
-        cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
+        cross = None
+        if sheet.kind == "versus" and len(entries) <= Strengths.MAX_ENTRIES:
+            cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
         return cls(
             sheet=sheet,
             rows=ranked.rows,
             remarks=tuple(described.remarks),
             explanations=tuple(described.explained) if tally.games else (),
             failures=tally.failures(),
-            cross=cross if sheet.kind == "versus" else None,
+            cross=cross,
             games=tally.games,
             distinct_games=tally.distinct_games,
             void=tally.void,
@@ -189,7 +190,7 @@ def _rank_entries(tally: Tally) -> _RankedEntries:
     """Rate and rank the entries of a board, and compute its rows."""
     sheet, games = tally.sheet, tally.matches
     versus = sheet.kind == "versus"
-    rated = strengths(sheet, games.results(), games.pairings()) if versus else None
+    rated = strengths(sheet, games) if versus else None
     played = [entry for entry, count in enumerate(tally.counts) if count.games]
     unknown = None if rated is None else unknown_ratings(rated, games, played)
     ranking = tally.ranking()
@@ -197,7 +198,7 @@ def _rank_entries(tally: Tally) -> _RankedEntries:
     by_rating = is_ranked_by_rating(tally.ranked_by, sheet, unknown)
     by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
     order = _order(tally, rated if by_rating else None, placings)
-    has_contrasts = not versus or by_returns or rated is not None
+    has_contrasts = rated is not None or ((not versus or by_returns) and len(sheet.labels) <= Strengths.MAX_ENTRIES)
     contrasts = contrast(tally, None if rated is None else rated.ratings, by_rating=by_rating) if has_contrasts else None
     rows = _rows(tally, rated, {} if contrasts is None else contrasts.level(), order, placings)
     return _RankedEntries(rated, unknown, ranking, by_rating, by_returns, order, contrasts, rows)
@@ -270,6 +271,9 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         yield f"Ranked by solved attempts, {length}then by {effort_of_ranking(tally)}."
     elif tally.sheet.kind == "score":
         yield "Ranked by mean return."
+    too_many = len(tally.counts) > Strengths.MAX_ENTRIES
+    if too_many and contrasts is None and (tally.sheet.kind != "versus" or tally.ranked_by == "returns"):
+        yield f"No tests of differences: every two agents are compared only among at most {Strengths.MAX_ENTRIES}."
     if contrasts is None or not any(row.get("level_with") for row in rows):
         return
     tests = figures.listing(contrasts.names()) or "there are too few rounds that differ"
@@ -380,8 +384,8 @@ def _describe_scale(
     if rated is not None and rated.anchor is None and len(rated.zero) < len(played):
         facts["zero"] = [sheet.labels[entry] for entry in rated.zero]
     if rated is None or all(rated.elo[entry][1:] == (None, None) for entry in played):
-        if rated is None and len(sheet.labels) > Strengths.MAX_ENTRIES:
-            return [*ranked, TOO_MANY]
+        if rated is None and (obstacle := find_obstacle(len(sheet.labels), tally.matches)) is not None:
+            return [*ranked, obstacle]
         if max([len(tally.returns.by_round(entry)) for entry in played], default=0) < MIN_ROUNDS_OF_INTERVAL:
             return [*ranked, FEW_ROUNDS if ended else FEW_ROUNDS_YET]
         if any(map(tally.matches.lacks_partners, played)):

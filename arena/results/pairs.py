@@ -17,7 +17,16 @@ from typing import NamedTuple
 from arena.format import result_points
 from arena.stats.calculator import EloEstimate
 from arena.stats.likelihood import MIN_OUTCOMES
-from arena.stats.observations import ONE_GAME, PAIR_SCORES, GameResults, Pair, WinDrawLoss, kinds_of, ranking_of
+from arena.stats.observations import (
+    ONE_GAME,
+    PAIR_SCORES,
+    GameResults,
+    Pair,
+    WinDrawLoss,
+    count_choices,
+    kinds_of,
+    ranking_of,
+)
 from arena.stats.paired import SIGNIFICANCE_LEVEL
 
 Entries = tuple[int, int]
@@ -84,6 +93,8 @@ class PairedGames:
         self.folded = False
         """Whether there are pairs, or games of more than two seats, that were merged because they only repeat others."""
         self._orders: dict[tuple[int, ...], SeatOrder] = {}
+        self._orders_of: dict[tuple[int, int], list[SeatOrder]] = defaultdict(list)
+        """The same objects by an entry and its seat."""
         self._drawn: dict[Entries, tuple[array[int], bytearray]] = defaultdict(lambda: (array("i"), bytearray()))
         """The pairs that used random numbers: their rounds, and their indices in PAIRS_OF_GAMES."""
         self._played: dict[Entries, dict[tuple[int, int], RoundPair]] = defaultdict(dict)
@@ -130,6 +141,8 @@ class PairedGames:
         there.waiting = back.awaited = {}
         there.awaited = back.waiting = {}
         self._orders[first, second], self._orders[second, first] = there, back
+        for entry, seat, order in ((first, 0, there), (second, 1, there), (second, 0, back), (first, 1, back)):
+            self._orders_of[entry, seat].append(order)
         return there
 
     def pairings(self) -> dict[Entries, list[Pair]]:
@@ -157,6 +170,13 @@ class PairedGames:
             for round_, ranking in games:
                 found.add_ranking(round_ if play_hash is None else first, ranking)
         return found
+
+    def count_cells(self) -> float:
+        """Return how large the tables are that ratings need: for each choice in a game of three or more seats, the square of the
+        number of seats. Pairs need few. The result is infinite if so many entries tie that a game cannot be rated.
+        """
+        ranked = [(len(seats), ranking) for (seats, _), games in self._rankings.items() for _, ranking in games]
+        return sum([seats**2 * count_choices(ranking) for seats, ranking in ranked])
 
     def lacks_partners(self, *entries: int) -> bool:
         """Return whether too few rounds are whole for an interval only because games of some pairs are missing. All
@@ -197,14 +217,9 @@ class PairedGames:
         """Return the share of the points that an entry got in the first seat (0) or the second one (1) of games for two; None if
         it has not played there.
         """
-        orders = [order for seats, order in self._orders.items() if seats[seat] == entry]
+        orders = self._orders_of.get((entry, seat), ())
         games = sum([order.games for order in orders])
         if not games:
             return None
         share = sum([order.points for order in orders]) / games
         return share if seat == 0 else 1 - share
-
-    @property
-    def ranked(self) -> frozenset[frozenset[int]]:
-        """The groups of entries that met in games with three or more seats."""
-        return frozenset([frozenset(seats) for seats, _ in self._rankings])

@@ -10,7 +10,6 @@ from arena.results import figures
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.stats.cycles import beats, cycles
-from arena.stats.observations import GameResults, Pairings
 
 if TYPE_CHECKING:
     from arena.stats.ratings import Ratings
@@ -27,7 +26,10 @@ class Strengths:
     """The ratings of a board. Entries are given by their indices."""
 
     MAX_ENTRIES: ClassVar = 200
-    """The maximum number of entries of a rated board. The size of the matrices grows with the square of this number."""
+    """The maximum number of entries of a board on which every two entries are compared, so that it is rated. The size of the
+    matrices grows with the square of this number."""
+    MAX_CELLS: ClassVar = 40_000_000
+    """The maximum size of the tables for games of three or more seats, see `PairedGames.count_cells`. They take a minute."""
     elo: Mapping[int, tuple[float | None, float | None, float | None]]
     """The rating and its bounds; None for an unknown value."""
     ratings: "Ratings[int]"
@@ -40,6 +42,15 @@ class Strengths:
     zero: tuple[int, ...] = ()
     pairing_spread: float = 0.0
     """The standard deviation, in Elo, of leads around the differences of ratings; 0 if chance alone may explain it."""
+
+
+def find_obstacle(entries: int, games: PairedGames) -> str | None:
+    """Return why a board with so many entries and these games is too large for ratings, as a remark; None if it is not."""
+    if entries > Strengths.MAX_ENTRIES:
+        return f"No ratings: they are computed for at most {Strengths.MAX_ENTRIES} agents."
+    if games.count_cells() > Strengths.MAX_CELLS:
+        return "No ratings: with so many seats and ties in the games, they would take too much time and memory."
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +109,10 @@ def is_ranked_by_rating(ranked_by: RankedBy, sheet: BoardInfo, unknown: UnknownR
     return ranked_by == "rating" and unknown is not None and (sheet.left is not None or not unknown.entries)
 
 
-def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[int] | None = None) -> Strengths | None:
-    """Rate a board. `pairings` has the same games as `results`, if cycles are wanted.
-
-    Returns None if there is nothing to rate, or if there are more than MAX_ENTRIES entries.
-    """
+def strengths(sheet: BoardInfo, games: PairedGames, *, with_cycles: bool = True) -> Strengths | None:
+    """Rate a board. Returns None if there is nothing to rate, or if the board is too large; see `find_obstacle`."""
     entries = range(len(sheet.labels))
-    if len(entries) > Strengths.MAX_ENTRIES or not results.rows:
+    if find_obstacle(len(entries), games) is not None or not (results := games.results()).rows:
         return None
     from arena.stats.ratings import rate
 
@@ -114,7 +122,7 @@ def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[in
     return Strengths(
         bounds,
         ratings,
-        cycles(beats(pairings or {})),
+        cycles(beats(games.pairings() if with_cycles else {})),
         _superiority(ratings, len(entries)),
         anchor,
         ratings.zero,

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any, Literal
@@ -255,10 +255,18 @@ class MeanReturns:
         """The returns from all games, except for `_plain`."""
         self._plain: dict[tuple[int, ...], PlainGames] = {}
         """The games that are repeats if they are played again, by their seats."""
+        self._plain_of: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        """The seats of these games, by entry."""
         self._kinds: dict[tuple[float, ...], int] = {}
-        """The returns of these games, numbered."""
+        """The returns of these games, numbered. The next field lists them."""
+        self._returns_of_kind: list[tuple[float, ...]] = []
         self._by_group: dict[tuple[int, ...], dict[int, tuple[RoundSums, RoundSums]]] = {}
+        self._groups_of: dict[int, list[dict[int, tuple[RoundSums, RoundSums]]]] = defaultdict(list)
+        """The values of `_by_group`, by entry."""
         self._partly = False
+        self._repeated: set[tuple[int, ...]] | None = None
+        """The groups of entries that repeated games; None if they are not known yet. The next field is whether there is luck."""
+        self._has_luck: bool | None = None
 
     def add(
         self,
@@ -273,19 +281,28 @@ class MeanReturns:
         `adjusted` are its returns after the correction for luck, if known. `play_hash` is a hash of its moves; None if the match
         used random numbers, so that it does not repeat another one.
         """
+        self._repeated = self._has_luck = None
         if play_hash is None:
             for entry, got in zip(seats, returns, strict=True):
                 self._returns[entry].add(round_, got)
         else:
-            games = self._plain.setdefault(tuple(seats), PlainGames())
+            if (games := self._plain.get(tuple(seats))) is None:
+                games = self._plain[tuple(seats)] = PlainGames()
+                for entry in seats:
+                    self._plain_of[entry].append(tuple(seats))
             games.rounds.append(round_)
             games.plays.append(play_hash)
             games.kinds.append(self._kinds.setdefault(tuple(returns), len(self._kinds)))
+            if len(self._returns_of_kind) < len(self._kinds):
+                self._returns_of_kind.append(tuple(returns))
         if adjusted is None:
             self._partly = True
             return
         group = tuple(sorted(seats))
-        sums = self._by_group.setdefault(group, {entry: (RoundSums(), RoundSums()) for entry in group})
+        if (sums := self._by_group.get(group)) is None:
+            sums = self._by_group[group] = {entry: (RoundSums(), RoundSums()) for entry in group}
+            for entry in group:
+                self._groups_of[entry].append(sums)
         for entry, got, corrected in zip(seats, returns, adjusted, strict=True):
             own, luck = sums[entry]
             own.add(round_, got)
@@ -295,15 +312,16 @@ class MeanReturns:
         """Return the mean return of an entry."""
         if self.has_repeats(entry):
             return self.stratified(entry).with_interval(self._within)
-        return self._sum_rounds(entry, self._plain).mean(self._within)
+        return self._sum_rounds(entry).mean(self._within)
 
     def by_round(self, entry: int) -> dict[int, float]:
         """Return the mean return of an entry for each round in which it has played."""
-        return self._sum_rounds(entry, self._plain).by_round()
+        return self._sum_rounds(entry).by_round()
 
     def has_repeats(self, entry: int) -> bool:
         """Return whether games of an entry are repeats of others."""
-        return any(entry in group for group in self._repeated_groups()) or self.attempts(entry) is not None
+        repeated = self._repeated_groups()
+        return any(tuple(sorted(seats)) in repeated for seats in self._plain_of[entry]) or self.attempts(entry) is not None
 
     def attempts(self, entry: int) -> Mapping[int, int] | None:
         """Return the clusters of the matches of an entry by round, if it plays alone and repeated any; otherwise None."""
@@ -319,40 +337,42 @@ class MeanReturns:
                 values.add(round_, value, (entry,))
             return values.stratify()
         repeated = self._repeated_groups()
-        others = self._sum_rounds(entry, [seats for seats in self._plain if tuple(sorted(seats)) not in repeated])
+        others = self._sum_rounds(entry, left_out=repeated)
         strata: dict[tuple[int, ...], dict[int, tuple[float, int]]] = {}
         strata[()] = {round_: (total, count) for round_, total, count in others.rounds()}
-        for seats, games in self._plain.items():
-            group = tuple(sorted(seats))
-            if entry not in seats or group not in repeated:
+        for seats in self._plain_of[entry]:
+            games, group = self._plain[seats], tuple(sorted(seats))
+            if group not in repeated:
                 continue
-            first, stratum, returns = games.first_rounds(), strata.setdefault(group, {}), list(self._kinds)
+            first, stratum = games.first_rounds(), strata.setdefault(group, {})
             for play, kind in zip(games.plays, games.kinds, strict=True):
                 total, count = stratum.get(first[play], (0.0, 0))
-                stratum[first[play]] = (total + returns[kind][seats.index(entry)], count + 1)
+                stratum[first[play]] = (total + self._returns_of_kind[kind][seats.index(entry)], count + 1)
         return stratify(strata.values())
 
     def find_repeats(self) -> Repeats:
         """Return the rounds of the games of which some are repeats of others."""
         return {**find_repeats(self._plain), **self._lone.find_repeats()}
 
-    def _sum_rounds(self, entry: int, plain: Iterable[tuple[int, ...]]) -> RoundSums:
-        """Return the returns of an entry in all games with random numbers, and in those with these seats without them."""
-        mine, returns = [seats for seats in plain if entry in seats], list(self._kinds)
+    def _sum_rounds(self, entry: int, left_out: Collection[tuple[int, ...]] = ()) -> RoundSums:
+        """Return the returns of an entry in all games, except for games without random numbers of the groups in `left_out`."""
+        mine = [seats for seats in self._plain_of[entry] if not left_out or tuple(sorted(seats)) not in left_out]
         if not mine:
             return self._returns[entry]
         found = RoundSums(self._returns[entry])
         for seats in mine:
             for round_, kind in zip(self._plain[seats].rounds, self._plain[seats].kinds, strict=True):
-                found.add(round_, returns[kind][seats.index(entry)])
+                found.add(round_, self._returns_of_kind[kind][seats.index(entry)])
         return found
 
     def _repeated_groups(self) -> set[tuple[int, ...]]:
-        return find_repeated_groups(self._plain)
+        if self._repeated is None:
+            self._repeated = find_repeated_groups(self._plain)
+        return self._repeated
 
     def luck_by_round(self, entry: int) -> Mapping[int, float]:
         """Return the mean luck of an entry in each round, only for matches of the first group of entries that met."""
-        return next((members[entry][1].by_round() for members in self._by_group.values() if entry in members), {})
+        return next((members[entry][1].by_round() for members in self._groups_of[entry]), {})
 
     def adjusted(self, entry: int) -> ClusteredMean:
         """Return the mean return of an entry after the correction for luck.
@@ -360,10 +380,14 @@ class MeanReturns:
         The result has no values if a match has no correction, if no match had any luck, or if an opponent has too few rounds.
         Luck is weighted by its effect on the returns of the group of entries that met; a group without luck needs no correction.
         """
-        if self._partly or not any(luck.differs_from_0() for members in self._by_group.values() for _, luck in members.values()):
+        if self._has_luck is None:
+            self._has_luck = not self._partly and any(
+                luck.differs_from_0() for members in self._by_group.values() for _, luck in members.values()
+            )
+        if not self._has_luck:
             return ClusteredMean(None, None, None)
         rounds: dict[int, tuple[float, int]] = {}
-        for own, luck in [members[entry] for members in self._by_group.values() if entry in members]:
+        for own, luck in [members[entry] for members in self._groups_of[entry]]:
             sums, counts = [total for _, total, _ in own.rounds()], [count for *_, count in own.rounds()]
             corrected = remove_luck(sums, [total for _, total, _ in luck.rounds()], counts) if luck.differs_from_0() else sums
             if corrected is None:

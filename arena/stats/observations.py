@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from math import comb
+from math import comb, inf
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from arena.errors import ArenaError
@@ -163,6 +163,18 @@ class GameResults(Generic[Competitor]):
         rounds, shares = self.rows.setdefault(group, (array("q"), array("d")))
         rounds.append(round_)
         shares.extend(points)
+
+
+def count_choices(ranking: Ranking[Competitor]) -> float:
+    """Return the number of results into which `GameResults.add_ranking` divides a ranking; infinite if too many tie.
+
+    >>> count_choices([["a"], ["b", "c"]]), count_choices([list("abcdefghijklm")])
+    (2, inf)
+    """
+    if any(len(level) > MAX_TIED for level in ranking):
+        return inf
+    last = len(ranking[-1]) if ranking else 0  # the last of all is no choice
+    return sum([(1 << len(level)) - 1 for level in ranking]) - last
 
 
 def ranking_of(returns: Mapping[Competitor, float]) -> tuple[tuple[Competitor, ...], ...]:

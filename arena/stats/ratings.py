@@ -18,7 +18,7 @@ transformed to Elo. Between tiers, the bound is the lead at which the better one
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -53,6 +53,11 @@ MIN_SWEPT_RANKINGS = 2
 was ahead, and not by how much: the lead with an even chance of one result may be 0."""
 MAX_HALVINGS = 60
 """The smallest p-value of the lead of a tier is 1 / 2 to this power."""
+MAX_CELLS = 1 << 22
+"""The largest size of a table that is only a part of the computation. Larger ones are made in parts."""
+MAX_ADDED_WIDTH, DENSE_SHARE = 8, 1 / 14
+"""Choices among more competitors than the first, and among at least this share of all competitors, are added up as products of
+matrices. That is quicker for them, and slower for others."""
 RATED_ROUNDS, SWEEP = "Student's t of the ratings", "exact sign test"
 
 
@@ -130,8 +135,10 @@ class _Crossings(NamedTuple):
     """For each of these results, the better and the other tier."""
     leads: Array
     """The lead within the mean ratings of the two tiers, in natural units."""
-    gradients: Array
-    """The derivatives of these leads by the ratings of all competitors in tiers of two or more, a column each."""
+    rows: Places
+    """The choice of each result."""
+    losers: Places
+    """The index of the competitor that is not in the better tier."""
     weights: Array
     """The weights of the results. Those of two tiers add up to the number of their independent observations; in games with three
     or more seats, each choice has this weight by which all members of the better tier come before one of the other tier."""
@@ -446,40 +453,59 @@ class Ratings(Generic[Competitor]):
         inside = self._inside.members < size
         games = self._pair_games[:, None] * self._varying[:, None]
         for members in (self._members, np.where(inside & (inside.sum(axis=1, keepdims=True) > 1), self._inside.members, size)):
-            played = np.zeros((size + 1, self._round_of_row.max(initial=0) + 1))
-            np.add.at(played, (members[self._group_of_row], self._round_of_row[:, None]), games)
-            played = played[:size] if self._paired else (played[:size] > 0).astype(float)
-            counts.append(played.sum(axis=1) ** 2 / np.maximum((played**2).sum(axis=1), 1e-300))
+            sums, squares = np.zeros(size), np.zeros(size)
+            for added in self._add_by_round(members[self._group_of_row], games):
+                played = added if self._paired else (added > 0).astype(float)
+                sums += played.sum(axis=1)
+                squares += (played**2).sum(axis=1)
+            counts.append(sums**2 / np.maximum(squares, 1e-300))
         return counts[0], counts[1]
+
+    def _add_by_round(self, members: Places, values: Array) -> Iterator[Array]:
+        """Yield the sums of values with a row for each competitor and a column for each round, for some rounds at a time.
+
+        `members` has the competitors of each row, and `values` the value of each of them, or one for all.
+        """
+        size, rounds = len(self.agents), int(self._round_of_row.max(initial=0)) + 1
+        order = np.argsort(self._round_of_row, kind="stable")
+        sorted_rounds, step = self._round_of_row[order], max(1, MAX_CELLS // (size + 1))
+        for start in range(0, rounds, step):
+            part = order[slice(*np.searchsorted(sorted_rounds, [start, start + step]))]
+            added = np.zeros((size + 1, min(step, rounds - start)))
+            np.add.at(added, (members[part], self._round_of_row[part][:, None] - start), values[part])
+            yield added[:size]
 
     @cached_property
     def _covariances(self) -> tuple[Array, Array]:
         """The inverse of the information within tiers, and the sandwich: the covariance of ratings relative to their tier."""
-        size, rounds = len(self.agents), self._round_of_row.max(initial=0) + 1
-        scores, played = np.zeros((size + 1, rounds)), np.zeros((size + 1, rounds), dtype=bool)
-        places = self._inside.members[self._group_of_row[self._varying]], self._round_of_row[self._varying][:, None]
-        np.add.at(scores, places, self._residuals()[self._varying])
-        played[places] = True
-        scores -= played * (scores.sum(axis=1) / np.maximum(played.sum(axis=1), 1))[:, None]
-        level = _level(self._tiers)
+        size, level, residuals = len(self.agents), _level(self._tiers), self._residuals()
+        members = np.where(self._varying[:, None], self._inside.members[self._group_of_row], size)
+
+        def add_scores() -> Iterator[tuple[Array, Any]]:
+            """Yield the scores of some rounds at a time, and whether each competitor has played in them."""
+            counted = self._add_by_round(members, np.ones((len(members), 1)))
+            for scores, times in zip(self._add_by_round(members, residuals), counted, strict=True):
+                yield scores, times > 0
+
+        sums, numbers = np.zeros(size), np.zeros(size)
+        for scores, played in add_scores():
+            sums += scores.sum(axis=1)
+            numbers += played.sum(axis=1)
         inverse = np.linalg.inv(_information(self._inside, self._within) + level) - level
-        influence = inverse @ scores[:size]
-        return inverse, influence @ influence.T
+        means, covariance = sums / np.maximum(numbers, 1), np.zeros((size, size))
+        for scores, played in add_scores():
+            influence = inverse @ (scores - played * means[:, None])
+            covariance += influence @ influence.T
+        return inverse, covariance
 
     @cached_property
     def _crossings(self) -> _Crossings:
-        size, tiers = len(self.agents), np.append(self._tiers, -1)
-        count = len(self._reach)
+        size, tiers, count = len(self.agents), np.append(self._tiers, -1), len(self._reach)
         crossing = (self._members < size) & (self._inside.members == size)
         row, column = np.nonzero(crossing)
-        logits = np.where(self._inside.members < size, np.append(self._within, 0.0)[self._inside.members], -np.inf)
-        strengths = np.logaddexp.reduce(logits, axis=1, initial=-np.inf)
-        leads = strengths[row] - np.append(self._within, 0.0)[self._members[row, column]]
-        columns = np.full(size + 1, len(self._tied))
-        columns[self._tied] = np.arange(len(self._tied))
-        gradients, crossed = np.zeros((len(row), len(self._tied) + 1)), np.arange(len(row))
-        np.add.at(gradients, (crossed[:, None], columns[self._inside.members[row]]), np.exp(logits - strengths[:, None])[row])
-        np.add.at(gradients, (crossed, columns[self._members[row, column]]), -1.0)
+        within = np.append(self._within, -np.inf)
+        losers = self._members[row, column]
+        leads = np.logaddexp.reduce(within[self._inside.members], axis=1, initial=-np.inf)[row] - within[losers]
         codes = np.where(crossing, self._winners[:, None] * count + tiers[self._members], -1)
         keys = codes[row, column]
         weights = self._pair_counts[row] if self._paired else self._inside.points.sum(axis=1)[row]
@@ -493,7 +519,7 @@ class Ratings(Generic[Competitor]):
             counts = np.bincount(met // rounds, minlength=count**2).astype(float)
             weights *= counts[keys]
         pairs = np.stack([keys // count, keys % count], axis=1)
-        return _Crossings(pairs, leads, gradients[:, :-1], weights, counts.reshape(count, count))
+        return _Crossings(pairs, leads, row, losers, weights, counts.reshape(count, count))
 
     def _offsets(self) -> Array:
         """Return the mean ratings of tiers. One that took all points has an even chance of that."""
@@ -512,7 +538,7 @@ class Ratings(Generic[Competitor]):
         """
         if chance in self._bounds:
             return self._bounds[chance]
-        pairs, leads, gradients, weights, counts = self._crossings
+        pairs, leads, rows, losers, weights, counts = self._crossings
         size = len(self._reach)
         codes = pairs[:, 0] * size + pairs[:, 1]
         total = np.bincount(codes, weights, size * size)
@@ -527,8 +553,16 @@ class Ratings(Generic[Competitor]):
         shares = weights * np.exp(-np.logaddexp(0, leads + bounds[codes]))
         shares /= np.maximum(np.bincount(codes, shares, size * size), 1e-300)[codes]
         met, edge = np.unique(codes, return_inverse=True)
-        slopes = np.zeros((len(met), gradients.shape[1]))
-        np.add.at(slopes, edge, -shares[:, None] * gradients)
+        columns, tied = np.full(len(self.agents) + 1, len(self._tied)), len(self._tied)
+        columns[self._tied] = np.arange(tied)
+        slopes, some = np.zeros((len(met), tied + 1)), max(1, MAX_CELLS // max(1, self._members.shape[1]))
+        chances = _chances(self._inside, self._within)
+        for start in range(0, len(rows), some):
+            part = slice(start, start + some)
+            better = rows[part]
+            places = edge[part][:, None], columns[self._inside.members[better]]
+            np.add.at(slopes, places, -shares[part][:, None] * chances[better])
+        np.add.at(slopes, (edge, columns[losers]), shares)
         edges, stops = np.full(size * size, -1), np.full((size, size), -1)
         edges[met] = np.arange(len(met))
         found = np.where(total > 0, bounds, -np.inf).reshape(size, size)
@@ -538,7 +572,7 @@ class Ratings(Generic[Competitor]):
             stops[sums > found] = tier
             found = np.maximum(found, sums)
             counts = np.maximum(counts, np.minimum(counts[:, tier, None], counts[None, tier]))
-        self._bounds[chance] = _Bounds(found, counts, edges.reshape(size, size), stops, slopes)
+        self._bounds[chance] = _Bounds(found, counts, edges.reshape(size, size), stops, slopes[:, :-1])
         return self._bounds[chance]
 
 
@@ -585,11 +619,20 @@ def _information(choices: _Choices, ratings: Array) -> Array:
     """Return minus the second derivatives of the log-likelihood."""
     chances, size = _chances(choices, ratings), len(ratings) + 1
     weighted = choices.points.sum(axis=1, keepdims=True) * chances
-    information = np.zeros((size, size))
+    information, width = np.zeros((size, size)), choices.members.shape[1]
     np.add.at(information, (choices.members, choices.members), weighted)
-    np.add.at(
-        information, (choices.members[:, :, None], choices.members[:, None, :]), -weighted[:, :, None] * chances[:, None, :]
-    )
+    dense = width > max(MAX_ADDED_WIDTH, DENSE_SHARE * size)
+    step = max(1, MAX_CELLS // (size if dense else width**2))
+    for start in range(0, len(chances), step):
+        part = slice(start, start + step)
+        members, one, two = choices.members[part], weighted[part], chances[part]
+        if dense:
+            tables = np.zeros((2, len(members), size))
+            for table, values in zip(tables, (one, two), strict=True):
+                np.put_along_axis(table, members, values, axis=1)
+            information -= tables[0].T @ tables[1]
+        else:
+            np.add.at(information, (members[:, :, None], members[:, None, :]), -one[:, :, None] * two[:, None, :])
     return information[:-1, :-1]
 
 

@@ -328,7 +328,7 @@ def check_place(
     """Raise ValueError if no match on these boards can have such a place. `boards` is None if they are unknown.
 
     `is_puzzle` says whether its record has the result of a puzzle; None if it is void. A checksum says nothing about this.
-    `sizes` has the number of seats by board, because all matches of a game have the same; the first match of a board adds its own.
+    `sizes` has the number of seats by board, which is the same in all matches of a game; the first match of a board adds its own.
     """
     entries = seats_of(seats)
     numbers = (number, board, *rounds, *entries)

@@ -30,10 +30,12 @@ from arena.api.results import (
     Comparison as Measure,
     Export,
     Leaderboard,
+    Strengths,
     Tally,
     TextTable,
     figures,
     find_mixed_plugins,
+    merit,
     name_domains,
     tallies_of,
 )
@@ -56,6 +58,8 @@ from arena_compare.texts import comparison_text, correction_line, matrix_cells, 
 from arena_records.latex import STYLE as LATEX, escape
 from arena_records.report_key import measures_of
 
+MAX_SHOWN = 20
+"""The number of entries that are compared if a board has too many to compare all. Their matrix fits on a screen."""
 OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
 """Endings of file names that the option `-o` refuses."""
 
@@ -104,6 +108,7 @@ def compare(
             measure = None if measures is None else known_measures[str(by)]
             names = _choose_entries(store, run, agents)
             tallies = tallies_of(opened, run.boards)
+            names = _choose_best(names, tallies)
             if not all(tally.is_complete(ended=run.ended is not None) for tally in tallies):
                 part = "the run is not finished" if run.shard is None else f"{store} has only the shard {run.shard} of the run"
                 say(f"note: {part}")
@@ -144,7 +149,7 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
     if style == "json":
         documents = []
         for one in boards:
-            rare = ("remarks", "withheld", "untested")  # these keys are left out if they are empty
+            rare = ("remarks", "withheld", "untested", "unrated")  # these keys are left out if they are empty
             facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
             measured = {"by": by} if by else {}
             about = {**measured, "tests": one.tests, **({"remarks": one.remarks} if one.remarks else {})}
@@ -171,6 +176,22 @@ def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:
         given = f"got {', '.join(agents)}; there are {', '.join(known)}"
         raise ArenaError(f"expected two or more different entries, {given}")
     return list(agents) or known
+
+
+def _choose_best(names: list[str], tallies: Sequence[Tally]) -> list[str]:
+    """Return the names. If more than MAX_ENTRIES of them are on a board, only its best MAX_SHOWN stay, and a note says so."""
+    chosen = set[str]()
+    for tally in tallies:
+        labels, wanted = tally.sheet.labels, {*names}
+        played = [entry for entry, count in enumerate(tally.counts) if labels[entry] in wanted]
+        if len(played) > Strengths.MAX_ENTRIES:
+            say(
+                f"note: {tally.sheet.title}: only the best {MAX_SHOWN} of {len(played):,} entries are compared; to compare "
+                f"others, name at most {Strengths.MAX_ENTRIES}"
+            )
+            played = sorted(played, key=lambda entry: (not tally.counts[entry].games, merit(entry, tally)))[:MAX_SHOWN]
+        chosen |= {labels[entry] for entry in played}
+    return [name for name in names if name in chosen]
 
 
 def _writer(place: Path, name: str) -> Export:
@@ -264,7 +285,8 @@ def _compare_boards(
     lacking = find_partial(store, values)
     found: list[Compared] = []
     for number, sheet in enumerate([tally.sheet for tally in tallies]):
-        entries = [(name, values[number, entry]) for entry, name in enumerate(sheet.labels)]
+        wide = len(sheet.labels) > Strengths.MAX_ENTRIES
+        entries = [(name, values[number, entry]) for entry, name in enumerate(sheet.labels) if not wide or name in names]
         solved = sheet.kind == "puzzle" and measure.name in COSTS_OF_SOLUTIONS
         every = compare_means(
             entries, partial=[name for entry, name in enumerate(sheet.labels) if solved or (number, entry) in lacking]

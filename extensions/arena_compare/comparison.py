@@ -6,7 +6,17 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, compare_returns, contrast
+from arena.api.results import (
+    BoardInfo,
+    Contrast,
+    Contrasts,
+    PairedGames,
+    Strengths,
+    Tally,
+    compare_returns,
+    contrast,
+    find_obstacle,
+)
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, EloEstimate, Pair
 from arena_compare.measures import MeanComparison, correct_means, count_tests
@@ -65,6 +75,8 @@ class GamesComparison:
     """The reason why the ratings are not tested; empty if they are."""
     chance: float = SIGNIFICANCE_LEVEL
     """The level at which Holm's method tests the ratings; that of a single test if they are not tested."""
+    unrated: bool = False
+    """Whether the board is too large for ratings, so that the games between the two take their place."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -91,17 +103,20 @@ def compare_entries(
 ) -> Compared:
     """Compare each pair of the given entries that have met on a board, as the board itself does.
 
-    `attempts` are the attempts on a puzzle board. `distinct` counts the different games, by the set of entries that play.
+    `attempts` are the attempts on a puzzle board. `distinct` counts the different games, by the set of entries that play. If the
+    board has more than MAX_ENTRIES entries, only the given ones are tested.
     """
-    here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
+    places = {label: place for place, label in enumerate(sheet.labels)}
+    here = [(name, places[name]) for name in names if name in places]
+    few = None if len(places) <= Strengths.MAX_ENTRIES else [place for _, place in here]
     if sheet.kind == "score" or (sheet.kind == "versus" and tally.ranked_by == "returns"):
-        every = combinations(enumerate(sheet.labels), 2)
+        every = combinations([(place, sheet.labels[place]) for place in (range(len(places)) if few is None else sorted(few))], 2)
         leads = [(one, other, compare_returns(tally.returns, i, j)) for (i, one), (j, other) in every]
         means = correct_means([(one, other, found) for one, other, found in leads if found is not None])
         return Compared(sheet, tuple(choose(means, names)), count_tests(means))
     if sheet.kind == "puzzle":
         optima = tally.claims.find_optima()
-        contrasts, limits, depths = contrast(tally), par2_limits(sheet, attempts), find_depths(attempts)
+        contrasts, limits, depths = contrast(tally, entries=few), par2_limits(sheet, attempts), find_depths(attempts)
         pairs: list[Comparison] = [
             compare_attempts(
                 pair,
@@ -118,6 +133,11 @@ def compare_entries(
         ]
         remarks = tuple(tally.claims.describe_refutations())
         return Compared(sheet, tuple(pairs), contrasts.tests, tally.lone.share_position, contrasts.tests_by_aspect, remarks)
+    if (obstacle := find_obstacle(len(places), tally.matches)) is not None:
+        contrasts = contrast(tally)
+        games = tuple(_compare_games(here, tally, None, contrasts, distinct))
+        remark = f"{obstacle} So each pair is compared by its own games."
+        return Compared(sheet, games, contrasts.tests, tests_by_aspect=contrasts.tests_by_aspect, remarks=(remark,))
     from arena.stats import rate
 
     ratings = rate(tally.matches.results(), range(len(sheet.labels)))
@@ -134,16 +154,25 @@ def choose(pairs: Sequence[MeanComparison], names: Sequence[str]) -> list[MeanCo
 
 
 def _compare_games(
-    here: Sequence[Entry], tally: Tally, ratings: "Ratings[int]", contrasts: Contrasts, distinct: Counter[frozenset[int]]
+    here: Sequence[Entry], tally: Tally, ratings: "Ratings[int] | None", contrasts: Contrasts, distinct: Counter[frozenset[int]]
 ) -> Iterator[GamesComparison]:
-    pairings, groups, state = tally.matches.pairings(), tally.matches.ranked, tally.test_state()
+    pairings, state = tally.matches.pairings(), tally.test_state()
     for (one, i), (other, j) in combinations(here, 2):
         pairs = pairings.get((min(i, j), max(i, j)), [])
-        if not pairs and not any({i, j} <= group for group in groups):
+        if not pairs and (ratings is None or j not in tally.counts[i].met):
             continue
+        games = pairs if i < j else list(map(Pair.swapped, pairs))
         rated, direct, deciding = contrasts.get(i, j, "rating"), contrasts.get(i, j, "games"), contrasts.deciding(i, j)
+        rated, direct = (direct, None) if ratings is None else (rated, direct)
         chance = SIGNIFICANCE_LEVEL if rated is None else rated.chance
-        difference = ratings.difference(i, j, chance=chance)
+        worth = PairedGames.estimate_score(games, chance if direct is None else direct.chance) if pairs else None
+        if ratings is not None:
+            difference = ratings.difference(i, j, chance=chance)
+        else:
+            from arena.stats import Difference
+
+            assert worth is not None
+            difference = Difference(worth.elo, worth.elo_low, worth.elo_high, worth.superiority, worth.p_value, worth.test)
         found = GamesComparison(
             one,
             other,
@@ -156,16 +185,15 @@ def _compare_games(
             difference,
             direct,
             chance=chance,
+            unrated=ratings is None,
         )
         if not found.test:
-            alone = len(tally.counts) == 2
+            alone = ratings is None or len(tally.counts) == 2
             lacking = tally.matches.lacks_partners(i, j) if alone else any(map(tally.matches.lacks_partners, (i, j)))
             found = replace(found, untested=NO_PARTNERS if lacking else TOO_FEW_ROUNDS)
         if isinstance(state, SprtState):
             found = replace(found, verdict=state.conclude(), adjusted=state.adjusted)
-        if pairs:  # games of three or more players are compared by their ratings alone
-            games = pairs if i < j else list(map(Pair.swapped, pairs))
-            worth = PairedGames.estimate_score(games, chance if direct is None else direct.chance)
+        if worth is not None:  # games of three or more players are compared by their ratings alone
             counts = PairedGames.count_pairs(games)
             lone = sum([not pair.is_whole for pair in pairs])
             games_played = round(worth.games)

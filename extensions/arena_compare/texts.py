@@ -162,7 +162,7 @@ def _games(found: GamesComparison, sheet: BoardInfo, tests: int) -> str:
     """Return the comparison of games in sentences. If the board has only these two entries, ratings are left out, because they
     add nothing.
     """
-    alone, several = len(sheet.labels) == 2, tests > 1
+    alone, several = found.unrated or len(sheet.labels) == 2, tests > 1
     lines = [games_verdict(found)]
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
@@ -290,7 +290,8 @@ def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
 def _describe_cells(found: Comparison, measure: str | None, tests: int) -> str:
     """Return what the cells of a matrix mean, as the end of a sentence."""
     if isinstance(found, GamesComparison):
-        cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the likelihood of superiority"
+        games = "the games between the two" if found.unrated else "all games of the leaderboard"
+        cells = f"by how many Elo the row is stronger, from {games}, and the likelihood of superiority"
         return f"{cells}{UNCORRECTED if tests > 1 else ''}"
     if isinstance(found, MeanComparison):
         rounds = f"over the rounds {'that both solved' if found.solved else 'in which both have a value'}"

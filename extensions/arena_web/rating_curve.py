@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from arena.api.results import BoardInfo, PairedGames, Strengths, put_last, share_points
+from arena.api.results import BoardInfo, PairedGames, find_obstacle, put_last, share_points
 
 Figure = Literal["rating", "score", "solved", "mean_return"]
 """What a curve shows."""
@@ -63,8 +63,6 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
     `matches` are the matches of one board in the order in which they were played. The result is empty if the board is not rated.
     """
     labels = sheet.labels
-    if len(labels) > Strengths.MAX_ENTRIES:
-        return ()
     from arena.stats import rate
 
     anchor = labels.index(sheet.anchor) if sheet.anchor in labels else None
@@ -75,6 +73,8 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
             seen.update(match.seats)
             results = put_last(match.returns, match.loser)
             games.add(match.round, match.seats, results, match.play_hash, match.used_rng or sheet.has_chance)
+        if find_obstacle(len(labels), games) is not None:
+            return ()
         ratings = rate(games.results(), range(len(labels)), anchor=anchor).rows
         points.append(Point(played, {row.agent: row.elo for row in ratings if row.elo is not None and row.agent in seen}))
     return tuple(points)

@@ -155,7 +155,7 @@ def test_a_decided_pair_is_two_games() -> None:
     for play, (round_, seats, got) in enumerate([*pairs, *lone]):
         games.add(round_, seats, (got, -got), play, used_rng=True)
     board = BoardInfo("game", {"name": "game"}, "versus", ("one", "two"), 10, exact=True, has_chance=True, returns=(-1.0, 1.0))
-    rated = strengths(board, games.results(), games.pairings())
+    rated = strengths(board, games)
     assert rated is not None
     assert unknown_ratings(rated, games, [0, 1]).decisive == 1
 
