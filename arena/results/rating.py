@@ -28,8 +28,9 @@ class Strengths:
     MAX_ENTRIES: ClassVar = 200
     """The maximum number of entries of a board on which every two entries are compared, so that it is rated. The size of the
     matrices grows with the square of this number."""
-    MAX_CELLS: ClassVar = 40_000_000
-    """The maximum size of the tables for games of three or more seats, see `PairedGames.count_cells`. They take a minute."""
+    MAX_CELLS: ClassVar = 20_000_000
+    """The maximum size of the tables for games of three or more seats, see `PairedGames.count_cells`: that of 40,000 games with
+    eight seats, which take some ten seconds and 600 MB."""
     elo: Mapping[int, tuple[float | None, float | None, float | None]]
     """The rating and its bounds; None for an unknown value."""
     ratings: "Ratings[int]"

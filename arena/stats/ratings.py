@@ -178,12 +178,18 @@ class Ratings(Generic[Competitor]):
         self._places = {agent: k for k, agent in enumerate(agents)}
         self._paired, size = games.paired, len(agents)
         self._bounds: dict[float, _Bounds] = {}
+        self._duels: dict[tuple[int, int, float], EloEstimate] = {}
+        self._tests: dict[tuple[int, int], tuple[float, str, bool]] = {}
+        self._rows_of: dict[tuple[int, ...], slice] = {}
+        """The rows of each group of competitors, by their indices."""
         width = max(map(len, games.rows), default=2)
         members = np.full((len(games.rows), width), size, dtype=np.intp)
         counts = [len(numbers) for numbers, _ in games.rows.values()]
         self._rows, row = np.zeros((sum(counts), width)), 0
         for k, (group, (numbers, shares)) in enumerate(games.rows.items()):
-            members[k, : len(group)] = [self._places[agent] for agent in group]
+            places = [self._places[agent] for agent in group]
+            members[k, : len(group)] = places
+            self._rows_of[tuple(places)] = slice(row, row + len(numbers))
             self._rows[row : row + len(numbers), : len(group)] = np.frombuffer(shares).reshape(-1, len(group))
             row += len(numbers)
         rounds = np.frombuffer(b"".join([numbers.tobytes() for numbers, _ in games.rows.values()]), np.int64)
@@ -255,6 +261,12 @@ class Ratings(Generic[Competitor]):
 
         The name is empty if there is no test.
         """
+        both = min(one, two), max(one, two)
+        if both not in self._tests:
+            self._tests[both] = self._find_test(*both)
+        return self._tests[both]
+
+    def _find_test(self, one: int, two: int) -> tuple[float, str, bool]:
         tier = self._tiers[one]
         if one == two:
             return 1.0, "", False
@@ -414,12 +426,14 @@ class Ratings(Generic[Competitor]):
 
     def _duel(self, one: int, two: int, chance: float = SIGNIFICANCE_LEVEL) -> EloEstimate:
         """Return the score of the first of two competitors against the second."""
-        results: list[tuple[float, float, int]] = []
-        for seats, place in (((one, two), 0), ((two, one), 1)):
-            rows = self._rows[(self._members == seats).all(axis=1)[self._group_of_row]]
-            counted = Counter(map(tuple, rows.tolist()))
-            results += [(points[place] / sum(points), sum(points), times) for points, times in counted.items()]
-        return EloEstimate.of_results(results, chance=chance)
+        if (one, two, chance) not in self._duels:
+            results: list[tuple[float, float, int]] = []
+            for seats, place in (((one, two), 0), ((two, one), 1)):
+                rows = self._rows[self._rows_of.get(seats, slice(0))]
+                counted = Counter(map(tuple, rows.tolist()))
+                results += [(points[place] / sum(points), sum(points), times) for points, times in counted.items()]
+            self._duels[one, two, chance] = EloEstimate.of_results(results, chance=chance)
+        return self._duels[one, two, chance]
 
     def _residuals(self) -> Array:
         """Return, for each row, by how much the points of its members exceed the expected points."""

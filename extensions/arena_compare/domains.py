@@ -10,7 +10,7 @@ from statistics import fmean, geometric_mean, median, pstdev, stdev
 from types import MappingProxyType
 
 from arena.api.cli import say
-from arena.api.results import MIN_SECONDS, Comparison, RoundValues, Tally, figures, name_domains
+from arena.api.results import MIN_SECONDS, Comparison, RoundValues, Strengths, Tally, figures, name_domains
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, keep_solved, read_points, read_returns, read_solved
@@ -176,10 +176,12 @@ def compare_across(
     store: Store, tallies: Sequence[Tally], names: Sequence[str], measure: Comparison | None
 ) -> list[AcrossComparison]:
     """Compare every two of the named entries over the boards that both have played. If `measure` is None, they are compared by
-    success (see `AcrossComparison.by`). Tests are corrected for all pairs of the store, whichever entries are named.
+    success (see `AcrossComparison.by`). Tests are corrected for all pairs of the store, whichever entries are named; if the store
+    has more than MAX_ENTRIES entries, for the pairs of the named ones.
     """
     sheets = [tally.sheet for tally in tallies]
     every = list(dict.fromkeys([*names, *[label for sheet in sheets for label in sheet.labels]]))
+    every = every if len(every) <= Strengths.MAX_ENTRIES else list(names)
     titles = name_domains([sheet.title for sheet in sheets])
     values = _read_values(store, tallies, measure)
     ratio = measure is not None and measure.name in AMOUNTS

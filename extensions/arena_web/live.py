@@ -212,6 +212,10 @@ class Watcher:
         """Return the current state of the store."""
         return await anyio.to_thread.run_sync(self._read)
 
+    def _write(self) -> str:
+        """Return the current state as a text without line ends."""
+        return json.dumps(self._read(), allow_nan=False, separators=(",", ":"))
+
     async def brief(self) -> dict[str, Any]:
         """Return the progress of the run in counts. A list of many stores uses this state, because it leaves out the boards."""
         return await anyio.to_thread.run_sync(self._brief)
@@ -251,7 +255,7 @@ class Watcher:
             began = monotonic()
             signature = await anyio.to_thread.run_sync(self._look)
             if signature != self._signature:
-                text = json.dumps(await self.now(), allow_nan=False, separators=(",", ":"))  # JSON has no line ends
+                text = await anyio.to_thread.run_sync(self._write)  # the text of a large board takes a while, too
                 self._version += 1
                 self._event = f"id: {self._version}\r\nevent: state\r\ndata: {text}\r\n\r\n".encode()
                 self._signature = signature

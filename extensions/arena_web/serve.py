@@ -1,9 +1,11 @@
 """The command `serve`: shows pages in a browser until Ctrl-C or SIGTERM."""
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +15,10 @@ from arena import ArenaError
 from arena.api.cli import install_command, plugin_option, results_alone, say
 from arena.api.processes import PythonProcess
 from arena.api.spec import Document
+from arena.clock import monotonic
 
+READER_SECONDS = 0.3
+"""Seconds that threads which read stores get when the server ends."""
 NEEDED = ("fastapi", "sse_starlette", "uvicorn", "jinja2")
 
 
@@ -40,7 +45,23 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
             from arena_web.server import host as hosted  # needs an extra, and takes long, so faults of the call come first
 
             asyncio.run(hosted(listening, host, plugins, out, **shown))
+    _leave_readers()
     return 0
+
+
+def _leave_readers() -> None:
+    """End the process at once if threads still compute boards: nobody waits for these any more, and they only read.
+
+    Python itself would wait for them, and the content of a store decides how long a board takes.
+    """
+    readers = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
+    end = monotonic() + READER_SECONDS
+    for reader in readers:
+        reader.join(max(0.0, end - monotonic()))
+    if any(reader.is_alive() for reader in readers):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:

@@ -1,6 +1,7 @@
 """Runs the application, wrapped in its guard, with uvicorn."""
 
 import asyncio
+import logging
 import re
 import secrets
 import signal
@@ -27,8 +28,8 @@ from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import Tournaments
 
-GRACE_SECONDS = 2
-"""The number of seconds that pending answers get when the server ends."""
+GRACE_SECONDS = 1
+"""The number of seconds that pending answers get when the server ends. An answer may wait for a board of a large store."""
 MAX_CONNECTIONS = 400
 """The maximum number of open connections, which are event streams and pages that load their files. It is below the usual limit on
 file descriptors.
@@ -242,6 +243,7 @@ def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event, *, stop_que
 
     def stop() -> None:
         stopping.set()
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that is cut off now is no error
         running.should_exit = True
         if stop_queries:
             Database.stop_queries()

@@ -3,14 +3,13 @@ import { breakable, h, prose, s, whole } from "./dom.js";
 import { entryAddress, matchesAddress } from "./page.js";
 
 export function boardOf(board, number, key) {
-  const versus = board.kind === "versus";
   return h(
     "section",
     { class: "card", "aria-label": board.title },
     h("h2", {}, board.title),
     board.verdict ? h("p", { class: "verdict" }, board.verdict) : null,
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
-    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each cell links to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
+    board.cross && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each cell links to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, prose(line))),
     failures(board, key),

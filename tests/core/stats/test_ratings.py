@@ -1,7 +1,9 @@
 """Ratings, their bounds and intervals, compared with choix, rustworkx and simulated fields."""
 
 import random
+import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple
 from itertools import combinations, permutations, product
 from math import comb, isfinite, log10
 from typing import Any
@@ -14,9 +16,10 @@ from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
+from arena.stats import ratings as ratings_module
 from arena.stats.calculator import EloEstimate
 from arena.stats.elo import expected_score
-from arena.stats.observations import GameResults
+from arena.stats.observations import GameResults, count_choices
 from arena.stats.ratings import Difference, Rated, Ratings, rate
 
 POINTS = (0, 0.5, 1, 1.5, 2)
@@ -324,6 +327,51 @@ def test_games_of_three_have_one_sided_bounds() -> None:
     assert next(row for row in ratings.rows if row.agent == "c").low is None
     with pytest.raises(ArenaError, match="expected at most 12 agents to tie in one game, got 13"):
         games.add_ranking(9, [list("abcdefghijklm")])
+
+
+def test_tables_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first three names win all games against the others, so that there are tiers."""
+    rng, games, pairs = random.Random(4), GameResults[str](), GameResults[str]()
+    for number in range(40):
+        order = [*rng.sample("abc", 3), *rng.sample("defghijk", 8)]
+        games.add_ranking(number, [[name] for name in order])
+        for one, two in (rng.sample("abc", 2), rng.sample("defg", 2), "ad"):
+            pairs.add_pair(number, one, two, rng.choice(POINTS) if (one, two) != ("a", "d") else 2)
+    def list_values(found: GameResults[str]) -> list[tuple[Any, ...]]:
+        ratings = rate(found)
+        leads = [ratings.difference(*both) for both in (("b", "c"), ("a", "e"), ("e", "f"), ("a", "d"))]
+        return [astuple(one) for one in (*ratings.rows, *leads)]
+
+    whole = [list_values(found) for found in (games, pairs)]
+    monkeypatch.setattr(ratings_module, "MAX_CELLS", 200)
+    for width in (8, 100):
+        monkeypatch.setattr(ratings_module, "MAX_ADDED_WIDTH", width)
+        for found, expected in zip((games, pairs), whole, strict=True):
+            for one, two in zip(list_values(found), expected, strict=True):
+                assert one == pytest.approx(two)
+
+
+def test_tables_of_long_rankings_stay_small() -> None:
+    """A table with a row for each of these 990 choices and a column for each pair of 100 agents would have 79 MB."""
+    games: GameResults[int] = GameResults()
+    rng = random.Random(2)
+    for number in range(10):
+        games.add_ranking(number, [[name] for name in rng.sample(range(100), 100)])
+    tracemalloc.start()
+    try:
+        ratings = rate(games)
+        _ = ratings.rows
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("ranking", ["a", "abc", "a|bc", "ab|c", "ab|cd|e", "abcd|efg", "a|b|c|d", ""])
+def test_the_number_of_choices_is_known_before_they_are_made(ranking: str) -> None:
+    games, levels = GameResults[str](), [list(level) for level in ranking.split("|") if level]
+    games.add_ranking(0, levels)
+    assert count_choices(levels) == len(games.rows)
 
 
 def rankings(orders: Iterable[Iterable[Iterable[str]]]) -> Ratings[str]:
