@@ -40,10 +40,6 @@ class WinDrawLoss(NamedTuple):
         """Return the sum of two counts."""
         return WinDrawLoss(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
 
-    def times(self, count: float) -> "WinDrawLoss":
-        """Return the counts, multiplied by a number."""
-        return WinDrawLoss(self.wins * count, self.draws * count, self.losses * count)
-
 
 class Pair(NamedTuple):
     """Games of two competitors from one position. In `forward`, the first one has the first seat; in `backward`, the other one.

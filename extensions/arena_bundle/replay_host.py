@@ -88,7 +88,7 @@ class ReplayHost:
             [*one[:2], one.pairing.round, one.pairing.seats, None if one.asks_outside(self.spec) else one.match_id(self.spec)]
             for one in self._taken
         ]
-        return {"matches": plain, "over": self._taken is Batch.OVER}
+        return {"matches": plain}
 
     def do_tell(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Pass the results of the matches from the last `take` to the schedule, which may depend on them."""

@@ -45,7 +45,6 @@ class Taken(Strict):
     """The answer to `take`: the number, board, round, seats and id of each match."""
 
     matches: list[tuple[int, int, int, list[int], str | None]]
-    over: bool
 
 
 class Told(Strict):

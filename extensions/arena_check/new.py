@@ -144,9 +144,10 @@ def write(
     return [folder / place for place in texts]
 
 
-def starter(game: str, registry: Registry, name: str = "my-agent") -> str:
+def starter(game: str, registry: Registry) -> str:
     """Return the text of a file with an agent that can play `game` without changes. Raises UnknownName for an unknown game."""
-    return FilePlan("agent", name, _find_opponent("agent", game, registry), options=_list_options("agent", game, ())).module_text
+    opponent = _find_opponent("agent", game, registry)
+    return FilePlan("agent", "my-agent", opponent, options=_list_options("agent", game, ())).module_text
 
 
 def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:

@@ -163,11 +163,11 @@ class AgentProcesses:
         self.close()
 
 
-def find_used_up(files: int = MAX_OPEN_FILES) -> str | None:
+def find_used_up() -> str | None:
     """Return the name of something that the kernel gives no more of to this user; None if nothing is used up."""
     if sys.platform != "linux":
         return None
-    command = [sys.executable, "-I", "-S", str(LIMITS_PROBE), str(files)]
+    command = [sys.executable, "-I", "-S", str(LIMITS_PROBE), str(MAX_OPEN_FILES)]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or None  # noqa: S603 - our own
     except BlockingIOError:  # not even this process can be started

@@ -66,12 +66,12 @@ class Contest:
             self._capital[place] += gains
         self._leads += leads
 
-    def relations(self, contest: int = 0) -> tuple[Any, Any]:
-        """Return what has been found about every ordered pair of variants of one contest, as two square arrays: whether the first
-        is better than the second, perhaps because it is better than a third one that is; and whether the two differ by at most
-        the margin.
+    def relations(self) -> tuple[Any, Any]:
+        """Return what the first contest has found about every ordered pair of its variants, as two square arrays: whether one is
+        better than the other, perhaps because it is better than a third one that is; and whether the two differ by at most the
+        margin.
         """
-        better, no_worse = self.is_better[contest].copy(), self.is_no_worse[contest]
+        better, no_worse = self.is_better[0].copy(), self.is_no_worse[0]
         for middle in range(len(better)):
             better |= np.outer(better[:, middle], better[middle])
         return better, no_worse & no_worse.T & ~better & ~better.T

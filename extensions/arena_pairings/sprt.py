@@ -235,13 +235,13 @@ class LuckFreePairs:
         return self.pairs / 2 * (apart[0] - apart[1])
 
 
-def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAMES) -> float:
+def expected_pairs(test: Sprt, elo: float) -> float:
     """Return the expected number of pairs if the true lead is `elo`, in the Elo unit of the test.
 
-    This is Wald's approximation, which treats the ratio as a Brownian motion. `variance` is the variance of the mean score of a
-    pair, which is needed only in the logistic model. The default is exact if no game is drawn, and otherwise too large.
+    This is Wald's approximation, which treats the ratio as a Brownian motion. In the logistic model, it needs the variance of
+    the mean score of a pair, and takes that of games without draws; if games are drawn, this is too large.
     """
-    low, high, true = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1, elo))
+    low, high, true = (_effect(test, lead, INDEPENDENT_GAMES) for lead in (test.elo0, test.elo1, elo))
     step = high - low
     return _expected_rest(test, 0.0, step * (true - (low + high) / 2), step)
 

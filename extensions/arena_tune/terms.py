@@ -64,7 +64,6 @@ class Terms:
     space: Space
     default: Options
     """The values of the searched options in the entry that is tuned."""
-    puzzle: bool
     alone: bool
     """True if the game has one seat, so that options are compared position by position."""
     parameters: frozenset[str] = field(default_factory=frozenset)
@@ -266,7 +265,6 @@ def _finish(
         folder=folder,
         space=space,
         default=default,
-        puzzle=isinstance(made, Puzzle),
         alone=made.players == 1,
         parameters=frozenset([key for key in own_names if options[key].parameters.constructor is heuristic]),
         heuristic=None if info is None else info.name,

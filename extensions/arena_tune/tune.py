@@ -47,8 +47,6 @@ class Confirmation:
     """The result on positions that the search has not seen."""
 
     better: bool
-    pairs: int
-    """The number of pairs; for a game with one seat, the number of positions."""
     words: str
     """The result of the confirmation in words."""
     figures: dict[str, Any]
@@ -249,7 +247,7 @@ def _judge_pairs(state: SprtState, planned: int) -> Confirmation:
         "pairs": list(state.counts), "llr": state.llr, "lower": state.test.lower, "upper": state.test.upper,
         "hypothesis": state.verdict, "elo": lead.elo, "elo_low": lead.elo_low, "elo_high": lead.elo_high,
     }  # fmt: skip
-    return Confirmation(state.better > 0, pairs, words, listed, hint, state.verdict)
+    return Confirmation(state.better > 0, words, listed, hint, state.verdict)
 
 
 def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmation:
@@ -268,7 +266,7 @@ def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmatio
         "hypothesis": verdict, "elo": lead.elo, "elo_low": lead.low, "elo_high": lead.high,
     }  # fmt: skip
     hint = "" if verdict else MORE_MATCHES if positions >= planned else MORE_OPENINGS
-    return Confirmation(test.find_better(verdict, scores.ratio) > 0, positions, words, listed, hint, verdict)
+    return Confirmation(test.find_better(verdict, scores.ratio) > 0, words, listed, hint, verdict)
 
 
 def _judge_alone(result: AloneResult, verdict: Verdict | None, shown: bool, llr: float) -> Confirmation:
@@ -287,7 +285,7 @@ def _judge_alone(result: AloneResult, verdict: Verdict | None, shown: bool, llr:
         **{name: {"best": one, "default": other} for name, (one, other) in means.items()},
     }  # fmt: skip
     better = shown and solved[0] >= solved[1]
-    return Confirmation(better, len(result.records), words, listed, verdict=verdict)
+    return Confirmation(better, words, listed, verdict=verdict)
 
 
 def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | None, path: Path, style: str, out: IO[str]) -> None:

@@ -141,7 +141,7 @@ def test_a_plugin_cannot_fake_replays_and_rules(
     [
         "host.do_play = lambda self, request: b'hello\\n'",
         "host.do_play = lambda self, request: {'record': []}",
-        "host.do_take = lambda self, request: {'matches': [[10**9, 0, 0, [0, 1], None]], 'over': False}",
+        "host.do_take = lambda self, request: {'matches': [[10**9, 0, 0, [0, 1], None]]}",
         "host.do_take = lambda self, request: {'matches': [['x']]}",
         "host.do_boards = lambda self, request: {'boards': [1]}",
     ],

@@ -15,7 +15,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.pairs import estimate_score
 from arena.results.tables import render
 from arena.stats.calculator import EloEstimate
-from arena.stats.observations import Pair
+from arena.stats.observations import Pair, WinDrawLoss
 from arena_pairings.sprt import Sprt, expected_pairs, forecast, log_likelihood_ratio
 
 
@@ -28,7 +28,7 @@ WON, SPLIT, LOST = Pair.of(1, 0), Pair.of(1, 1), Pair.of(0, 1)
 
 
 def repeated(pair: Pair, times: int) -> Pair:
-    return Pair(pair.forward.times(times), pair.backward.times(times))
+    return Pair(*[WinDrawLoss(*[count * times for count in order]) for order in pair])
 
 
 # One score
@@ -48,7 +48,7 @@ def test_the_interval_uses_distinct_pairs() -> None:
 
 def test_a_game_without_its_partner_is_part_of_the_score() -> None:
     """On the board of an unfinished run, the score is three points of five."""
-    half = Pair(Pair.of(1, 0).forward, Pair.of(1, 0).backward.times(0))
+    half = Pair(Pair.of(1, 0).forward, WinDrawLoss())
     assert estimate_score([WON, LOST, half]).score == 3 / 5
     assert estimate_score([half]).score == 1
 

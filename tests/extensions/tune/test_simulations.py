@@ -101,7 +101,7 @@ class Drawn:
 
 def tune(seed: int, drawn: Drawn, default: Options, matches: int = MATCHES, space: Space = SPACE) -> tuple[bool, Options, float]:
     """Return whether a better entry was found, the best options of the search, and their expected gain in Elo."""
-    terms = Terms("planted", {"agent": "planted"}, (), {"seed": seed}, (), Path(), space, default, puzzle=False, alone=False)
+    terms = Terms("planted", {"agent": "planted"}, (), {"seed": seed}, (), Path(), space, default, alone=False)
     found, result = Tuning(terms, cast("PlayedTuning", drawn), matches, None, Sprt(0, 20)).run()
     assert drawn.matches <= matches
     return result is not None and result.better, found.options, found.gain
