@@ -2,21 +2,21 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from arena import ArenaError, Spec, SpecError
-from arena.api.cli import say
+from arena.api.cli import LiveLine, say
 from arena.api.errors import Interrupted, StoreError
 from arena.api.results import BoardInfo, figures, tallies_of
 from arena.api.run import Fingerprint, MatchQueue, Monitor, PlayedMatch, RunSettings, play_tournament
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
-from arena_duel.contest_line import ContestLine
+from arena.clock import monotonic
 from arena_duel.decision_limits import DurationForecast
-from arena_duel.llr_curve import LlrCurve
+from arena_duel.llr_curve import FRAME_SECONDS, LlrCurve
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_pairings.best_of import BestOf
 from arena_pairings.sprt_state import SprtState
@@ -80,6 +80,34 @@ def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersi
                 if not store.runs() or store.last().hash == wanted:
                     return place
     return folder.store(new, old)
+
+
+class ContestLine(AbstractContextManager["ContestLine"]):
+    """The status line of a contest: the number of games, the time, and the names of the agents that are still in the contest.
+
+    On a terminal, the line is updated in place; elsewhere, new lines are printed at intervals.
+    """
+
+    def __init__(self, contest: BestOf, labels: Sequence[str], feed: MatchQueue, stream: IO[str], *, quiet: bool = False) -> None:
+        self._contest, self._labels, self._feed = contest, labels, feed
+        self._line = LiveLine(stream, wanted=not quiet, in_file=True)
+        self._began = self._shown = monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        """Clear the line on the terminal."""
+        self._line.show("")
+
+    def note(self, played: PlayedMatch) -> None:
+        """Count a match that has just been played."""
+        now = monotonic()
+        if now - self._shown < FRAME_SECONDS:
+            return
+        self._shown = now
+        left = list(self._labels)
+        if self._contest.contest is not None:
+            left = [label for label, still in zip(left, self._contest.contest.is_in[0], strict=True) if still]
+        games = figures.amount(self._feed.held + self._feed.played, "game")
+        self._line.show(f"{games}, {figures.span(now - self._began)}, still in: {', '.join(left)}")
 
 
 class ShownDuel(Monitor):

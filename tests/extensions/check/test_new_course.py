@@ -9,7 +9,7 @@ import pytest
 from arena import load_plugins
 from arena.cli import cli
 from arena.errors import ArenaError
-from arena_check.new_course import EXERCISES, write_course
+from arena_check.new import EXERCISES, write_course
 
 pytestmark = pytest.mark.process
 
