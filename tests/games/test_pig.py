@@ -2,7 +2,6 @@
 
 import random
 from collections import defaultdict
-from functools import cache
 from itertools import product
 from math import inf
 from typing import Any
@@ -14,8 +13,6 @@ from tests.games.game_tree import check_state, play_beside, random_match
 
 # The probability that the first player wins under optimal play.
 BEST = {10: 0.709424, 20: 0.615559, 25: 0.588109}
-# The same to 100 if both players hold at 20 or at the target.
-HOLD_AT_20 = 0.534698
 
 
 def make_state(own: int, other: int, gathered: int = 0) -> Any:
@@ -61,42 +58,6 @@ def test_optimal_play_wins_as_often_as_published(target: int) -> None:
                     best = max(after(game.result(state, "hold")), roll)
                     change, wins[state] = max(change, abs(best - wins[state])), best
     assert wins[make_state(0, 0)] == pytest.approx(BEST[target], abs=1e-6)
-
-
-def test_hold_at_20_against_itself_wins_as_often_as_published() -> None:
-    """The expectation is exact: the gains of a turn follow from the rules, and two equations solve each pair of scores."""
-    game = Pig()
-
-    @cache
-    def gains(own: int) -> dict[int, float]:
-        """Return the probability of each gain of a turn. States are visited from the fewest gathered points to the most."""
-        weights = defaultdict[Any, float](float, {make_state(own, 0): 1.0})
-        for state in (make_state(own, 0, gathered) for gathered in range(20 + game.sides)):
-            weight, done = weights.pop(state, 0.0), state[2] >= 20 or own + state[2] >= game.target
-            for probability, successor in [(1.0, game.result(state, "hold"))] if done else roll_outcomes(game, state):
-                weights[successor] += weight * probability
-        return {state[3] - own: weight for state, weight in weights.items() if weight}
-
-    wins: dict[tuple[int, int], float] = {}
-
-    def beyond(own: int, other: int) -> float:
-        """Return the probability to win by a turn that gains points."""
-        found = 0.0
-        for gain, weight in gains(own).items():
-            if gain:
-                found += weight * (1 - wins[other, own + gain] if own + gain < game.target else 1)
-        return found
-
-    for own in range(game.target - 1, -1, -1):
-        for other in range(own, -1, -1):
-            lost = gains(own)[0], gains(other)[0]
-            one, two = beyond(own, other) + lost[0], beyond(other, own) + lost[1] if own != other else 0.0
-            if own == other:
-                wins[own, own] = one / (1 + lost[0])
-            else:  # w(own, other) = one - lost * w(other, own), and vice versa
-                wins[own, other] = (one - lost[0] * two) / (1 - lost[0] * lost[1])
-                wins[other, own] = two - lost[1] * wins[own, other]
-    assert wins[0, 0] == pytest.approx(HOLD_AT_20, abs=1e-6)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"target": 20}, {"target": 30, "sides": 4}, {"target": 1, "sides": 2}])
