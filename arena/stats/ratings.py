@@ -536,13 +536,32 @@ class Ratings(Generic[Competitor]):
         return _Crossings(pairs, leads, row, losers, weights, counts.reshape(count, count))
 
     def _offsets(self) -> Array:
-        """Return the mean ratings of tiers. One that took all points has an even chance of that."""
+        """Return the mean ratings of tiers. One that took all points has an even chance of that: it gets the points that are
+        expected of it with the lead at which the chance is even.
+        """
         found = self._crossings
         codes = found.pairs[:, 0] * len(self._reach) + found.pairs[:, 1]
-        choices = np.bincount(codes, found.weights)[codes] if len(codes) else found.weights
-        share = 0.5 ** (1 / np.maximum(choices, 1))
-        points = np.where(choices > 0, found.weights, 1.0)[:, None] * np.stack([share, 1 - share], axis=1)
+        choices, even = self._find_sweeps(0.5)
+        share = np.where(choices[codes] > 0, np.exp(-np.logaddexp(0, -found.leads - even[codes])), 0.5)
+        points = np.where(choices[codes] > 0, found.weights, 1.0)[:, None] * np.stack([share, 1 - share], axis=1)
         return _climb(_Choices(found.pairs, points, np.stack([found.leads, 0 * found.leads], axis=1)), self._connected)
+
+    def _find_sweeps(self, chance: float) -> tuple[Array, Array]:
+        """Return, for each two tiers in both orders, the number of choices that the first won from the second, and the lead at
+        which the probability of winning all of them is `chance`.
+        """
+        pairs, leads, weights, size = self._crossings.pairs, self._crossings.leads, self._crossings.weights, len(self._reach)
+        codes = pairs[:, 0] * size + pairs[:, 1]
+        total: Array = np.bincount(codes, weights, size * size).astype(float)
+        found = -(np.bincount(codes, weights * leads, size * size) - log(chance)) / np.maximum(total, 1e-300)
+        for _ in range(100):  # Newton's method for a convex decreasing function, from the left
+            odds = np.exp(-np.logaddexp(0, leads + found[codes]))
+            excess = np.bincount(codes, weights * np.logaddexp(0, -leads - found[codes]), size * size) + log(chance)
+            step = excess / np.maximum(np.bincount(codes, weights * odds, size * size), 1e-300)
+            found += np.where(total > 0, step, 0.0)
+            if np.abs(step[total > 0]).max(initial=0.0) < MAX_LAST_STEP:
+                break
+        return total, found
 
     def _bounds_at(self, chance: float) -> _Bounds:
         """Return the lower bounds of the leads of tiers over others.
@@ -555,15 +574,7 @@ class Ratings(Generic[Competitor]):
         pairs, leads, rows, losers, weights, counts = self._crossings
         size = len(self._reach)
         codes = pairs[:, 0] * size + pairs[:, 1]
-        total = np.bincount(codes, weights, size * size)
-        bounds = -(np.bincount(codes, weights * leads, size * size) - log(chance)) / np.maximum(total, 1e-300)
-        for _ in range(100):  # Newton's method for a convex decreasing function, from the left
-            odds = np.exp(-np.logaddexp(0, leads + bounds[codes]))
-            excess = np.bincount(codes, weights * np.logaddexp(0, -leads - bounds[codes]), size * size) + log(chance)
-            step = excess / np.maximum(np.bincount(codes, weights * odds, size * size), 1e-300)
-            bounds += np.where(total > 0, step, 0.0)
-            if np.abs(step[total > 0]).max(initial=0.0) < MAX_LAST_STEP:
-                break
+        total, bounds = self._find_sweeps(chance)
         shares = weights * np.exp(-np.logaddexp(0, leads + bounds[codes]))
         shares /= np.maximum(np.bincount(codes, shares, size * size), 1e-300)[codes]
         met, edge = np.unique(codes, return_inverse=True)

@@ -223,6 +223,22 @@ def test_bounds_add_up_along_a_chain() -> None:
     assert ratings.difference("c", "a").high == pytest.approx(-2 * clean_sweep(6), abs=1e-3)
 
 
+def test_the_rating_of_a_swept_agent_makes_the_sweep_an_even_chance() -> None:
+    """It has lost 6 pairs against one agent, 5 against another and 1 against a third, which are of different strengths."""
+    rng = random.Random(5)
+    rounds: list[dict[tuple[Any, Any], float]] = []
+    for number in range(12):
+        opponent = "a" if number < 6 else "b" if number < 11 else "c"
+        found = {both: min(2, max(0, rng.choice(POINTS) + shift)) for both, shift in (("ab", 1), ("ac", 0.5), ("bc", -0.5))}
+        rounds.append({**{tuple(both): points for both, points in found.items()}, (opponent, "swept"): 2})
+    ratings = {row.agent: float(row.elo or 0) for row in rate(play(rounds)).rows}
+    chance = 1.0
+    for opponent, pairs in (("a", 6), ("b", 5), ("c", 1)):
+        chance *= expected_score(ratings[opponent] - ratings["swept"]) ** pairs
+    assert len({round(ratings[one]) for one in "abc"}) == 3
+    assert chance == pytest.approx(0.5, abs=1e-6)
+
+
 def test_a_third_agent_does_not_change_the_lead_of_a_sweep() -> None:
     """If n pairs are all won, the exact sign test has scipy's p-value, and Clopper and Pearson
     give the bound. The lead over another agent also has the uncertainty of its own games.
@@ -337,6 +353,7 @@ def test_tables_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) 
         games.add_ranking(number, [[name] for name in order])
         for one, two in (rng.sample("abc", 2), rng.sample("defg", 2), "ad"):
             pairs.add_pair(number, one, two, rng.choice(POINTS) if (one, two) != ("a", "d") else 2)
+
     def list_values(found: GameResults[str]) -> list[tuple[Any, ...]]:
         ratings = rate(found)
         leads = [ratings.difference(*both) for both in (("b", "c"), ("a", "e"), ("e", "f"), ("a", "d"))]
