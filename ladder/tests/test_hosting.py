@@ -167,6 +167,7 @@ REFUSED = [
     (packed({"agent.py": bytes(2 << 20)}, zipfile.ZIP_BZIP2), "it.zip", "'agent.py' in the zip is not compressed with deflate"),
     (packed({"a.py": b"", "b.py": b""}), "it.zip", "expected agent.py at the top of the zip"),
     (b"#!/bin/sh\r\nexit\r\n", "prog", "has a Windows line ending"),
+    (b"process.stdin.resume();", "agent.js", "a program begins with #! and its interpreter"),
 ]
 """Files that the check refuses, with their names and the reasons."""
 

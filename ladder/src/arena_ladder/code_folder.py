@@ -36,7 +36,7 @@ def kind_of(file: str, content: bytes) -> Kind:
         return "zip"
     if file.endswith(".py"):
         return "python"
-    if content.startswith((b"#!", ELF_MAGIC)):
+    if content.startswith((b"#!", ELF_MAGIC)) or Path(file).suffix:  # a script without its first line, such as agent.js
         return "program"
     return "python"
 

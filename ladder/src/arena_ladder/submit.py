@@ -59,10 +59,10 @@ def submit(file: Path, url: str, name: str | None, wait: bool) -> int:
     address = url.rstrip("/") + SUBMISSIONS
     key = str(_hand_in(address, token, file.name, content, name)["id"])
     _print(key)
-    return _await_verdict(f"{address}/{quote(key, safe='')}", token) if wait else 0
+    return _await_verdict(f"{address}/{quote(key, safe='')}", token, file.name) if wait else 0
 
 
-def _await_verdict(address: str, token: str) -> int:
+def _await_verdict(address: str, token: str, file: str) -> int:
     """Ask for the state of a submission until its check is over, and print the result. Return 0 if it plays."""
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - checked above
     answered, status = monotonic(), ""
@@ -82,7 +82,7 @@ def _await_verdict(address: str, token: str) -> int:
         sleep(LOOK_SECONDS)
     plays, found = told.get("status") == "playing", told.get("findings")
     reason = f": {told['reason']}" if told.get("reason") else ""
-    _print(f"{told.get('agent') or 'it'}: {told.get('status')}{reason}")
+    _print(f"{told.get('agent') or file}: {told.get('status')}{reason}")
     for one in found if isinstance(found, list) else ():
         if isinstance(one, dict) and not one.get("kept"):
             _print(f"{one.get('game')}, {one.get('check')}: {one.get('found')}")

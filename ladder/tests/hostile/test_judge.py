@@ -244,7 +244,7 @@ def test_an_agent_that_hangs_at_its_start_is_refused_while_its_author_waits(tmp_
             done = arena_in(tmp_path)("submit", file, "--to", ladder.url, "--wait", ARENA_TOKEN=token)
             assert done.returncode == 1, done.stderr
             reason = "tic-tac-toe: its first move: timeout: its start took longer than its limit of 1 s"
-            assert done.stdout.splitlines()[1:] == [f"it: refused: {reason}"]
+            assert done.stdout.splitlines()[1:] == [f"{file}: refused: {reason}"]
 
 
 LADDERS = {

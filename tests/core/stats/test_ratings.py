@@ -230,7 +230,7 @@ def test_the_rating_of_a_swept_agent_makes_the_sweep_an_even_chance() -> None:
     for number in range(12):
         opponent = "a" if number < 6 else "b" if number < 11 else "c"
         found = {both: min(2, max(0, rng.choice(POINTS) + shift)) for both, shift in (("ab", 1), ("ac", 0.5), ("bc", -0.5))}
-        rounds.append({**{tuple(both): points for both, points in found.items()}, (opponent, "swept"): 2})
+        rounds.append({**{(both[0], both[1]): points for both, points in found.items()}, (opponent, "swept"): 2})
     ratings = {row.agent: float(row.elo or 0) for row in rate(play(rounds)).rows}
     chance = 1.0
     for opponent, pairs in (("a", 6), ("b", 5), ("c", 1)):
