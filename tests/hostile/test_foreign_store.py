@@ -1,9 +1,14 @@
 """SQL in a store from a stranger is never run."""
 
+import http.client
 import json
 import shutil
 import signal
+import socket
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +24,7 @@ from arena.store.database import MAX_CELL_BYTES, Connection, Database
 from arena.store.recovery import recover
 from arena_review.kept import COLUMNS, Kept, place_of
 from tests.conftest import Arena
+from tests.eventually import eventually
 from tests.hostile.conftest import list_served
 
 pytestmark = pytest.mark.promise(hole="foreign", isolation="any")
@@ -91,6 +97,42 @@ def test_a_server_still_serves_other_stores(store: Path, tmp_path: Path) -> None
     shutil.copy(store, tmp_path / "z.db")
     hide_table(tmp_path / "z.db", "run")
     assert list_served(tmp_path, signal.SIGINT) == ({"cup": "finished", "z": "failed"}, 0)
+
+
+SPIN = """
+import pathlib, sys
+from arena.results.leaderboard import Leaderboard
+def spin(*arguments):
+    pathlib.Path("began").touch()
+    while True:
+        pass
+Leaderboard.of_run = spin
+from arena.cli import main
+sys.exit(main())
+"""
+
+
+def test_a_server_ends_although_a_board_would_take_forever(store: Path) -> None:
+    """Other pages are answered in the meantime."""
+    words = [sys.executable, "-c", SPIN, "serve", str(store), "--port", "0"]
+    with subprocess.Popen(words, cwd=store.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        with closing(socket.create_connection(("127.0.0.1", port), timeout=60)) as waiting:
+            waiting.sendall(f"GET /api/t/cup HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            eventually((store.parent / "began").exists)
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                connection.request("GET", "/t/cup")
+                assert connection.getresponse().status == 200
+            began = time.monotonic()
+            server.send_signal(signal.SIGINT)
+            try:
+                assert server.wait(60) == 0
+            finally:
+                server.kill()
+            assert time.monotonic() - began < 5
+        assert "Traceback" not in server.stderr.read()
 
 
 @pytest.mark.unit

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from math import sqrt
 from typing import Any
 
@@ -15,6 +15,7 @@ from arena.format import Placing
 from arena.formats import arena_formats
 from arena.results.contrasts import Contrasts, compare_returns, compare_rounds, compare_values, contrast, placing_merits
 from arena.results.leaderboard import Leaderboard
+from arena.results.rating import Strengths
 from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats import PairedShares, difference_interval
@@ -75,6 +76,57 @@ def test_ten_equal_agents_are_rarely_distinguished() -> None:
     """At most 5 % of boards make any claim among 45 ratings and 45 pairings."""
     rng = random.Random(2)
     assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
+
+
+def test_boards_with_too_many_entries_are_compared_by_the_games_of_two() -> None:
+    """The first entry wins all six pairs against the second, the third draws them with the fourth, and others have not met."""
+    tally = Tally(sheet("versus", Strengths.MAX_ENTRIES + 1))
+    for round_ in range(6):
+        for one, two, got in ((0, 1, 1.0), (2, 3, 0.0)):
+            for seats, first in (((one, two), got), ((two, one), -got)):
+                tally.count(Facts(seats, (first, -first), "normal", None, None))
+                tally.add_game(round_, seats, (first, -first), 2 * round_ + one, drew=True, adjusted=None)
+    board = Leaderboard.of(tally, finished=True)
+    assert (board.cross, {row["rating"] for row in board.rows}) == (None, {None})
+    assert "No ratings: they are computed for at most 200 agents." in " ".join(board.remarks)
+    found = contrast(tally)
+    assert (found.tests, found.deciding(4, 5)) == (1, None)
+    won, drawn = found.deciding(0, 1), found.deciding(2, 3)
+    assert won is not None
+    assert (won.p_value, won.better) == (pytest.approx(2 / 2**6), 1)
+    assert drawn is not None
+    assert drawn.better == 0
+
+
+def test_games_with_too_many_seats_and_ties_are_not_rated() -> None:
+    """If 12 entries tie for the first place of 13, any of 4,095 groups of them may be the best."""
+    ratings = []
+    for tied in (1, 12, 13):
+        tally = Tally(sheet("versus", 14))
+        for round_ in range(40):
+            seats = tuple([(round_ + seat) % 14 for seat in range(14)])
+            returns = tuple([0.0 if seat < tied else -float(seat) for seat in range(14)])
+            tally.count(Facts(seats, returns, "normal", None, None))
+            tally.add_game(round_, seats, returns, round_, drew=True, adjusted=None)
+        board = Leaderboard.of(tally, finished=True)
+        ratings.append(any(row["rating"] is not None for row in board.rows))
+        assert ("with so many seats and ties in the games" in " ".join(board.remarks)) != ratings[-1]
+    assert ratings == [True, False, False]
+
+
+@pytest.mark.parametrize("kind", ["puzzle", "score"])
+def test_no_two_of_too_many_entries_are_tested(kind: str) -> None:
+    entries = Strengths.MAX_ENTRIES + 1
+    tally = solvers(random.Random(3), [1.0] * entries, positions=3)
+    if kind == "score":
+        tally = Tally(sheet("score", entries))
+        for round_, entry in product(range(3), range(entries)):
+            tally.count(Facts((entry,), (float(entry),), "normal", None, None))
+            tally.add_game(round_, (entry,), (float(entry),), round_, drew=True, adjusted=None)
+    board = Leaderboard.of(tally, finished=True)
+    assert "No tests of differences: every two agents are compared only among at most 200." in board.remarks
+    assert contrast(tally, entries=[0, 7, 9]).tests <= 3 * 5
+    assert contrast(tally, entries=[0, 7, 9]).level().keys() == {0, 7, 9}
 
 
 def test_pairings_with_only_draws_are_not_tested() -> None:
