@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,14 @@ import pytest
 from arena import run
 from arena.api.processes import ProcessTree
 from arena.errors import ArenaError
-from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
-from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena_isolation.control_group import new_group, own_folders
 from arena_isolation.family_clock import FamilyClock
 from tests.eventually import DEADLINE_SECONDS, eventually
+from tests.extensions.isolation.conftest import played
 from tests.hostile.conftest import stop_agents_by
 from tests.players import PLAYERS
 
@@ -138,12 +137,6 @@ def load(one_core: int) -> Iterator[None]:
         for process in busy:
             process.kill()
             process.wait()
-
-
-def played(values: dict[str, Any]) -> list[Record]:
-    spec = load_spec(values)
-    with closing(MatchRunner(spec)) as runner:
-        return [runner.play(scheduled) for scheduled in Schedule(spec).take(10**6)]
 
 
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))

@@ -22,6 +22,7 @@ import arena as arena_
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from tests.conftest import Arena
+from tests.core.store.conftest import timeless
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.players import PLAYERS
 
@@ -42,11 +43,6 @@ def arena_agents(): return [Patient]
 """
 LONG = "game: tic-tac-toe\nrounds: 10\nseed: 3\nagents: [random, greedy, patient]\nplugins: [patient.py]\n"
 LONG_MATCHES = 60
-
-
-def timeless(path: Path) -> dict[str, dict[str, Any]]:
-    with Store.open(path) as store:
-        return {record.id: record.timeless() for record, _ in store.records()}
 
 
 def counted(path: Path) -> int:

@@ -38,16 +38,12 @@ from arena.tournament.queue import Shard
 from arena.tournament.run import Monitor, RunSettings, play_tournament
 from arena_records.merger import StoreConflict, merge_stores
 from tests.core.results.one_by_one import count_one_by_one
+from tests.core.store.conftest import timeless
 from tests.eventually import eventually
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}
 TABLES = ("record", "detail", "place", "effort")
-
-
-def timeless(path: Path) -> dict[str, dict[str, Any]]:
-    with Store.open(path) as store:
-        return {record.id: record.timeless() for record, _ in store.records()}
 
 
 def test_a_replayed_void_match_leaves_no_old_rows(tmp_path: Path) -> None:

@@ -1,17 +1,20 @@
 """Fixtures for tests of checks: one runs a check that must fail and splits its message into parts; the other runs `arena check`
-and `arena try` in this process.
+and `arena try` in this process. Also a sound agent and a sound puzzle, in which tests plant bugs.
 """
 
+import random
 import re
 import subprocess
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
-from arena import cli
+import arena as arena_
+from arena import Agent, Answer, Game, Puzzle, Search, cli
 from arena_check import trial_board, try_
 from arena_check.check_process import NOTE_VARIABLE, SharedNote
 
@@ -68,3 +71,48 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
 
     return run
+
+
+class Breadth(Agent):
+    """Solves by breadth-first search, and gives up after some states."""
+
+    name = "breadth"
+    needs = frozenset({"single-player", "path"})
+
+    def __init__(self, *, most: int = 500) -> None:
+        self.most = most
+
+    def solve(self, game: Game, state: Any, search: Search) -> arena_.Path | Answer | None:
+        assert isinstance(game, Puzzle)
+        ways: dict[Any, tuple[Any, ...]] = {state: ()}
+        waiting = [state]
+        for here in waiting:
+            if game.is_goal(here):
+                return arena_.Path(ways[here])
+            if len(ways) > self.most:
+                return None
+            for action in game.actions(here):
+                there = game.result(here, action)
+                if there not in ways:
+                    ways[there] = (*ways[here], action)
+                    waiting.append(there)
+        return None
+
+
+class Corridor(Puzzle):
+    """Walk to the right end of a corridor."""
+
+    name = "corridor"
+    length: ClassVar[int] = 6
+
+    def initial(self, rng: random.Random) -> Any:
+        return rng.randrange(self.length - 1)
+
+    def actions(self, state: Any) -> Any:
+        return [*(["left"] if state > 0 else []), *(["right"] if state < self.length - 1 else [])]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return state - 1 if action == "left" else state + 1
+
+    def is_goal(self, state: Any) -> Any:
+        return state == self.length - 1

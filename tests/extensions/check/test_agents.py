@@ -21,6 +21,7 @@ from arena_check.agent_checks import NODES
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
+from tests.extensions.check.conftest import Breadth
 from tests.players import First
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
@@ -47,32 +48,6 @@ class Win(Agent):
     def choose(self, game: Game, state: Any, search: Search) -> Any:
         seat = game.to_move(state)
         return search.best(game.actions(state), key=lambda action: search.evaluate(game.result(state, action), seat))
-
-
-class Breadth(Agent):
-    """Solves by breadth-first search, and gives up after some states."""
-
-    name = "breadth"
-    needs = frozenset({"single-player", "path"})
-
-    def __init__(self, *, most: int = 500) -> None:
-        self.most = most
-
-    def solve(self, game: Game, state: Any, search: Search) -> Path | Answer | None:
-        assert isinstance(game, Puzzle)
-        ways: dict[Any, tuple[Any, ...]] = {state: ()}
-        waiting = [state]
-        for here in waiting:
-            if game.is_goal(here):
-                return Path(ways[here])
-            if len(ways) > self.most:
-                return None
-            for action in game.actions(here):
-                there = game.result(here, action)
-                if there not in ways:
-                    ways[there] = (*ways[here], action)
-                    waiting.append(there)
-        return None
 
 
 # Small games of their own

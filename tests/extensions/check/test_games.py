@@ -14,12 +14,13 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from arena import CHANCE, Disguise, Game, Puzzle, load_plugins
+from arena import CHANCE, Disguise, Game, load_plugins
 from arena.plugins.registry import Registry
 from arena.testing import check_game
 from arena_check.finding import Violation
 from arena_check.game_checks import game_verdicts
 from arena_check.trial_board import TrialBoard, percent
+from tests.extensions.check.conftest import Corridor
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 
@@ -151,25 +152,6 @@ class Auction(Game):
 
     def returns(self, state: Any) -> Any:
         return [0.5 if bid == "high" else 0.0 for bid in state[:3]]
-
-
-class Corridor(Puzzle):
-    """Walk to the right end of a corridor."""
-
-    name = "corridor"
-    length: ClassVar[int] = 6
-
-    def initial(self, rng: random.Random) -> Any:
-        return rng.randrange(self.length - 1)
-
-    def actions(self, state: Any) -> Any:
-        return [*(["left"] if state > 0 else []), *(["right"] if state < self.length - 1 else [])]
-
-    def result(self, state: Any, action: Any) -> Any:
-        return state - 1 if action == "left" else state + 1
-
-    def is_goal(self, state: Any) -> Any:
-        return state == self.length - 1
 
 
 class View:

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from math import inf, nan
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -18,7 +18,7 @@ from arena_games.n_queens import NQueens
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.sudoku import Sudoku
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
-from tests.extensions.check.conftest import Inside
+from tests.extensions.check.conftest import Corridor, Inside
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 Heuristic = Callable[..., Any]
@@ -30,29 +30,14 @@ TILES_NAME = "sliding-tiles"
 OWN_TESTS = {TILES_NAME, "hanoi", "pancake", "rubik-2x2", "top-spin"}
 
 
-class Corridor(Puzzle):
-    """Walk to the right end of a corridor; a step costs two."""
-
-    name = "corridor"
-    length: ClassVar[int] = 6
-
-    def initial(self, rng: random.Random) -> Any:
-        return rng.randrange(self.length - 1)
-
-    def actions(self, state: Any) -> Any:
-        return [*(["left"] if state > 0 else []), *(["right"] if state < self.length - 1 else [])]
-
-    def result(self, state: Any, action: Any) -> Any:
-        return state - 1 if action == "left" else state + 1
-
-    def is_goal(self, state: Any) -> bool:
-        return bool(state == self.length - 1)
+class DearCorridor(Corridor):
+    """A corridor in which a step costs two."""
 
     def step_cost(self, state: Any, action: Any, successor: Any) -> float:
         return 2
 
 
-class Endless(Corridor):
+class Endless(DearCorridor):
     """A corridor without a right end."""
 
     name = "endless"
@@ -64,7 +49,7 @@ class Endless(Corridor):
         return False
 
 
-class Torn(Corridor):
+class Torn(DearCorridor):
     """A corridor with a hole: the rules blow up there."""
 
     name = "torn"
@@ -80,20 +65,20 @@ class Shares(TicTacToe):
     zero_sum = False
 
 
-CORRIDOR = Corridor()
+CORRIDOR = DearCorridor()
 
 
 # Sound heuristics, as a newcomer would write them
 
 
 @heuristic("way", game="corridor", admissible=True, consistent=True)
-def way(game: Corridor, state: int, player: int = 0) -> float:
+def way(game: DearCorridor, state: int, player: int = 0) -> float:
     """The distance itself."""
     return 2 * (game.length - 1 - state)
 
 
 @heuristic("doubled", game="corridor")
-def doubled(game: Corridor, state: int, player: int = 0) -> float:
+def doubled(game: DearCorridor, state: int, player: int = 0) -> float:
     """Overestimates, and does not claim otherwise."""
     return 2 * way(game, state)
 
@@ -110,7 +95,7 @@ def middle(game: TicTacToe, state: tuple[int, int], player: int = 0) -> float:
 class Table:
     """Half the distance, from a table that is filled when it is needed."""
 
-    def __init__(self, game: Corridor, *, factor: float = 1.0) -> None:
+    def __init__(self, game: DearCorridor, *, factor: float = 1.0) -> None:
         self.game = game
         self.factor = factor
         self.known: dict[int, float] = {}
@@ -129,7 +114,7 @@ def generous(game: Shares, state: Any, player: int = 0) -> float:
     ("target", "game", "passed"),
     [
         (way, CORRIDOR, ("range", "repeats", "goals", "consistent", "admissible at 6 states")),
-        (doubled, Corridor, ("range", "repeats", "goals")),
+        (doubled, DearCorridor, ("range", "repeats", "goals")),
         (Table, CORRIDOR, ("range", "repeats", "goals", "admissible at 6 states")),
         (middle, TOE, ("range", "repeats", "antisymmetric")),
         (generous, Shares(), ("range", "repeats")),
@@ -313,12 +298,12 @@ class Caching:
 
 
 @heuristic("negative", game="corridor")
-def negative(game: Corridor, state: Any, player: int = 0) -> float:
+def negative(game: DearCorridor, state: Any, player: int = 0) -> float:
     return float(state - game.length + 1)
 
 
 @heuristic("endless", game="corridor", admissible=True)
-def without_end(game: Corridor, state: Any, player: int = 0) -> float:
+def without_end(game: DearCorridor, state: Any, player: int = 0) -> float:
     return 0 if game.is_goal(state) else inf
 
 
@@ -354,7 +339,7 @@ class AlmostManhattan(Manhattan):
 
 
 @heuristic("dear", game="corridor", admissible=True)
-def dear(game: Corridor, state: int, player: int = 0) -> float:
+def dear(game: DearCorridor, state: int, player: int = 0) -> float:
     """Takes a step to cost three, where it costs two."""
     return 3 * (game.length - 1 - state)
 
@@ -370,7 +355,7 @@ class RaisingFarAway(AlmostManhattan):
 
 
 @heuristic("bumpy", game="corridor", admissible=True, consistent=True)
-def bumpy(game: Corridor, state: int, player: int = 0) -> float:
+def bumpy(game: DearCorridor, state: int, player: int = 0) -> float:
     """Never too much, but it drops from the distance to nothing within a step."""
     return way(game, state) if state % 2 == 0 else 0
 
@@ -689,7 +674,7 @@ def test_a_function_without_a_declaration_is_refused() -> None:
 def test_infinity_at_a_dead_end_is_accepted() -> None:
     """A search never expands such a state, so the heuristic is admissible and consistent. A* accepts it, too."""
 
-    class Hole(Corridor):
+    class Hole(DearCorridor):
         """A corridor with a hole at each place, from which no step leads out."""
 
         name = "hole"

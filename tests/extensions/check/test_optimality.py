@@ -7,6 +7,7 @@ from typing import Any, Literal
 from arena import Agent, Game, OutOfBudget, Path, Puzzle, Search
 from arena.testing import Verdict, agent_verdicts, check_agent
 from arena_games.sliding_tiles import SlidingTiles
+from tests.extensions.check.conftest import Breadth
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 TILES = SlidingTiles(rows=2, columns=3)
@@ -37,36 +38,20 @@ class Toll(Puzzle):
         return str(state)
 
 
-class Breadth(Agent):
-    """Breadth-first search, which finds shortest paths."""
+class Shortest(Breadth):
+    """Claims what it does: it finds shortest paths."""
 
-    name = "breadth"
-    needs = frozenset({"single-player", "path"})
     optimal: Literal["cost", "length", "admissible"] | None = "length"
 
-    def solve(self, game: Game, state: Any, search: Search) -> Path | None:
-        assert isinstance(game, Puzzle)
-        ways: dict[Any, tuple[Any, ...]] = {state: ()}
-        waiting = [state]
-        for here in waiting:
-            if game.is_goal(here):
-                return Path(ways[here])
-            for action in game.actions(here):
-                there = game.result(here, action)
-                if there not in ways:
-                    ways[there] = (*ways[here], action)
-                    waiting.append(there)
-        return None
 
-
-class Cheap(Breadth):
+class Cheap(Shortest):
     """Takes shortest ways for cheapest ones."""
 
     name = "cheap"
     optimal = "cost"
 
 
-class Winding(Breadth):
+class Winding(Shortest):
     """Makes a move and takes it back before it begins."""
 
     name = "winding"
@@ -75,7 +60,7 @@ class Winding(Breadth):
         for action in game.actions(state):
             there = game.result(state, action)
             for back in game.actions(there):
-                if game.result(there, back) == state and (way := super().solve(game, state, search)) is not None:
+                if game.result(there, back) == state and isinstance(way := super().solve(game, state, search), Path):
                     return Path((action, back, *way.actions))
         return None
 
@@ -122,7 +107,7 @@ def test_a_path_that_is_too_long_refutes_the_claim(finding: Finding) -> None:
 def test_a_true_claim_passes() -> None:
     """Paths with the fewest steps pass whatever they cost. The claims of the built-in agents are true."""
     for puzzle in (Toll(), TILES):
-        assert check_agent(Breadth, puzzle) == (f"{puzzle.name}: plays, repeats, one node, randomness, optimal",)
+        assert check_agent(Shortest, puzzle) == (f"{puzzle.name}: plays, repeats, one node, randomness, optimal",)
     for name in ("uniform-cost", "bfs", "a-star", "ida-star", "iterative-deepening"):
         assert check_agent(name, TILES, matches=2)[0].endswith(", optimal")
     assert check_agent("best-first", TILES, matches=2) == ("sliding-tiles: plays, repeats, one node, randomness",)
@@ -144,6 +129,6 @@ def test_a_claim_is_not_confirmed_if_no_goal_is_found() -> None:
         def is_goal(self, state: int) -> bool:
             return False
 
-    found = verdict(Breadth, Past())
+    found = verdict(Shortest, Past())
     assert found is not None
     assert (found.kept, found.reached) == (True, False)

@@ -1,9 +1,7 @@
 """Agents in separate processes: they play the same, and cannot harm others."""
 
-import os
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -16,7 +14,6 @@ from arena.configured import make_default
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.plugins.sources import load_plugins
-from arena.processes.process_tree import ProcessTree
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
@@ -26,42 +23,16 @@ from arena.workers.pool import HANG_SECONDS, WorkerPool
 from arena_isolation.agent_start import namespaces_work
 from arena_isolation.family_clock import ProcessorUse
 from tests.eventually import eventually
+from tests.extensions.isolation.conftest import played
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("nobody_left_behind")]
 
 HOSTILE = str(Path(__file__).with_name("hostile.py"))
 LIMIT = 0.3
 
 
-def played(values: dict[str, Any]) -> list[Record]:
-    """All matches of a spec, one after the other."""
-    spec = load_spec(values)
-    with closing(MatchRunner(spec)) as stage:
-        return [stage.play(scheduled) for scheduled in Schedule(spec).take(10**6)]
-
-
 def timeless(records: list[Record]) -> list[dict[str, Any]]:
     return [record.timeless() for record in records]
-
-
-@pytest.fixture(autouse=True)
-def nobody_left_behind() -> Iterator[None]:
-    """After every test, no process is alive that an agent process has started."""
-    yield
-    eventually(lambda: not left_behind(), left_behind)
-
-
-def left_behind() -> list[str]:
-    """The command lines of living agent processes that this process has started, or one that is gone."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            mark = re.search(rb"\x00?%s=(\d+)-" % ProcessTree.OF_AGENT.encode(), (folder / "environ").read_bytes())
-            if mark and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists()):
-                found.append((folder / "cmdline").read_text())
-        except OSError:
-            continue
-    return found
 
 
 GAMES: list[dict[str, Any]] = [

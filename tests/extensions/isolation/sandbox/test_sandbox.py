@@ -1,7 +1,6 @@
 """The sandbox is secure; if it is not, agents do not play in it."""
 
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from arena.errors import ArenaError
 from arena.limits import Limits
 from arena.match.match import Program
 from arena.match.record import Record
-from arena.processes.process_tree import ProcessTree
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
@@ -26,6 +24,9 @@ from arena_isolation.agent_start import namespaces_work, prove_once
 from arena_isolation.sandbox import SandboxError, enclose, environment, prove
 from tests.conftest import arena_in
 from tests.eventually import eventually
+from tests.extensions.isolation.conftest import played
+
+pytestmark = pytest.mark.usefixtures("nobody_left_behind")
 
 SPIES = str(Path(__file__).with_name("spies.py"))
 HOSTILE = str(Path(__file__).parents[2] / "isolation" / "hostile.py")
@@ -60,33 +61,6 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made.chmod(0o777)
     monkeypatch.chdir(made)
     return made
-
-
-@pytest.fixture(autouse=True)
-def nobody_left_behind() -> Iterator[None]:
-    """After every test, no process is alive that an agent process has started."""
-    yield
-    eventually(lambda: not left_behind(), left_behind)
-
-
-def left_behind() -> list[Path]:
-    """The folders in /proc of agent processes that this process, or one that has ended, has started."""
-    return [folder for folder in Path("/proc").glob("[0-9]*") if _marked(folder)]
-
-
-def _marked(folder: Path) -> bool:
-    try:
-        mark = re.search(rb"\x00?%s=(\d+)-" % ProcessTree.OF_AGENT.encode(), (folder / "environ").read_bytes())
-        return mark is not None and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists())
-    except OSError:
-        return False
-
-
-def played(spec: dict[str, Any]) -> list[Record]:
-    """All matches of a spec, one after the other."""
-    ready = load_spec(spec)
-    with closing(MatchRunner(ready)) as stage:
-        return [stage.play(scheduled) for scheduled in Schedule(ready).take(10**6)]
 
 
 def first_match(spec: dict[str, Any]) -> Record:
