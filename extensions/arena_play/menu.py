@@ -18,9 +18,8 @@ from arena.api.errors import describe, escape_line, suggest
 from arena.api.games import make_default, read_digits, settings
 from arena.api.spec import Board, load_spec
 from arena_play import human
-from arena_play.board_text import fit_board
 from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, list_fitting_agents, propose_agent
-from arena_play.screen import Screen
+from arena_play.screen import Screen, fit_board
 from arena_setup.match_setup import MatchSetup
 from arena_setup.words import options_of, values_of
 

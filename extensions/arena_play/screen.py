@@ -1,4 +1,5 @@
-"""The terminal: text wrapped to its width, styles, input with editing and history, and frames that are drawn in place.
+"""The terminal: text and positions that fit its width, styles, input with editing and history, and frames that are drawn in
+place.
 
 If the output is not a terminal, there are no styles and the cursor does not move. If the input is not a terminal, it is repeated
 in the output.
@@ -16,6 +17,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.theme import Theme
 
+from arena import Game, State
 from arena.api.cli import Terminal
 from arena.api.errors import Interrupted, escape_controls, escape_line
 
@@ -171,3 +173,24 @@ def _complete(words: Sequence[str]) -> None:
     readline.set_completer(lambda start, number: [*[word for word in words if word.startswith(start)], None][number])
     readline.set_completer_delims(" ")
     readline.parse_and_bind("tab: complete")
+
+
+def fit_board(game: Game, state: State, screen: Screen) -> str:
+    """Return a position as its game renders it. If the position is too wide, the spaces between cells are removed. If it is still
+    too wide, its notation is returned instead.
+    """
+    rendered, columns = game.render(state), screen.columns_of_boards
+    if columns is None or _width(rendered) <= columns:
+        return rendered
+    rows = rendered.split("\n")
+    if not any(row[1::2].strip() for row in rows):  # only if cells have one character and one space lies between them
+        dense = "\n".join([row[::2] for row in rows])
+        if _width(dense) <= columns:
+            return dense
+    wide = f"the board is {_width(rendered):,} columns wide, but the terminal only {columns + 1:,}"
+    note = f"({wide}, so the position is shown in its notation)"
+    return "\n".join([*wrap_line(game.format_state(state), columns, 0), *wrap_line(note, columns, 0)])
+
+
+def _width(text: str) -> int:
+    return max(map(cell_len, text.split("\n")))

@@ -13,9 +13,8 @@ from arena.api.results import figures, put_last
 from arena.clock import sleep
 from arena_isolation.agent_pool import AgentProcesses
 from arena_play.advice import Adviser, usage
-from arena_play.board_text import fit_board
 from arena_play.endings import because, result
-from arena_play.screen import Screen
+from arena_play.screen import Screen, fit_board
 from arena_play.seats import is_person, player_of
 from arena_play.slow_decision import SlowDecision
 

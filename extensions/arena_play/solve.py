@@ -17,10 +17,9 @@ from arena.api.results import figures
 from arena.api.run import MatchRunner, Scheduled
 from arena.clock import sleep
 from arena_play import human
-from arena_play.board_text import fit_board
 from arena_play.defaults import SOLUTION_LIMITS
 from arena_play.endings import explain_failure, find_exhausted_limit
-from arena_play.screen import Screen
+from arena_play.screen import Screen, fit_board
 from arena_play.slow_decision import SlowDecision
 from arena_setup.match_setup import setup_of
 from arena_setup.options import match_options

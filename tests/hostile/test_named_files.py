@@ -21,7 +21,7 @@ from arena_bundle.layout import NoBundle
 from arena_bundle.reader import Archive
 from arena_bundle.verdict import read_verdict, verdict_file
 from arena_check.positions import read_positions
-from arena_games.grid_maps import MAX_MAP_BYTES
+from arena_games.grid_path import MAX_MAP_BYTES
 from tests.conftest import Arena
 
 pytestmark = pytest.mark.promise(hole="named", isolation="any")
