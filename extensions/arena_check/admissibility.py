@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from arena import Puzzle, State
+from arena.api.results import figures
 from arena_check.distances import Known, distances, near_goal, shortest_way
 from arena_check.trial import Trial
 
@@ -101,7 +102,7 @@ class Admissibility:
         self.trial.expect(value <= cost + TOLERANCE, what, f"at most {cost}", value)
 
     def _extent(self, *, whole: bool) -> Extent:
-        states = f"{len(self.compared):,} {'state' if len(self.compared) == 1 else 'states'}"
+        states = figures.amount(len(self.compared), "state")
         if not self.compared:
             return Extent("not checked: no goal was found", told=False)
         if whole:

@@ -19,6 +19,7 @@ from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, StoreError, describe, escape_line
 from arena.api.games import Abilities
 from arena.api.match import Differs, Step
+from arena.api.results import figures
 from arena.api.spec import HOOKS, Document, Parameters, PluginPlace
 from arena.api.store import ForeignCode, Run, Store
 from arena.clock import sleep
@@ -284,9 +285,9 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
         again = f"; {100 * share:g} % of the matches with known games were replayed" if share else ""
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
-            f"{escape_line(str(path))}: {count:,} {'match' if count == 1 else 'matches'}"
+            f"{escape_line(str(path))}: {figures.amount(count, 'match')}"
             f"{f' ({len(store):,} of them sound)' if store.lost_matches else ''}, "
-            f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{again}",
+            f"{figures.amount(faults, 'fault')}{again}",
             file=out,
         )
         if unknown:

@@ -205,7 +205,7 @@ class TrialBoard:
         if crashes == MAX_CRASHES:
             remarks.append(f"{watched} crashed {MAX_CRASHES} times, so no more games were played.")
         elif len(whole) < ROUNDS * a_round:
-            rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
+            rounds = figures.amount(finished_rounds, "round")
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             slow = None if watched is None else _describe_slowness(watched, played)
             if slow is not None or not brief:
@@ -246,7 +246,7 @@ def place(board: Leaderboard, label: str) -> str:
     if row.get("failures"):
         matches = row["games"] if board.kind == "versus" else row["attempts"]
         what = "game" if board.kind == "versus" else "attempt"
-        return f"not ranked, because it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
+        return f"not ranked, because it failed in {row['failures']:,} of {figures.amount(matches, what)}"
     shared = sum(other["rank"] == row["rank"] for other in played) > 1
     return f"place {row['rank']} of {len(played)}{', shared' if shared else ''}"
 
@@ -280,7 +280,7 @@ def against_each(tried: Tried, label: str) -> str:
     if games < 2:
         return "has played too few games for scores"
     number, unit = (games // 2, "pair") if tried.pairs and games > 1 else (games, "game")
-    games_each = f"{number} {unit}{'s' * (number != 1)}{' of games' * (unit == 'pair')}"
+    games_each = f"{figures.amount(number, unit)}{' of games' * (unit == 'pair')}"
     if by_returns:
         own = figures.figure(row_of(board, label)["mean_return"])
         return f"{results}; the numbers are mean returns, its own is {own}, in {games_each} against each agent"
