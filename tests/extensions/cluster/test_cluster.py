@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from arena import run
 from tests.conftest import Arena
 from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.cluster.conftest import Cluster, Known, hashed, held
-
-Start = Callable[..., Cluster]
 
 
 def test_the_store_of_a_cluster_equals_a_local_one(two: Cluster, cup: Known, arena: Arena, tmp_path: Path) -> None:

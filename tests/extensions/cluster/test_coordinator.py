@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import takewhile
 from math import isfinite
@@ -345,10 +345,6 @@ def test_a_run_without_a_usable_node_ends(spec: Spec) -> None:
     with pytest.raises(ClusterError, match=r"no machine of the cluster can play .*:\n  \w: Python 3.10.1 there.*\n  \w: Python"):
         played(spec, engine)
     assert engine.closed == 1
-
-
-def _set(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda record: record.__setitem__(key, value)
 
 
 WRONG: list[tuple[str, Any]] = [

@@ -18,7 +18,6 @@ from arena_cluster import wire
 from arena_games.tic_tac_toe import TicTacToe
 from arena_records.rules import compare_with_rules
 
-TOURNAMENTS = Path(__file__).parents[3] / "tournaments"
 TWO: list[Any] = ["random", "greedy"]
 
 

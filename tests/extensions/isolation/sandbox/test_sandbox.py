@@ -30,9 +30,6 @@ pytestmark = pytest.mark.usefixtures("nobody_left_behind")
 
 SPIES = str(Path(__file__).with_name("spies.py"))
 HOSTILE = str(Path(__file__).parents[2] / "isolation" / "hostile.py")
-PLAIN = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
-
-
 NO_WALLS = 'while [ "$1" != -- ]; do shift; done; shift; [ "$5" = leave ] && shift 6; exec "$@"'
 """A bwrap that starts the command and does nothing else; not even the words by which root becomes another user are heeded."""
 
