@@ -211,6 +211,13 @@ MAX_LIKENESS_LOSS = 0.15
 """Names are suggested if their similarity, from 0 to 1, is less than this number below the highest similarity of any name."""
 
 
+def describe_unmade(error: BaseException) -> str:
+    """Return why an object of a plugin could not be created with the parameters that a user gave."""
+    if isinstance(error, (ArenaError, ValueError)) and str(error):  # a clear message, such as that a library is not installed
+        return str(error)
+    return f"cannot be created: {describe(error)}"
+
+
 def describe(error: BaseException, *, folders: bool = True) -> str:
     """Return a line that describes an exception: its type, its message, and the file and line that raised it.
 

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, cut, describe, escape_line
+from arena.errors import (
+    ArenaError,
+    Interrupted,
+    PluginError,
+    SpecError,
+    SpecFault,
+    UnknownName,
+    cut,
+    describe_unmade,
+    escape_line,
+)
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
@@ -194,10 +204,9 @@ class SpecReader:
             raise
         except Postponed:
             return _unbuilt
-        except (ArenaError, ValueError) as error:  # these have a clear message, for example that a library is not installed
-            self.faults.add(path, str(error) or describe(error))
         except BaseException as error:  # a mistake in a plugin may raise any exception
-            self.faults.add(path, f"cannot be created: {describe(error)}", cause=error)
+            expected = isinstance(error, (ArenaError, ValueError))
+            self.faults.add(path, describe_unmade(error), cause=None if expected else error)
         return None
 
 

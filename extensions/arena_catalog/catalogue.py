@@ -11,7 +11,7 @@ import click
 
 from arena import Agent, ArenaError, Game, Registry, UnknownName, load_plugins
 from arena.api.cli import Terminal, distribution, load, plugin_option, results_alone, say
-from arena.api.errors import call_foreign, describe
+from arena.api.errors import call_foreign, describe, describe_unmade
 from arena.api.games import Abilities, Traits, bind, make_default
 from arena.api.results import TextTable, figures
 from arena.api.search import search_engines
@@ -71,19 +71,28 @@ def choose_games(registry: Registry, agent: type[Agent]) -> tuple[dict[str, Game
 
 def make_game(registry: Registry, name: str, values: Mapping[str, Any]) -> Game:
     """Return a game with these parameters, which are validated as in a spec. Raises ArenaError if they do not fit."""
-    kind, faults = registry.game(name), list[str]()
-
-    def note(path: tuple[str | int, ...], message: str) -> None:
-        faults.append(": ".join(filter(None, [name, ".".join(map(str, path)), message])))
-
-    found = Parameters(kind).validate(values, (), note)
-    if found is None:
-        raise ArenaError("\n".join(faults))
-    made: Any = call_foreign(lambda: kind(**found), lambda error: ArenaError(f"{name}: {describe(error)}"))
+    kind = registry.game(name)
+    found = read_parameters(kind, values, name)
+    made: Any = call_foreign(lambda: kind(**found), lambda error: ArenaError(f"{name}: {describe_unmade(error)}"))
     if isinstance(made, ArenaError):
         raise made
     game: Game = made
     return game
+
+
+def read_parameters(target: Callable[..., Any], values: Mapping[str, Any], what: str, *, skip: int = 0) -> dict[str, Any]:
+    """Return the parameters of a game or a heuristic, read as in a spec, with defaults. Raises ArenaError with all faults, each
+    after `what`. `skip` is the number of leading parameters that arena sets.
+    """
+    faults = list[str]()
+
+    def note(path: tuple[str | int, ...], message: str) -> None:
+        faults.append(": ".join(filter(None, [what, ".".join(map(str, path)), message])))
+
+    found = Parameters(target).validate(values, (), note, skip=skip)
+    if found is None:
+        raise ArenaError("\n".join(faults))
+    return found
 
 
 def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:

@@ -17,15 +17,15 @@ import click
 
 from arena import ArenaError, Puzzle, State, tell_progress
 from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_option, results_alone, say
-from arena.api.errors import abbreviate, call_foreign, describe, escape_line
-from arena.api.games import Evaluation, bind, read_number
+from arena.api.errors import abbreviate, call_foreign, describe, describe_unmade, escape_line
+from arena.api.games import Evaluation, bind, count_given, read_number
 from arena.api.results import TextTable, figures
 from arena.clock import perf_counter
-from arena_catalog.catalogue import make_game
+from arena_catalog.catalogue import make_game, read_parameters
 from arena_check.admissibility import TOLERANCE
 from arena_check.distances import assumed_distances, distances, proven_distances, way_to_goal
 from arena_setup.options import seed_option, set_option
-from arena_setup.words import entry_of, values_of
+from arena_setup.words import heuristic_of, values_of
 
 MAX_PREDICTED_NODES = 20_000
 """Predictions are made only for bounds of IDA* with at most this many nodes, because the nodes are also counted, which takes
@@ -149,13 +149,16 @@ def heuristic(
         evaluations: dict[str, Evaluation] = {}
         failed: dict[str, str] = {}
         for word in heuristics:
-            entry = entry_of(word)
-            target = registry.heuristic(puzzle, entry.pop("agent"))
-            bound: Any = call_foreign(partial(bind, target, game, entry), describe)
+            name, values = heuristic_of(word)
+            target = registry.heuristic(puzzle, name)
+            parameters = read_parameters(target, values, f"heuristic {word}", skip=count_given(target))
+            bound: Any = call_foreign(partial(bind, target, game, parameters), describe_unmade)
             if isinstance(bound, str):
                 failed[word] = f"heuristic {word}: {bound}"
             else:
                 evaluations[word] = bound
+        if not evaluations:
+            raise ArenaError("\n".join(failed.values()))
         sample = find_sample(game, states, random.Random(seed), evaluations)
         qualities = []
         for word, evaluate in evaluations.items():
@@ -232,16 +235,18 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guides: Mapping[s
         return Sample(
             known, found.dead_ends, whole=True, assumed=False, explored=len(states), positions=found.positions, same_states=same
         )
+    faults = []
     for name, evaluate in guides.items():
         try:
             way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, partial(_estimate, puzzle, name, evaluate))
             break
-        except HeuristicFault:
-            continue  # it fails again when it is measured
+        except HeuristicFault as fault:
+            faults.append(str(fault))  # it fails again when it is measured
     else:
         way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES)
     if not way:
-        raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; use a smaller puzzle, with --set")
+        reason = f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; use a smaller puzzle, with --set"
+        raise ArenaError("\n".join([*faults, reason]))
     near = assumed_distances(puzzle, way[0][0], most)
     if near is not None:
         return Sample(dict(near), (), whole=False, assumed=True, explored=len(near), positions=1, same_states=False)

@@ -10,7 +10,7 @@ from arena.api.cli import load
 from arena.api.errors import call_foreign
 from arena.api.match import Match, Seat
 from arena.api.spec import SHARED_DEALS, load_spec
-from arena_setup.words import entry_of, values_of
+from arena_setup.words import entry_of, heuristic_of, values_of
 
 _LIMITS_KEY = re.compile(r"`limits: \{(\w+): ([^{}]*)\}`")
 """A limit as the messages about a spec write it."""
@@ -44,7 +44,8 @@ class MatchSetup:
         for number, word in enumerate(agents, 1):
             entry = entry_of(word)
             if self.heuristic is not None:
-                entry.setdefault("heuristic", self.heuristic)
+                name, parameters = heuristic_of(self.heuristic)
+                entry.setdefault("heuristic", {"name": name, **parameters} if parameters else name)
             if list(agents).count(word) > 1:
                 entry.setdefault("label", f"{word} (seat {number})")
             entries.append(entry["agent"] if len(entry) == 1 and isinstance(entry["agent"], str) else entry)
@@ -84,8 +85,9 @@ class MatchSetup:
         agent = _AGENT.fullmatch(where)
         if agent is not None:
             word = agents[int(agent[1])]
-            if agent[2] == "heuristic" and "heuristic" not in entry_of(word):
-                return "--heuristic"
+            inner = re.fullmatch(r"heuristic(?:\.(.+))?", agent[2] or "")
+            if inner is not None and "heuristic" not in entry_of(word):
+                return "--heuristic" if inner[1] in (None, "name") else f"--heuristic {self.heuristic}: {inner[1]}"
             return f"{word}: {agent[2]}" if agent[2] else word
         found = [(re.fullmatch(pattern, where), place) for pattern, place in _PLACES.items()]
         return next(

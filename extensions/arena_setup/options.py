@@ -46,7 +46,9 @@ _BOARD = (
     set_option("A parameter of the game, such as rows=4; may be repeated."),
     seed_option("Seed of the position and all other random numbers."),
     click.option("--position", metavar="TEXT", help="Start from this position, in the game's notation."),
-    click.option("--heuristic", metavar="NAME", help="The heuristic of agents that do not set one."),
+    click.option(
+        "--heuristic", metavar="NAME", help="The heuristic of agents that do not set one, such as gap or pattern-db:tokens=4."
+    ),
     limits_option("Limits per decision, such as nodes=1000,depth=4; may be repeated. `none` removes all limits."),
     click.option("--nodes", type=click.IntRange(1, Limits.MAX_COUNT), help="The same as --limits nodes=N."),
     click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),

@@ -1,7 +1,8 @@
 """Converts words of the command line to values of a spec: `lookahead:depth=2`, `rows=4`.
 
 The same notation is used everywhere: `KEY=VALUE`, several joined by commas, with values as in a spec. An agent is written as its
-name, a colon, and its options and any other keys of an entry in a spec: `greedy:heuristic=centre,limits={nodes: 50}`.
+name, a colon, and its options and any other keys of an entry in a spec: `greedy:heuristic=centre,limits={nodes: 50}`. A heuristic
+is written as its name, a colon, and its parameters: `pattern-db:tokens=4`.
 """
 
 import re
@@ -37,6 +38,19 @@ def entry_of(word: str) -> dict[str, Any]:
     if "agent" in given:
         raise ArenaError(f"{word}: the name of the agent comes before the colon, as in {EXAMPLE}")
     return {"agent": name.strip(), **given}
+
+
+def heuristic_of(word: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of a heuristic for a word such as `pattern-db:tokens=4`; raises ArenaError if the word
+    is not valid.
+    """
+    name, colon, options = word.partition(":")
+    if not name.strip() or (colon and not options.strip()):
+        raise ArenaError(f"{word!r}: expected a heuristic, as in pattern-db:tokens=4")
+    given = values_of([options], what=name) if colon else {}
+    if "name" in given:
+        raise ArenaError(f"{word}: the name of the heuristic comes before the colon, as in pattern-db:tokens=4")
+    return name.strip(), given
 
 
 def command_of(word: str) -> list[str] | None:

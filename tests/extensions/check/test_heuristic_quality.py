@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 from scipy import stats  # type: ignore[import-untyped]
 from scipy.sparse import csgraph  # type: ignore[import-untyped]
 
-from arena import ArenaError, Puzzle
+from arena import ArenaError, Puzzle, SpecError
 from arena.api.games import bind
+from arena.api.spec import load_spec
 from arena.cli import cli
 from arena.tracking import listening
 from arena_check import heuristic_quality
@@ -297,6 +299,44 @@ def test_invalid_calls_are_refused(arguments: tuple[str, ...], reason: str) -> N
     assert isinstance(error, ArenaError)
     with pytest.raises(ArenaError, match=reason):
         raise error
+
+
+@pytest.mark.parametrize("size", [(), ("--set", "n=8")])
+@pytest.mark.parametrize(
+    ("word", "puzzle", "fault"),
+    [
+        ("pattern-db:tokens=99", "top-spin", "tokens: expected at most 8, got 99"),
+        ("pattern-db:tokens=0", "top-spin", "tokens: expected at least 1, got 0"),
+        ("pattern-db:tokens=2.5", "top-spin", "tokens: expected an integer, got 2.5"),
+        ("pattern-db:tokens=x", "top-spin", "tokens: expected an integer, got 'x'"),
+        ("gap:foo=1", "pancake", "foo: unknown key; no keys are expected here"),
+    ],
+)
+def test_options_are_read_as_in_a_spec(word: str, puzzle: str, fault: str, size: tuple[str, ...]) -> None:
+    """The messages are those of a spec, whether or not the puzzle is so large that a heuristic guides the search for a goal."""
+    name, _, option = word.partition(":")
+    key, _, value = option.partition("=")
+    with pytest.raises(SpecError) as caught:
+        load_spec({"game": puzzle, "agents": [{"agent": "a-star", "heuristic": {"name": name, key: yaml.safe_load(value)}}]})
+    assert [f"{one.where}: {one.message}" for one in caught.value.faults] == [f"agents[0].heuristic.{fault}"]
+    assert str(called(word, "--on", puzzle, *size).exception) == f"heuristic {word}: {fault}"
+
+
+def test_an_option_that_the_class_refuses_has_only_its_message() -> None:
+    word = "pattern-db:tokens=8"
+    error = called(word, "--on", "top-spin").exception
+    assert str(error) == f"heuristic {word}: tokens: a table for 8 of 12 tokens is too large; use fewer tokens"
+
+
+def test_a_goal_that_no_faulty_heuristic_finds_does_not_hide_their_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    monkeypatch.setattr(heuristic_quality, "MAX_GOAL_SEARCH_STATES", 20)
+    faulty = ("--plugin", str(tmp_path / "faulty.py"), "--states", "10")
+    lines = str(called("raises", "--on", "pancake", "--set", "n=8", *faulty).exception).split("\n")
+    assert re.match(r"heuristic raises at [\d ]+: ValueError: boom", lines[0])
+    assert lines[1:] == ["no goal was found within 20 states; use a smaller puzzle, with --set"]
 
 
 def test_three_heuristics_are_listed_with_commas() -> None:
