@@ -17,7 +17,12 @@ from arena.lazy import pass_on
 # looked up on first use, so that importing the lists of commands is quick
 if TYPE_CHECKING:
     from arena.commands.leaderboard import format_option as format_option
-    from arena.commands.options import is_given as is_given, plugin_option as plugin_option, workers_for as workers_for
+    from arena.commands.options import (
+        Number as Number,
+        is_given as is_given,
+        plugin_option as plugin_option,
+        workers_for as workers_for,
+    )
     from arena.console.notices import load as load, say as say, say_notes as say_notes, tracebacks_wanted as tracebacks_wanted
     from arena.console.output import LiveLine as LiveLine, Terminal as Terminal, results_alone as results_alone
     from arena.console.output_files import (
@@ -41,7 +46,7 @@ else:
         __name__,
         {
             "arena.commands.leaderboard": "format_option",
-            "arena.commands.options": "is_given plugin_option workers_for",
+            "arena.commands.options": "Number is_given plugin_option workers_for",
             "arena.console.notices": "load say say_notes tracebacks_wanted",
             "arena.console.output": "LiveLine Terminal results_alone",
             "arena.console.output_files": "LATEX_FILE PAGE_FILE PLOT_FILES OutputKind check_place make_folder write_output",

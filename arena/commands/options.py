@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import click
@@ -14,6 +15,17 @@ Callback = Callable[..., Any]
 """A function that becomes a command."""
 
 SEED = click.IntRange(0, 2**63 - 1)
+
+
+class Number(click.FloatRange):
+    """The type of all options that are numbers with a fraction: it refuses infinity and NaN, which Click accepts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number. Raises BadParameter if it is not finite or not in the range."""
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"expected a finite number, got {value!r}", param, ctx)
+        return number
 
 
 class RunSeed(click.ParamType[int | str]):

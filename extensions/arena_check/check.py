@@ -15,7 +15,7 @@ from typing import IO, Any
 import click
 
 from arena import ArenaError, Game, PluginError, Registry
-from arena.api.cli import load, plugin_option, results_alone, say
+from arena.api.cli import Number, load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, StoreError, describe, escape_line
 from arena.api.games import Abilities
 from arena.api.match import Differs, Step
@@ -45,7 +45,7 @@ from arena_setup.words import command_of, values_of
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="Number of matches to play.")
 @click.option(
     "--patience",
-    type=click.FloatRange(0.1, 86_400),
+    type=Number(0.1, 86_400),
     metavar="SECONDS",
     default=CALL_SECONDS,
     show_default=True,
@@ -53,7 +53,7 @@ from arena_setup.words import command_of, values_of
 )
 @click.option(
     "--replay",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.0,
     metavar="SHARE",
     help="For a store: replay this share of its matches, from 0 to 1.",

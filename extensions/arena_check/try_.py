@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from arena import Agent, ArenaError, Game, Limits, PluginError, Record, play
-from arena.api.cli import load, plugin_option, results_alone, say
+from arena.api.cli import Number, load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, describe
 from arena.api.games import NO_HEURISTIC, Abilities, Traits, make_default
 from arena.api.match import Step
@@ -52,7 +52,7 @@ Entry = str | Mapping[str, Any]
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, 10**6, min_open=True),
+    type=Number(0, 10**6, min_open=True),
     default=TRY_SECONDS,
     show_default=True,
     metavar="S",

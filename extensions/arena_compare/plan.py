@@ -14,7 +14,7 @@ import click
 
 import arena
 from arena import ArenaError
-from arena.api.cli import plugin_option, results_alone, say_notes, workers_for
+from arena.api.cli import Number, plugin_option, results_alone, say_notes, workers_for
 from arena.api.results import PairedGames, Tally, figures, tallies_of
 from arena.api.spec import Board, Document, load_spec, reload_spec
 from arena.api.store import Store
@@ -59,17 +59,17 @@ class Pilot(NamedTuple):
 
 @click.command()
 @click.argument("spec")
-@click.option("--elo", type=click.FloatRange(1, 800), required=True, help="The difference between two entries, in Elo.")
+@click.option("--elo", type=Number(1, 800), required=True, help="The difference between two entries, in Elo.")
 @click.option(
     "--power",
-    type=click.FloatRange(0.5, 0.99),
+    type=Number(0.5, 0.99),
     default=0.8,
     show_default=True,
     help="The probability of finding this difference.",
 )
 @click.option(
     "--pilot",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=5.0,
     show_default=True,
     help="Seconds of play per board; a pilot with fewer than five pairs of games continues.",

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from arena.api.cli import results_alone
+from arena.api.cli import Number, results_alone
 from arena.api.results import figures
 from arena.stats import EloEstimate
 from arena_compare.texts import elo_words, score_words
-from arena_pairings.sprt import Sprt, forecast, log_likelihood_ratio
+from arena_pairings.sprt import MAX_ELO, Sprt, forecast, log_likelihood_ratio
 
 MAX_COUNT = 10**12
 """The largest count. With larger counts, rounding errors would be visible in the figures."""
@@ -33,7 +33,13 @@ def parse_counts(context: click.Context, _parameter: click.Parameter, values: tu
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is a wrong count, not a wrong option
 @click.argument("counts", nargs=-1, required=True, callback=parse_counts, metavar="WINS DRAWS LOSSES")
 @click.option("--pentanomial", is_flag=True, help="Give five counts instead: pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
-@click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With --pentanomial: run a test of these two hypotheses.")
+@click.option(
+    "--sprt",
+    nargs=2,
+    type=Number(-MAX_ELO["normalized"], MAX_ELO["normalized"]),
+    metavar="ELO0 ELO1",
+    help="With --pentanomial: run a test of these two hypotheses.",
+)
 @click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
 def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] | None, style: str) -> int:
     """Compute the Elo difference of a result with its interval, and the likelihood of superiority."""

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say, workers_for
+from arena.api.cli import Number, Terminal, format_option, is_given, load, plugin_option, results_alone, say, workers_for
 from arena.api.errors import escape_line
 from arena.api.results import TextTable, figures
 from arena.api.spec import PluginPlace
@@ -33,6 +33,7 @@ from arena_duel.duel_history import PastDuel, contest_table, history_table, past
 from arena_duel.duel_match import DuelTerms, load_terms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, choose_plies, describe_file, game_of, past_version
 from arena_duel.version_folder import KeptVersion, SeveralFolders, VersionFolder, contests_of, current_version, folder_of
+from arena_pairings.sprt import MAX_ELO
 from arena_setup.options import limits_option, seed_option
 from arena_setup.words import values_of
 
@@ -109,7 +110,7 @@ class DuelOptions:
 @click.option(
     "--elo",
     nargs=2,
-    type=float,
+    type=Number(-MAX_ELO["normalized"], MAX_ELO["normalized"]),
     metavar="ELO0 ELO1",
     default=(0.0, 10.0),
     show_default=True,
@@ -117,7 +118,7 @@ class DuelOptions:
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 400, min_open=True),
+    type=Number(0, 400, min_open=True),
     default=5.0,
     show_default=True,
     metavar="ELO",

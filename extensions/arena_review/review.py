@@ -16,6 +16,7 @@ import click
 from arena import ArenaError, Record, UnknownName
 from arena.api.cli import (
     LiveLine,
+    Number,
     OutputKind,
     PercentLine,
     Terminal,
@@ -103,7 +104,7 @@ class ReviewOptions:
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="M",
     help="Stop after this many minutes; decisive games are judged first.",
 )

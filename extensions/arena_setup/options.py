@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from arena import Limits
-from arena.api.cli import plugin_option
+from arena.api.cli import Number, plugin_option
 
 Callback = Callable[..., Any]
 """A function that becomes a command."""
@@ -28,7 +28,7 @@ def limits_option(text: str) -> Callable[[Callback], Callback]:
 
 def match_options(command: Callback) -> Callback:
     """Add the options of `play` and `solve`: the board, the heuristic, the budget, and how fast positions follow each other."""
-    delay = click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two positions.")
+    delay = click.option("--delay", type=Number(0, 3600), metavar="S", help="Seconds between two positions.")
     return _add_options(command, *_BOARD, delay, plugin_option)
 
 
@@ -51,7 +51,7 @@ _BOARD = (
     ),
     limits_option("Limits per decision, such as nodes=1000,depth=4; may be repeated. `none` removes all limits."),
     click.option("--nodes", type=click.IntRange(1, Limits.MAX_COUNT), help="The same as --limits nodes=N."),
-    click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
+    click.option("--seconds", type=Number(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
 )
 
 

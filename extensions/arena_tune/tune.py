@@ -10,12 +10,12 @@ from typing import IO, Any
 import click
 import yaml
 
-from arena.api.cli import Terminal, plugin_option, results_alone, say
+from arena.api.cli import Number, Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
 from arena.api.results import Leaderboard, TextTable, figures
 from arena.clock import monotonic
 from arena_duel.decision_limits import describe_drawn, describe_plies
-from arena_pairings.sprt import Sprt, Verdict, log_likelihood_ratio
+from arena_pairings.sprt import MAX_ELO, Sprt, Verdict, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_setup.options import limits_option
 from arena_tune.matches import AloneResult, PlayedTuning
@@ -81,13 +81,11 @@ class Confirmation:
 @click.option(
     "--matches", type=click.IntRange(MIN_MATCHES, 10**7), metavar="N", help=f"The budget; default {DEFAULT_MATCHES:,} matches."
 )
-@click.option(
-    "--minutes", type=click.FloatRange(0, 10**5, min_open=True), metavar="M", help="The budget in minutes, instead of --matches."
-)
+@click.option("--minutes", type=Number(0, 10**5, min_open=True), metavar="M", help="The budget in minutes, instead of --matches.")
 @click.option(
     "--elo",
     nargs=2,
-    type=float,
+    type=Number(-MAX_ELO["normalized"], MAX_ELO["normalized"]),
     metavar="ELO0 ELO1",
     default=(0.0, 20.0),
     show_default=True,

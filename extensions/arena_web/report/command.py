@@ -12,6 +12,7 @@ from arena.api.cli import (
     LATEX_FILE,
     PAGE_FILE,
     PLOT_FILES,
+    Number,
     check_place,
     load,
     make_folder,
@@ -65,7 +66,7 @@ class Inches(click.ParamType[tuple[float, float | None]]):
 @click.option("--columns", type=click.IntRange(1, 8), help="For plot files: the number of columns of the legend.")
 @click.option("--size", type=Inches(), help="For plot files: the width in inches, such as 3.5, or width and height, such as 7x4.")
 @click.option("--font", metavar="FAMILY", help="For plot files: the font, such as serif or 'Times New Roman'.")
-@click.option("--font-size", type=click.FloatRange(4, 30), help="For plot files: the font size, in points.")
+@click.option("--font-size", type=Number(4, 30), help="For plot files: the font size, in points.")
 @plugin_option
 def report(store: str, out: str, style: str, matches: int, plugins: tuple[str, ...], **layout: Any) -> int:
     """Write a report of STORE as one HTML page, or each of its plots as a file, or as LaTeX with its plots."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import plugin_option, results_alone, say, workers_for
+from arena.api.cli import Number, plugin_option, results_alone, say, workers_for
 from arena.api.errors import escape_controls
 from arena.api.results import TextTable, figures
 from arena.api.search import wants_plain
@@ -183,14 +183,14 @@ def _players(workers: int | None, cluster: str | None) -> Iterator["int | Cluste
 )
 @click.option(
     "--deviation",
-    type=click.FloatRange(1, 1000),
+    type=Number(1, 1000),
     default=150.0,
     show_default=True,
     help="The standard deviation of the authors' strengths, in Elo.",
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     metavar="S",
     help="Seconds per game; measured by default.",
 )
@@ -561,9 +561,7 @@ def reveal(obj: Administered) -> int:
 @click.option(
     "--open", "style", flag_value="open", help="Print only open marks, and estimate how many of them more hours would decide."
 )
-@click.option(
-    "--hours", type=click.FloatRange(min=0), default=2.0, show_default=True, help="Number of hours for the estimate of --open."
-)
+@click.option("--hours", type=Number(min=0), default=2.0, show_default=True, help="Number of hours for the estimate of --open.")
 @click.option("--gradescope", type=click.Path(path_type=Path), metavar="DIR", help="Also write DIR/AUTHOR/results.json.")
 @click.pass_obj
 def marks(obj: Administered, style: str | None, hours: float, gradescope: Path | None) -> int:
