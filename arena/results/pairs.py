@@ -133,6 +133,11 @@ class PairedGames:
                 found = RoundPair(min(round_, before.round), before.pair.plus(found.pair))
             played[one[1], two[1]] = found
 
+    @property
+    def drew(self) -> bool:
+        """Whether any pair of games used random numbers. Otherwise each position has only one game for each order of seats."""
+        return any(rounds for rounds, _ in self._drawn.values())
+
     def _order(self, seats: tuple[int, ...]) -> SeatOrder:
         """Create and return the object for two entries in this order of seats, together with the one for the opposite order."""
         first, second = seats

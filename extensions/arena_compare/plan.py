@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from math import ceil, log, log2, sqrt
+from math import ceil, inf, log, log2, sqrt
 from pathlib import Path
 from statistics import NormalDist
 from tempfile import TemporaryDirectory
@@ -15,6 +15,8 @@ import click
 import arena
 from arena import ArenaError
 from arena.api.cli import Number, plugin_option, results_alone, say_notes, workers_for
+from arena.api.errors import call_foreign
+from arena.api.match import Positions
 from arena.api.results import PairedGames, Tally, figures, tallies_of
 from arena.api.spec import Board, Document, load_spec, reload_spec
 from arena.api.store import Store
@@ -34,6 +36,8 @@ COARSE_STEP = 0.25
 """By how much the score that the test needs is above that of a test without steps, on average, if no pair ends 1 1/2 to 1/2. All
 leads then are of one size, so that few p-values are possible.
 """
+MAX_STARTS_COUNTED = 5000
+"""The maximum number of rounds of which the different starting positions are counted."""
 ITERATIONS = 60
 MAX_PAIRINGS_NAMED = 3
 """The maximum number of pairings that an error names."""
@@ -50,6 +54,8 @@ class Pilot(NamedTuple):
     """Pentanomial counts: the numbers of pairs of games with 0, 1/2, 1, 3/2 and 2 points, counted from both sides."""
     repeats: bool
     """Whether games repeat each other, because no agent drew random numbers."""
+    drew: bool
+    """Whether any pair of games used random numbers, so that games from the same position differ."""
 
     @property
     def pairs(self) -> int:
@@ -159,7 +165,11 @@ def read_pilot(tally: Tally) -> Pilot:
             f"{tally.sheet.title}: {which} of games between entries of similar strength ended level{apart}: {'; '.join(met)}. "
             f"{what} a difference; try openings, or a longer pilot"
         )
-    return Pilot(tuple([float(one + other) for one, other in zip(pooled, reversed(pooled), strict=True)]), tally.matches.folded)
+    return Pilot(
+        tuple([float(one + other) for one, other in zip(pooled, reversed(pooled), strict=True)]),
+        tally.matches.folded,
+        tally.matches.drew,
+    )
 
 
 def count_tests(entries: int) -> int:
@@ -210,6 +220,25 @@ def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: 
         reach = student_quantile(freedom, 1 - level / 2) * error + student_quantile(freedom, power) * sqrt(variance)
         rounds = (rounds + (reach / effect) ** 2) / 2
     return rounds
+
+
+def find_difference(rounds: float, counts: Sequence[float], entries: int = 2, power: float = 0.8) -> float | None:
+    """Return the smallest difference in Elo that this number of rounds tells; None if it is 799 or more. See `rounds_needed`."""
+    low, high = 1.0, 800.0
+    for _ in range(40):
+        middle = sqrt(low * high)
+        low, high = (low, middle) if rounds_needed(middle, counts, entries, power) <= rounds else (middle, high)
+    return high if high < 799 else None
+
+
+def count_starts(positions: Positions, rounds: int) -> float:
+    """Return how many different starting positions there are; infinity if the first `rounds` rounds all have different ones. At
+    most MAX_STARTS_COUNTED rounds are looked at. If the spec lists positions, there are no others.
+    """
+    known = positions.texts
+    looked = min(rounds, MAX_STARTS_COUNTED) if known is None else len(known)
+    found = call_foreign(lambda: len({positions[number].text for number in range(looked)}), lambda _: looked)
+    return inf if known is None and found == looked else found
 
 
 def _find_fault(board: Board) -> str | None:
@@ -279,21 +308,36 @@ def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: flo
     used = workers_for(workers, games)
     tests = count_tests(entries)
     corrected = f", corrected by Holm's method for {tests} tests" if tests > 1 else ""
-    low, high = 1.0, 800.0  # the spec's own rounds: the smallest difference that they find
-    for _ in range(40):
-        middle = sqrt(low * high)
-        low, high = (low, middle) if rounds_needed(middle, found.counts, entries, power) <= board.field.rounds else (middle, high)
-    own = f"find a difference of {high:,.0f} Elo" if high < 799 else "do not find a difference of 800 Elo"
+    starts = inf if found.drew else count_starts(board.positions, max(rounds, board.field.rounds))
+
+    def describe_reach(rounds: float) -> str:
+        least = find_difference(min(rounds, starts), found.counts, entries, power)
+        one = rounds == 1
+        if least is None:
+            return f"{'does' if one else 'do'} not find a difference of 800 Elo"
+        return f"find{'s' if one else ''} a difference of {least:,.0f} Elo"
+
     effort = f"{rounds:,} rounds ({games:,} games), taking about {describe_duration(games * seconds / used)}"
     chance = f"a probability of {figures.share(power)}, at the level of {100 * SIGNIFICANCE_LEVEL:g} %{corrected}"
     level = figures.share(found.counts[2] / sum(found.counts))
-    lines = [
-        f"{board.title}: a difference of {elo:g} Elo needs about {effort} with {figures.amount(used, 'worker')}.",
-        f"Then the board shows this difference with {chance}. The {board.field.rounds:,} rounds of the spec {own}.",
-        f"Based on {figures.amount(found.pairs, 'pair')} of games, {level} of them level.",
-    ]
-    if found.pairs < MIN_PAIRS:
+    own = f"The {figures.amount(board.field.rounds, 'round')} of the spec {describe_reach(board.field.rounds)}."
+    limited = starts < rounds
+    if limited:
+        lines = [
+            f"{board.title}: a difference of {elo:g} Elo cannot be shown with {chance}.",
+            f"This needs about {rounds:,} rounds with different starting positions, and there are only {starts:,}.",
+            "No game of the pilot used random numbers, so further rounds would repeat games, which gives no new information.",
+            f"{figures.amount(starts, 'round')} {describe_reach(starts)}.{f' {own}' if board.field.rounds < starts else ''}",
+            "For more different positions, use more plies in `openings`, or list more `positions`.",
+        ]
+    else:
+        lines = [
+            f"{board.title}: a difference of {elo:g} Elo needs about {effort} with {figures.amount(used, 'worker')}.",
+            f"Then the board shows this difference with {chance}. {own}",
+        ]
+    lines.append(f"Based on {figures.amount(found.pairs, 'pair')} of games, {level} of them level.")
+    if found.pairs < MIN_PAIRS and not (limited and found.repeats):
         lines.append("So few pairs say little about draws; give the pilot more seconds, or name a store with more games.")
-    if found.repeats:
+    if found.repeats and not limited:
         lines.append("Games repeat each other, and repeats give no new information. Use `openings`, or more of their plies.")
     return lines

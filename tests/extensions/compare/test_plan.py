@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 import arena
+from arena.api.spec import load_spec
 from arena.cli import cli
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats import GameResults, expected_score, flip_signs, holm, likeliest, rate
 from arena.stats.paired import test_differences
-from arena_compare.plan import describe_duration, read_pilot, rounds_needed
+from arena_compare.plan import count_starts, describe_duration, find_difference, read_pilot, rounds_needed
 
 WANTED = 0.8
 OUTCOMES = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -95,6 +96,13 @@ def test_the_number_of_rounds_depends_on_difference_power_and_draws() -> None:
     assert ceil(rounds_needed(800, (1, 2, 4, 2, 1))) == 6
     with pytest.raises(arena.ArenaError, match="all pairs of games ended level"):
         rounds_needed(20, (0, 0, 50, 0, 0))
+
+
+def test_the_smallest_difference_needs_just_these_rounds() -> None:
+    least = find_difference(185, (1, 2, 4, 2, 1))
+    assert least is not None
+    assert rounds_needed(least, (1, 2, 4, 2, 1)) == pytest.approx(185)
+    assert find_difference(5, (1, 2, 4, 2, 1)) is None  # no test at 5 % distinguishes five equal outcomes
 
 
 def board_of(labels: str, results: dict[tuple[int, int], list[float]]) -> Tally:
@@ -223,3 +231,48 @@ def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "other.db")])
     assert "sliding-tiles: expected a game for two" in str(refused.exception)
     assert "tic-tac-toe: expected games between random and greedy in" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("keys", "starts"),
+    [
+        ({"game": "connect-four", "openings": {"plies": 1}}, 7),
+        ({"game": "tic-tac-toe", "openings": {"plies": 2}}, 9 * 8),
+        ({"game": "tic-tac-toe"}, 1),
+        ({"game": "othello", "openings": {"plies": 8}}, inf),
+        ({"game": "tic-tac-toe", "positions": [".../.x./...", "x../.../..."] * 2}, 2),
+    ],
+)
+def test_different_starting_positions_are_counted(keys: dict[str, Any], starts: float) -> None:
+    """Seven columns; nine cells and then eight. More than 300 positions of Othello follow 8 plies. Listed ones may repeat."""
+    (board,) = load_spec({**keys, "agents": ["random", "greedy"]}).boards
+    assert count_starts(board.positions, 300) == starts
+
+
+@pytest.mark.parametrize("agent", ["alpha-beta", "random"])
+def test_the_plan_names_the_rounds_that_different_positions_allow(tmp_path: Path, agent: str) -> None:
+    """After one ply, connect-four has seven positions. From each, two agents that draw no random numbers play the same two games
+    again and again.
+    """
+    agents = [{"agent": "alpha-beta", "depth": 1}, {"agent": agent, **({"depth": 2} if agent == "alpha-beta" else {})}]
+    agents[1]["label"] = "other"
+    spec = {"game": "connect-four", "agents": agents, "openings": {"plies": 1}, "rounds": 100}
+    (tmp_path / "cup.yaml").write_text(json.dumps(spec))
+    words = ["plan", str(tmp_path / "cup.yaml"), "--pilot", "1e-9"]
+    text = CliRunner().invoke(cli, [*words, "--elo", "40"]).output
+    if agent == "random":
+        assert "different starting positions" not in text
+        assert "needs about" in text
+        return
+    needed = re.search(
+        r"^This needs about (\d+) rounds with different starting positions, and there are only 7\.$", text, re.MULTILINE
+    )
+    found = re.search(r"^7 rounds find a difference of (\d+) Elo\.$", text, re.MULTILINE)
+    assert needed is not None
+    assert found is not None
+    assert "connect-four: a difference of 40 Elo cannot be shown with a probability of 80.0 %" in text
+    assert "For more different positions, use more plies in `openings`, or list more `positions`.\n" in text
+    assert "taking about" not in text
+    assert int(found[1]) > 40
+    more = [*words, "--elo", str(int(found[1]) + 5)]
+    assert "Elo needs about" in CliRunner().invoke(cli, more).output
