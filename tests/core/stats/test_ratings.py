@@ -357,15 +357,15 @@ def test_tables_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) 
     def list_values(found: GameResults[str]) -> list[tuple[Any, ...]]:
         ratings = rate(found)
         leads = [ratings.difference(*both) for both in (("b", "c"), ("a", "e"), ("e", "f"), ("a", "d"))]
-        return [astuple(one) for one in (*ratings.rows, *leads)]
+        return [*[astuple(row) for row in ratings.rows], *[astuple(one) for one in leads]]
 
     whole = [list_values(found) for found in (games, pairs)]
     monkeypatch.setattr(ratings_module, "MAX_CELLS", 200)
     for width in (8, 100):
         monkeypatch.setattr(ratings_module, "MAX_ADDED_WIDTH", width)
         for found, expected in zip((games, pairs), whole, strict=True):
-            for one, two in zip(list_values(found), expected, strict=True):
-                assert one == pytest.approx(two)
+            for values, before in zip(list_values(found), expected, strict=True):
+                assert values == pytest.approx(before)
 
 
 def test_tables_of_long_rankings_stay_small() -> None:
