@@ -198,7 +198,7 @@ def main(words: Sequence[str] | None = None) -> int:
     `words` are the words after `arena`. If they are None, those of this process are used.
 
     >>> main(["--version"])
-    arena 0.1.0
+    arena, version 0.1.0
     0
     """
     try:
