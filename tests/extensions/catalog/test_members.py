@@ -204,7 +204,7 @@ def test_hints_of_an_agent_are_not_inherited() -> None:
 
 @pytest.mark.parametrize("given", [3, "othello", ("othello",), frozenset({1}), property(lambda self: frozenset({"go"}))])
 def test_games_of_an_agent_must_be_a_set_of_names(given: Any) -> None:
-    """Any other value is ignored, and the agent plays every game. Texts and lists of names are refused when a plugin is loaded."""
+    """Any other value is ignored, and the agent plays every game. A plugin with a text or a list is refused."""
     kind: type[Agent] = type("Collector", (Agent,), {"name": "collector", "games": given, "choose": lambda *_: None})
     assert Abilities(kind).games == frozenset()
     for names in (frozenset({"go"}), {"go"}):
