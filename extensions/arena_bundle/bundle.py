@@ -284,6 +284,10 @@ class BundleContent:
         last = self.runs[-1]
         boards: Any = json.loads(json.dumps([board.as_dict() for board in last.boards], default=str))
         code = Code() if self.code is None or not self.packs_code else self.code.code
+        if self.ladder is None and any(len(board.settings) != len(board.labels) for board in last.boards):
+            raise StoreError(
+                f"{self.store.path} lacks the settings of some entries; `arena run SPEC --store {self.store.path}` adds them"
+            )
         if self.ladder is not None:
             boards = [{**board, "settings": []} for board in self.ladder.rename(boards)]
         seed: Any = last.seed

@@ -77,7 +77,8 @@ class CodeFiles:
             self.code.plugins.append(plugin)
             return
         file = Path(place.real)
-        for other in PythonFile(file).find_imported():
+        beside = self._files_below(file.parent) if file.name == "__init__.py" else ()  # a package
+        for other in (*beside, *PythonFile(file).find_imported()):
             self._add(other)
         self.code.plugins.append(self._add(file))
 

@@ -1,5 +1,6 @@
 """The checks of `arena verify` that run no code: hashes, signature, records, leaderboards and citation."""
 
+import json
 import math
 import posixpath
 import re
@@ -16,7 +17,7 @@ from typing import Any
 
 from arena import ArenaError, __version__
 from arena.api.cli import LiveLine
-from arena.api.errors import StoreError, abbreviate, describe, escape_line
+from arena.api.errors import StoreError, abbreviate, cut, describe, escape_line
 from arena.api.results import figures
 from arena.api.store import Run
 from arena_bundle.citation import write_citation
@@ -53,7 +54,8 @@ from arena_records.contradictions import find_contradiction
 TOLERANCE = 1e-9
 """Two numbers count as equal if their relative difference is at most this, because processors may differ in the last digits."""
 OTHER_RUNS = "that its author did not select this run from several"
-UNCHECKED = f"that the times, the messages and {ENVIRONMENT} are true: a replay does not repeat them"
+UNCHECKED = f"that the times, the messages, the versions and {ENVIRONMENT} are true: a replay does not repeat them"
+ISOLATION = "that the agents ran in the isolation that the spec names: records do not depend on it"
 AUTHORS = b"authors: "
 MAX_SIZE = 2**53
 """The largest size of a schedule, so that every program can read the number from JSON."""
@@ -102,6 +104,8 @@ class FileChecks:
         return False
 
     def _check_hashes(self, manifest: Manifest) -> None:
+        if manifest.left_out and manifest.without is None:
+            raise Contradiction(f"{MANIFEST}: left_out names files, although no code was left out")
         missing = [name for name in (*ALWAYS, *manifest.files) if name not in manifest.files or not self.archive.has(name)]
         wrong = [name for name, found in manifest.files.items() if self.archive.digests.get(name, found) != found]
         if missing or wrong:
@@ -152,7 +156,7 @@ class FileChecks:
         given = self.values.get("seed")
         if not is_seed_of(self.values, self.file.seed, secret=self.last.secret is not None):
             expected = DRAWN if self.last.secret is not None else self.file.seed
-            raise Contradiction(f"{SPEC}: seed: expected {expected}, the seed of the run, got {abbreviate(given)}")
+            raise Contradiction(f"{SPEC}: seed: expected {abbreviate(expected)}, the seed of the run, got {abbreviate(given)}")
         if self.file.ladder:  # it hides names of people
             return
         name = self.values.get("name") or escape_line(PurePosixPath(self.file.document).stem)
@@ -176,7 +180,7 @@ class FileChecks:
         try:
             self.verdict.matches = build_store(self.store, self.runs, self._checked_lines())
         except (StoreError, OverflowError, ValueError, TypeError) as error:
-            raise Contradiction(f"the records cannot be put into a store: {error}") from error
+            raise Contradiction(f"the records cannot be put into a store: {self._without_store(error)}") from error
         self.store.chmod(0o644)
         unused = [first for first, _ in self._secret if first not in self._used]
         if unused:
@@ -207,9 +211,12 @@ class FileChecks:
                     raise Contradiction(f"match {record.id}: its place {place.number} in the schedule is impossible")
                 numbers.add(place.number)
                 sheet = boards[place.board]
-                expected = sheet.game.get("name"), tuple([sheet.labels[one] for one in seats])
-                if (record.game, record.labels) != expected:
-                    raise Contradiction(f"match {record.id}: expected {abbreviate(expected)}, got {record.game}, {record.labels}")
+                expected, got = (
+                    (sheet.game.get("name"), tuple([sheet.labels[one] for one in seats])),
+                    (record.game, record.labels),
+                )
+                if got != expected:
+                    raise Contradiction(f"match {record.id}: expected {abbreviate(expected)}, got {abbreviate(got)}")
                 self._counts[place.board] += 1
                 first, seed = [part for part in self._secret if part[0] <= place.pairing.round][-1]
                 self._used.add(first)
@@ -221,6 +228,10 @@ class FileChecks:
                 self._line.show(f"{len(ids):,} records")
             yield line
 
+    def _without_store(self, error: Exception) -> str:
+        """Return a description of an error about the store without the path of the store, which is a temporary file."""
+        return describe(error).replace(f"{self.store}: ", "").partition("; `arena check")[0]
+
     def _check_boards(self) -> None:
         """Compute the boards again, and compare them with the boards in the bundle.
 
@@ -229,7 +240,7 @@ class FileChecks:
         try:
             boards, printed = print_boards(self.store)
         except Exception as error:  # values in a stranger's bundle may lead to any error
-            raise Contradiction(f"the boards cannot be computed from the records: {describe(error)}") from error
+            raise Contradiction(f"the boards cannot be computed from the records: {self._without_store(error)}") from error
         given = self.archive.read_values(BOARDS)
         computed = read_json(boards, BOARDS)
         same_version = self.same_version
@@ -280,7 +291,7 @@ class FileChecks:
         lines = self.archive.read(CITATION).splitlines()
         for one, other in zip_longest(lines, expected):
             if one != other and not (one and other and one.startswith(AUTHORS) and other.startswith(AUTHORS)):
-                shown = [None if text is None else abbreviate(text.decode(errors="replace")) for text in (one, other)]
+                shown = ["no line" if text is None else repr(cut(text.decode(errors="replace"), 300)) for text in (one, other)]
                 raise Contradiction(f"{CITATION}: expected {shown[1]}, got {shown[0]}")
 
     def _compare_environment(self, manifest: Manifest) -> None:
@@ -310,7 +321,8 @@ class FileChecks:
             self.verdict.limits.append(
                 f"{OTHER_RUNS}, unless the author published the hash of the secret seed before the run: compare it with {which}"
             )
-        self.verdict.limits += [HONEST_CODE, UNCHECKED]
+        names_isolation = '"isolation":' in json.dumps(self.values)
+        self.verdict.limits += [HONEST_CODE, *([ISOLATION] if names_isolation else []), UNCHECKED]
 
 
 def split_secret(secret: str) -> Iterator[tuple[int, int | str]]:

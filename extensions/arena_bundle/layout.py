@@ -228,7 +228,7 @@ def read_model(model: type[Model], values: Any, what: str) -> Model:
         return model.model_validate_json(json.dumps(values))
     except (ValidationError, ValueError) as error:
         first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
-        raise NoBundle(f"{what}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise NoBundle(": ".join(filter(None, [what, ".".join(map(str, first["loc"])), str(first["msg"])]))) from None
 
 
 def is_seed_of(values: Mapping[str, Any], seed: int | str | None, *, secret: bool) -> bool:

@@ -4,6 +4,7 @@ The sizes in a zip archive are claims of its author. They are not used: every fi
 counted.
 """
 
+import os
 import stat
 import zipfile
 from collections.abc import Iterator
@@ -38,6 +39,8 @@ MAX_RATIO = 200
 MAX_DIRECTORY_BYTES = 16 << 20
 """The maximum size of the directory (the list of files) of a zip archive, because zipfile reads the directory as a whole."""
 MAX_NAME_CHARACTERS = 500
+MAX_PART_BYTES = 255
+"""The largest name of a file or folder, as most file systems allow it."""
 MAX_FOLDER_DEPTH = 32
 MAX_JSON_BYTES = 32 << 20
 """The largest file that is read as a whole. Records are read line by line."""
@@ -129,7 +132,8 @@ class Archive:
             raise NoBundle(f"{what} is not a plain path")
         if path.is_absolute() or ".." in path.parts:
             raise NoBundle(f"{what} is outside the bundle")
-        if len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_CHARACTERS:
+        longest = max([len(os.fsencode(part)) for part in path.parts], default=0)
+        if len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_CHARACTERS or longest > MAX_PART_BYTES:
             raise NoBundle(f"{what} is too deep or too long")
         if path.parts[0] not in (TOURNAMENT, OUTSIDE) and name not in (*ALWAYS, MANIFEST, SIGNATURE):
             raise NoBundle(f"{what} does not belong in a bundle")

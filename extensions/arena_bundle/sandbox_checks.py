@@ -22,6 +22,7 @@ from arena_bundle.layout import BOARDS, RUN, Code, Contradiction, read_json
 from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing
 from arena_bundle.sandboxed import (
     ANSWER_SECONDS,
+    LOAD_SECONDS,
     RECORDS_PER_ANSWER,
     Computed,
     Followed,
@@ -72,7 +73,6 @@ class SandboxChecks:
         self._archive.extract(self._root)
         self._has_code = self._file.code != Code() or names_code(self._values)
         if self._has_code:
-            self._verdict.limits.append(SAME_PROCESS)
             self._hash_plugins()
         try:
             with SandboxedHost(self._root, self._file.code.folders) as host:
@@ -98,6 +98,8 @@ class SandboxChecks:
             self._verdict.not_shown.append(f"not replayed: an answer from the sandbox is not valid ({describe(error)})")
         finally:
             self._line.show("")
+        if self._has_code and self._verdict.replayed:
+            self._verdict.limits.append(SAME_PROCESS)
         if self._verdict.contradictions and self._files.has_other_versions:
             self._verdict.notes.append(
                 "different versions may explain a difference; verify again with the versions that made the bundle"
@@ -108,20 +110,18 @@ class SandboxChecks:
 
         For each entry of each board, return the reason why its matches cannot be replayed; None if they can.
         """
-        seed = self._last.secret or self._file.seed
-        code = self._file.code.model_dump()
-        found = host.ask(
-            Loaded, "load", root=str(self._root), values=self._values, document=self._file.document, seed=seed, code=code
-        )
+        found = self._ask_for_spec(host, self._values, self._file.code)
         for number, (given, computed) in enumerate(zip(self._file.boards, found.boards, strict=False)):
             left, right = ({key: one for key, one in sheet.items() if key not in NO_SHEET_KEYS} for sheet in (given, computed))
             if differences := list(find_differences(left, right, "", subset=not self._files.same_version)):
                 raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
             known, listed = computed.get("settings", ()), given.get("settings", ())
-            for entry in find_unknown_settings(listed, known) if self._files.same_version else ():
-                raise Contradiction(f"board {number + 1}: its settings {abbreviate(entry)} match no entry of the spec")
-            if len(listed) > len(known):
+            if len(listed) != len(known):
                 raise Contradiction(f"board {number + 1} has the settings of {len(listed)} entries, the spec has {len(known)}")
+            for entry in find_wrong_settings(listed, known) if self._files.same_version else ():
+                raise Contradiction(
+                    f"board {number + 1}: the settings {abbreviate(entry)} are not those of the entry in the spec"
+                )
         hides_host = HIDDEN_HOST.search(json.dumps(self._values)) is not None
         if found.hash != self._last.hash and self._files.same_version and not hides_host:
             raise Contradiction(f"{RUN}: the hash of the last run is {self._last.hash}, but {found.hash} for the spec")
@@ -143,6 +143,20 @@ class SandboxChecks:
             text = f"the code of {', '.join(changed[:5])} has changed since the matches were played; perhaps its version differs"
             self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
         return found.reasons
+
+    def _ask_for_spec(self, host: SandboxedHost, values: Mapping[str, Any], code: Code) -> Loaded:
+        self._line.show("loading the spec and its code")
+        seed, document = self._last.secret or self._file.seed, self._file.document
+        return host.ask(
+            Loaded,
+            "load",
+            LOAD_SECONDS,
+            root=str(self._root),
+            values=values,
+            document=document,
+            seed=seed,
+            code=code.model_dump(),
+        )
 
     def _hash_plugins(self) -> None:
         """Compute the hashes of plugins from the texts of their files, because their code could change its own hash.
@@ -175,11 +189,8 @@ class SandboxChecks:
         values = None if reason else replace_agents(self._values, self._file.boards)
         with SandboxedHost(self._root, (), [self._store.parent]) as host:
             if values is not None:
-                seed, code = self._last.secret or self._file.seed, Code().model_dump()
                 try:  # to load the spec with other agents
-                    found = host.ask(
-                        Loaded, "load", root=str(self._root), values=values, document=self._file.document, seed=seed, code=code
-                    )
+                    found = self._ask_for_spec(host, values, Code())
                     kept, made = (
                         [{key: sheet.get(key) for key in APART_KEYS} for sheet in sheets]
                         for sheets in (self._file.boards, found.boards)
@@ -354,12 +365,11 @@ class SandboxChecks:
             raise Contradiction("; ".join(differences[:3]))
 
 
-def find_unknown_settings(given: Sequence[Any], computed: Sequence[Any]) -> Iterator[Any]:
-    """Yield the settings of entries that no entry of the spec has. A store may lack the settings of entries without matches."""
-    unkeyed = [{**entry, "key": None} for entry in computed]
-    for entry in given:
+def find_wrong_settings(given: Sequence[Any], computed: Sequence[Any]) -> Iterator[Any]:
+    """Yield the settings that differ from those of the same entry of the spec. If a host was replaced, its key may differ."""
+    for entry, other in zip(given, computed, strict=True):
         hides_host = isinstance(entry, dict) and HIDDEN_HOST.search(json.dumps(entry)) is not None
-        if entry not in computed and not (hides_host and {**entry, "key": None} in unkeyed):
+        if entry != other and not (hides_host and {**entry, "key": None} == {**other, "key": None}):
             yield entry
 
 

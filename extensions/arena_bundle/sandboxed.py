@@ -27,8 +27,10 @@ MAX_PROCESSES = 256
 RECORDS_PER_ANSWER = 100
 """The number of records that one request compares with the rules."""
 MAX_ANSWER_BYTES = 64 << 20
+LOAD_SECONDS = 120.0
+"""The timeout in seconds for loading a spec."""
 ANSWER_SECONDS = 600.0
-"""The timeout in seconds for a request that does not play a match."""
+"""The timeout in seconds for any other request that does not play a match."""
 
 
 class Loaded(Strict):

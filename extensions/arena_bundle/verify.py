@@ -53,8 +53,9 @@ def verify(bundle: Path, size: LotSize, seed: int | None, signers: Path | None, 
                 files = FileChecks(archive, store, verdict)
                 if files.run(signers):
                     SandboxChecks(files, Path(folder) / "files", size, seed).run()
-        except (NoBundle, MemoryError) as error:
+        except (NoBundle, MemoryError, OSError) as error:
             text = f"{bundle} needs too much memory" if isinstance(error, MemoryError) else str(error)
+            text = f"{bundle} cannot be verified here: {text}" if isinstance(error, OSError) else text
             if style != "json":
                 raise NoBundle(text) from None
             print(json.dumps({"verdict": "refused", "bundle": str(bundle), "message": text}, indent=2), file=out)
@@ -71,7 +72,7 @@ def keep_store(store: Path, place: Path, verdict: Verdict) -> None:
     If there is no store, because an earlier check failed, only say so.
     """
     if not verdict.matches:
-        say(f"{place} was not written: {verdict.bundle} has no valid records")
+        say(f"{place} was not written, because not all records of {verdict.bundle} are valid")
         return
     with Store.open(store) as opened:
         opened.copy(place)

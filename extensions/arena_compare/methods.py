@@ -73,13 +73,14 @@ def methods_text(
 def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> Iterator[str]:
     sheet = board.sheet
     parameters = ", ".join([f"{name} = {_write(value)}" for name, value in board.game.items() if name != "name"])
+    known = sheet.settings if len(sheet.settings) == len(sheet.labels) else ()  # old stores have none
     heuristics = {
-        label: _describe_heuristic(one, agents.get(one["agent"])) for label, one in zip(sheet.labels, sheet.settings, strict=True)
+        label: _describe_heuristic(one, agents.get(one["agent"])) for label, one in zip(sheet.labels, known, strict=False)
     }
     users = {label: heuristic for label, heuristic in heuristics.items() if heuristic}
     named = len(set(users.values())) > 1
-    entries = []
-    for label, one in zip(sheet.labels, sheet.settings, strict=True):
+    entries = [] if known else [*sheet.labels]
+    for label, one in zip(sheet.labels, known, strict=False):
         details = [] if label == one["agent"] or label.startswith(f"{one['agent']}(") else [one["agent"]]
         details += [text for text in _describe_options(one, agents.get(one["agent"])) if text.replace(" = ", "=") not in label]
         details += [f"heuristic {users[label]}"] if named and label in users else []

@@ -489,7 +489,7 @@ def test_a_citation_of_other_results_is_caught(attacked: Callable[..., Path], ca
     title = None
     code, verdict = verdict_on(attacked(change), capsys)
     assert code == 3
-    assert any("times, the messages and environment.json" in one for one in verdict["limits"])
+    assert any("times, the messages, the versions and environment.json" in one for one in verdict["limits"])
     title = b"Certified results of"
     code, verdict = verdict_on(attacked(change), capsys)
     assert code == 1

@@ -18,7 +18,7 @@ from arena_bundle.layout import Contradiction, NoBundle
 from arena_bundle.lot import LotSize, LotSizeType, describe_bound
 from arena_bundle.privacy import Privacy, PrivateValue
 from arena_bundle.reader import Archive
-from arena_bundle.sandbox_checks import find_unknown_settings
+from arena_bundle.sandbox_checks import find_wrong_settings
 from tests.extensions.bundle.conftest import call, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, edit_record, reprint
 
@@ -54,7 +54,8 @@ def test_a_bundle_exactly_at_the_limits_is_accepted(packed: Path, monkeypatch: p
     ("name", "message"),
     [
         ("tournament/" + "a/" * 31 + "x", "too deep or too long"),
-        ("tournament/" + "x" * 490, "too deep or too long"),
+        ("tournament/" + "x" * 200 + "/" + "x" * 200 + "/" + "x" * 88, "too deep or too long"),
+        ("tournament/" + "x" * 256, "too deep or too long"),
         ("tournament/./x", "is not a plain path"),
         ("tournament//x", "is not a plain path"),
         ("tournament/a\nb", "is not a plain path"),
@@ -174,6 +175,20 @@ def claim_another_processor(files: Files) -> None:
         (lambda files: change_spec(files, name="final"), "name: expected 'cup', the name of the run, got 'final'"),
         (lambda files: change_spec(files, plugins=["first.py"]), "plugins: 'first.py' is not a plugin of the run"),
         (lambda files: change_spec(files, plugins=7), "tournament/spec.json: plugins: expected a list, got 7"),
+        (
+            lambda files: files.update(
+                {
+                    "manifest.json": files["manifest.json"].replace(
+                        b'"left_out": {}', b'"left_out": {"x.py": "' + b"0" * 64 + b'"}'
+                    )
+                }
+            ),
+            "manifest.json: left_out names files",
+        ),
+        (
+            lambda files: change_run(files, lambda run: run["boards"][0].update(title="a\x01b")),
+            "run.json: a board cannot be read",
+        ),
         (claim_another_processor, "environment.json: its runs do not have the versions in run.json"),
         (lambda files: files.pop("tournament/last.py"), "tournament/last.py is missing"),
         (lambda files: change_run(files, lambda run: forge_secret(run, "2026")), "is not the secret seed that was revealed"),
@@ -191,7 +206,7 @@ def claim_another_processor(files: Files) -> None:
             "not in the order",
         ),
         (drop_matches_from_size, "has 30 of the 29 matches"),
-        (lambda files: files.update({"CITATION.cff": files["CITATION.cff"] + b"url: x\n"}), "CITATION.cff: expected None"),
+        (lambda files: files.update({"CITATION.cff": files["CITATION.cff"] + b"url: x\n"}), "CITATION.cff: expected no line, got 'url: x'"),
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
@@ -212,13 +227,14 @@ def test_a_single_wrong_value_is_caught_by_its_check(
 
 
 def test_settings_of_entries_must_agree_with_the_spec() -> None:
-    """A store may lack an entry, but may not have other entries. If a host was replaced, the key of its entry differs."""
+    """Each entry has its own settings. If a host was replaced, the key of its entry differs."""
     known: list[dict[str, Any]] = [
         {"key": "aa", "agent": "lookahead", "options": {"depth": 1}, "heuristic": None},
         {"key": "bb", "agent": "llm", "options": {"url": "http://host-1.invalid/v1"}, "heuristic": None},
     ]
-    assert list(find_unknown_settings(known[:1], known)) == []
-    assert list(find_unknown_settings([{**known[1], "key": "cc"}], known)) == []
+    assert list(find_wrong_settings(known, known)) == []
+    assert list(find_wrong_settings([known[0], {**known[1], "key": "cc"}], known)) == []
+    assert list(find_wrong_settings(known[::-1], known)) == known[::-1]
     wrongs: list[Any] = [
         {**known[0], "options": {"depth": 2}},
         {**known[0], "key": "cc"},
@@ -227,7 +243,7 @@ def test_settings_of_entries_must_agree_with_the_spec() -> None:
         {},
     ]
     for wrong in wrongs:
-        assert list(find_unknown_settings([*known, wrong], known)) == [wrong]
+        assert list(find_wrong_settings([wrong, known[1]], known)) == [wrong]
 
 
 def test_a_file_above_the_limit_of_the_verifier_is_not_packed(

@@ -189,16 +189,41 @@ def test_false_facts_about_a_run_are_caught(attacked: Callable[..., Path], capsy
         settings = values["boards"][0]["settings"]
         settings.append(settings[0])
 
+    def exchange_settings(values: dict[str, Any]) -> None:
+        values["boards"][0]["settings"].reverse()
+
+    def remove_settings(values: dict[str, Any]) -> None:
+        values["boards"][0]["settings"].clear()
+
     def change_hash(values: dict[str, Any]) -> None:
         values["runs"][-1].update(hash="0" * 32)
 
     for change, expected in (
         (give_settings_twice, "board 1 has the settings of 4 entries, the spec has 3"),
+        (exchange_settings, "board 1: the settings {'agent': 'last'"),
+        (remove_settings, "board 1 has the settings of 0 entries, the spec has 3"),
         (change_hash, f"run.json: the hash of the last run is {'0' * 32}"),
     ):
         code, verdict = verdict_on(attacked(lambda files, change=change: change_run(files, change)), capsys, "--replay", "1")
         assert code == 1
         assert expected in verdict["contradictions"][0]
+
+
+def test_a_plugin_that_is_a_package_is_packed_as_a_whole(
+    tmp_path: Path, invoke: Arena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack/part.py").write_text("def choose_last(actions):\n    return actions[-1]\n")
+    body = PLUGIN.replace("return game.actions(state)[-1]", "return choose_last(game.actions(state))")
+    (tmp_path / "pack/__init__.py").write_text(body.replace("from arena", "from .part import choose_last\nfrom arena", 1))
+    (tmp_path / "cup.yaml").write_text(
+        "game: tic-tac-toe\nplugins: [pack/__init__.py]\nagents: [random, {agent: last, isolation: process}]\nrounds: 2\n"
+    )
+    assert invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1").returncode == 0
+    bundle = pack(tmp_path / "cup.db")
+    code, verdict = verdict_on(bundle, capsys)
+    assert (code, "tournament/pack/part.py" in read(bundle)) == (0, True), verdict
+    assert any("in the isolation that the spec names" in text for text in verdict["limits"])
 
 
 def test_merged_shards_of_a_whole_run_are_verified(tmp_path: Path, invoke: Arena, capsys: pytest.CaptureFixture[str]) -> None:
