@@ -166,7 +166,7 @@ def _ask(registry: Registry, path: str, *, silent: bool = False, broken: list[Pl
     except Interrupted:
         raise
     except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
-        raise PluginError(path, describe_fault(error)) from error
+        raise PluginError(path, f"{describe_fault(error)}{_explain_missing(path, error)}") from error
     notes = [
         f"{' '.join(key)} of {source} is used instead of the one from {other}"
         for key, value in loaded.found
@@ -290,6 +290,16 @@ def _load_installed(points: dict[str, EntryPoint]) -> _InstalledPlugins:
     if all(one.problem is None or one.source.name in blocked for one in plugins):
         _loaded[key] = installed
     return installed
+
+
+def _explain_missing(path: str, error: BaseException) -> str:
+    """Return a hint if a plugin file imports a module beside it, whose folder Python does not search."""
+    if not isinstance(error, ModuleNotFoundError) or error.name is None or not PluginPlace(path).is_file:
+        return ""
+    folder, top = Path(path).absolute().parent, error.name.partition(".")[0]
+    if not ((folder / f"{top}.py").is_file() or (folder / top / "__init__.py").is_file()):
+        return ""
+    return f"; {top} is beside the plugin, but Python does not search there: set PYTHONPATH={quote(str(folder))}"
 
 
 def _load_module(name: str) -> ModuleType:

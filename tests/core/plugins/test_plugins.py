@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from textwrap import dedent, indent
 
 import pytest
@@ -446,6 +447,16 @@ def test_a_broken_plugin_is_described_in_one_line(plugin: Plugin, source: str, w
     said = problem(plugin(source))
     assert said.startswith("plugin mine.py: ")
     assert re.search(words, said), said
+
+
+def test_a_missing_module_beside_a_plugin_is_explained(plugin: Plugin, tmp_path: Path) -> None:
+    """Python does not search the folder of a plugin. Other missing modules have no such hint."""
+    file = plugin("import plugin_helper\n")
+    assert "beside" not in problem(file)
+    Path(file).with_name("plugin_helper.py").touch()
+    folder = quote(str(Path(file).absolute().parent))
+    said = "plugin_helper is beside the plugin, but Python does not search there: set PYTHONPATH="
+    assert problem(file).endswith(f"; {said}{folder}")
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,10 @@ def claim_another_processor(files: Files) -> None:
             "not in the order",
         ),
         (drop_matches_from_size, "has 30 of the 29 matches"),
-        (lambda files: files.update({"CITATION.cff": files["CITATION.cff"] + b"url: x\n"}), "CITATION.cff: expected no line, got 'url: x'"),
+        (
+            lambda files: files.update({"CITATION.cff": files["CITATION.cff"] + b"url: x\n"}),
+            "CITATION.cff: expected no line, got 'url: x'",
+        ),
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
