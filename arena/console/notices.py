@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cache_folder import cache_folder, describe_cache_fault
 from arena.console.output import erase_live_line
 from arena.errors import PluginError, escape_controls
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
+from arena.whole_files import cache_folder, describe_cache_fault
 
 if TYPE_CHECKING:
     from arena.spec import Spec

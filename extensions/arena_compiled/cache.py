@@ -2,7 +2,7 @@
 code is verified before use.
 
 A file has a header line with a checksum, and the code. A truncated file, or a file for another version or processor, counts as
-missing, and so does a file that anybody else may have written, see `arena.cache_folder`. If the folder is not writable, each
+missing, and so does a file that anybody else may have written, see `arena.whole_files`. If the folder is not writable, each
 process has to compile again, but nothing else changes. The processes of an entry
 with its own plugin also read from a private folder of this entry. They do not write: the process that plays the matches writes
 into the private folder.

@@ -159,7 +159,7 @@ def test_no_request_causes_an_internal_error(ladder: HostedLadder) -> None:
         "/api/t/ladder/entry?name=%ff",
     ]
     paths += ["/api/t/ladder/matches?page=9999999999999999999999", "/modules/%2e%2e", "/api/submissions/%00", "/a" * 9000]
-    assert {ladder.ask(path, token).status for path in paths} <= {200, 404}
+    assert {ladder.ask(path, token).status for path in paths} <= {200, 404, 431}
     names = [b'"\\ud800"', b"[" * 100_000, b"9" * 5000, b"NaN", b"{}", b'{"name": ' * 5000, b"\xff"]
     assert {ladder.ask("/api/authors", None, name).status for name in names} == {422}
     for name in ("bob/x", "\N{LATIN SMALL LETTER U WITH DIAERESIS}", "a\0b", "a" * 41, "../x", "Ada"):

@@ -33,7 +33,7 @@ HEAD_SECONDS = 2.0
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("served")
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=folder / "cup.db")
-    code = f"import arena_web.server as server; server.HEAD_SECONDS = {HEAD_SECONDS}; from arena.cli import main; main()"
+    code = f"import arena_web.server as server; server.HEAD_SECONDS = {HEAD_SECONDS}; import arena.cli as cli; cli.run_process()"
     words = [sys.executable, "-c", code, "serve", "cup.db", "--port", "0"]
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:

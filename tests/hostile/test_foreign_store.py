@@ -107,8 +107,8 @@ def spin(*arguments):
     while True:
         pass
 Leaderboard.of_run = spin
-from arena.cli import main
-sys.exit(main())
+from arena.cli import run_process
+run_process()
 """
 
 

@@ -247,8 +247,7 @@ def test_on_windows_the_command_suggests_wsl() -> None:
             sys.modules[name] = None
         sys.platform = "win32"
         from arena.cli import main
-        sys.argv = ["arena", "list"]
-        main()
+        sys.exit(main(["list"]))
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     page = (pages.ROOT / "docs" / "reference" / "platforms.md").read_text("utf-8")

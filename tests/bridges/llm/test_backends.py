@@ -198,7 +198,9 @@ def test_the_command_reports_a_missing_backend_and_shows_finished_stores(arena: 
         asked = len(stub.requests)
     again = arena("run", "s.yaml", "--store", "s.db", "--quiet")
     assert (again.returncode, again.stdout) == (0, done.stdout)
-    hurried = "from arena_bridges.llm import endpoint; endpoint.FIRST_ANSWER_SECONDS = 0.1; from arena.cli import main; main()"
+    hurried = (
+        "from arena_bridges.llm import endpoint; endpoint.FIRST_ANSWER_SECONDS = 0.1; import arena.cli as cli; cli.run_process()"
+    )
     anew = subprocess.run(
         [sys.executable, "-c", hurried, "run", "s.yaml", "--no-store"], cwd=tmp_path, capture_output=True, text=True, check=False
     )

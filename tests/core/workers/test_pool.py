@@ -360,7 +360,7 @@ def test_closing_ends_everything_at_once(agents: str) -> None:
     assert workers_here() == []
 
 
-RUN = "import sys; from arena.cli import main; sys.argv = ['arena', 'run', {spec!r}, '--workers', '2', '--quiet']; main()"
+RUN = "import sys; from arena.cli import main; sys.exit(main(['run', {spec!r}, '--workers', '2', '--quiet']))"
 
 
 class Busy(NamedTuple):
