@@ -129,10 +129,12 @@ class Parameters:
         self.known = parameters_of(constructor)
         """The parameters by name, as `inspect` describes them."""
 
-    @property
-    def adapters(self) -> Mapping[str, TypeAdapter[Any]]:
-        """A validator for each parameter, made from its type hint. A parameter without a hint accepts any value."""
-        return _make_adapters(self.constructor)
+    def adapter(self, name: str) -> TypeAdapter[Any]:
+        """Return the validator of a parameter, made from its type hint. A parameter without a hint accepts any value.
+
+        Raises any exception if the hint cannot be read; the hints of other parameters do not matter.
+        """
+        return _make_adapter(self.constructor, name)
 
     def validate(
         self, given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0, beside: Iterable[str] = ()
@@ -158,7 +160,7 @@ class Parameters:
         for name, parameter in known:
             if name in given:
                 try:
-                    validator = self.adapters[name]
+                    validator = self.adapter(name)
                 except Exception as error:  # the type hints of a plugin may be wrong
                     reason = f"the type hints of {self.constructor.__qualname__} cannot be read: {describe(error)}"
                     fault((*path, name), f"cannot be checked: {reason}")
@@ -209,10 +211,10 @@ class Parameters:
     @property
     def file_parameters(self) -> dict[str, frozenset[Any]]:
         """The parameters with SpecFile anywhere in their type hints, each with the values in the hint that name no file."""
-        hints: dict[str, Any] = {}
-        with suppress(Exception):  # the type hints of a plugin may be wrong; the check of the values reports this
-            hints = get_type_hints(initializer(self.constructor), include_extras=True)
-        parts = {name: list(_list_hints(hint)) for name, hint in hints.items()}
+        parts: dict[str, list[Any]] = {}
+        for name in self.known:
+            with suppress(Exception):  # the type hints of a plugin may be wrong; the check of the values reports this
+                parts[name] = list(_list_hints(_read_hint(self.constructor, name)))
         return {
             name: frozenset(one for part in found if get_origin(part) is Literal for one in get_args(part))
             for name, found in parts.items()
@@ -235,16 +237,30 @@ def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder:
 def _read_default(parameters: Parameters, name: str, value: Any) -> Any:
     """Return a default as if it came from the spec: for example, 1.0 for a float with the default 1."""
     try:
-        written = parameters.adapters[name].validate_json(json.dumps(value))
+        written = parameters.adapter(name).validate_json(json.dumps(value))
     except Exception:  # a spec could not give this value
         return value
     return written if written == value else value
 
 
 @cache
-def _make_adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
-    hints = get_type_hints(initializer(constructor), include_extras=True)
-    return {name: make_adapter(hints.get(name, Any)) for name in parameters_of(constructor)}
+def _make_adapter(constructor: Callable[..., Any], name: str) -> TypeAdapter[Any]:
+    return make_adapter(_read_hint(constructor, name))
+
+
+def _read_hint(constructor: Callable[..., Any], name: str) -> Any:
+    """Return the type hint of one parameter; Any if it has none. The parameters that arena sets may have hints that exist only
+    for type checkers.
+    """
+    init = initializer(constructor)
+    written = getattr(init, "__annotations__", {})
+    if name not in written:
+        return Any
+
+    def alone() -> None: ...
+
+    alone.__annotations__ = {name: written[name]}
+    return get_type_hints(alone, getattr(inspect.unwrap(init), "__globals__", {}), include_extras=True)[name]
 
 
 def make_adapter(hint: Any) -> TypeAdapter[Any]:

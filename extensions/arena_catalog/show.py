@@ -105,7 +105,7 @@ def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) 
     yield "  parameters:" if parameters else "  parameters: none"
     for parameter in parameters:
         try:
-            takes = _describe_type(Parameters(value).adapters[parameter.name].json_schema()) or "anything"
+            takes = _describe_type(Parameters(value).adapter(parameter.name).json_schema()) or "anything"
         except Exception:  # JSON Schema cannot express this type
             takes = str(parameter.annotation)
         default = "needed" if parameter.default is Parameter.empty else f"default {format_setting(parameter.default)}"
@@ -132,7 +132,7 @@ def explain_parameter(kind: Any, name: str) -> str:
     'It looks `depth` plies ahead.'
     """
     with suppress(Exception):  # JSON Schema cannot express every type
-        schema = Parameters(kind).adapters[name].json_schema()
+        schema = Parameters(kind).adapter(name).json_schema()
         found = [text for one in (schema, *schema.get("anyOf", ())) if (text := one.get("description"))]
         if found and "$ref" not in schema:
             return str(found[0])

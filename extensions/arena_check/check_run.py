@@ -5,7 +5,7 @@ fix a broken one.
 import re
 import shlex
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from inspect import getsourcefile, isclass, isfunction
 from typing import IO, Any
@@ -13,7 +13,7 @@ from typing import IO, Any
 from arena import Agent, ArenaError, Game, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
-from arena.api.games import Abilities, Traits, bind, make_default, settings
+from arena.api.games import Abilities, Traits, bind, count_given, make_default, settings
 from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line
 from arena_catalog.board_files import load_board_module
@@ -58,6 +58,20 @@ class CheckOptions:
         """Return the words of the command after `arena`. `given` are the values of `--set`."""
         named = [word for option, words in (("--game", games), ("--set", given)) for each in words for word in (option, each)]
         return ["check", target, *self.words, *named, *[word for plugin in plugins for word in ("--plugin", plugin)]]
+
+
+def _check_hints(constructor: Callable[..., Any], skip: int) -> Iterator[tuple[bool, str]]:
+    """Yield a line for each parameter that a spec can set and whose type hint cannot be read. Arena sets the first `skip`."""
+    known = Parameters(constructor)
+    for name in list(known.known)[skip:]:
+        fault = call_foreign(lambda name=name: known.adapter(name), lambda error: error)  # type: ignore[misc]
+        if isinstance(fault, BaseException):
+            method = constructor.__init__ if isclass(constructor) else constructor
+            what = f"{name}{'' if method is constructor else ' of __init__'} ({source_line(method)})"
+            advice = ""
+            if isinstance(fault, NameError):
+                advice = "; arena reads the hint when it runs, so import the name outside `if TYPE_CHECKING`"
+            yield False, f"  FAILED  type hint of {what}: {type(fault).__name__}: {fault}{advice}"
 
 
 def _raise_refusal(error: Exception) -> None:
@@ -132,12 +146,7 @@ class CheckRun:
     def _lines(self, key: tuple[str, ...], value: Any) -> Iterator[tuple[bool, str]]:
         how = asdict(self.how)
         if isclass(value) or key[0] == "heuristic":  # options in a spec are validated by the type hints of the constructor
-            constructor: Any = value
-            try:
-                _ = Parameters(constructor).adapters
-            except Exception as error:
-                where = source_line(getattr(constructor, "__init__", constructor))
-                yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
+            yield from _check_hints(value, count_given(value) if key[0] == "heuristic" else int(key[0] == "encoding"))
         if key[0] == "game":
             yield from self._check_game(key, value)
         elif key[0] == "heuristic":

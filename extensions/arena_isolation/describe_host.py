@@ -72,7 +72,7 @@ def _schema(agent: type[Agent], name: str) -> Answer:
     """Return the JSON Schema of an option, with its default. A type hint without a schema gives an empty answer."""
     parameter = Parameters(agent).known[name]
     try:
-        schema: Answer = Parameters(agent).adapters[name].json_schema()
+        schema: Answer = Parameters(agent).adapter(name).json_schema()
     except Exception:  # an author's type hints may raise anything
         schema = {}
     return schema if parameter.default is parameter.empty else {**schema, "default": Parameters.make_plain(parameter.default)}

@@ -188,7 +188,7 @@ class Option:
     def schema(self) -> list[Mapping[str, Any]]:
         """Return the alternatives in the type of the option as JSON Schemas."""
         try:
-            found = self.parameters.adapters[self.parameter].json_schema()
+            found = self.parameters.adapter(self.parameter).json_schema()
         except Exception:  # this type has no schema
             return []
         return list(found.get("anyOf", [found]))

@@ -96,7 +96,7 @@ def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
 def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
     """Return the form field for a parameter; None if no field can hold its values."""
     try:
-        schema: Mapping[str, Any] = Parameters(constructor).adapters[name].json_schema()
+        schema: Mapping[str, Any] = Parameters(constructor).adapter(name).json_schema()
     except Exception:  # JSON Schema cannot express this type
         return None
     choices = schema.get("anyOf", [schema])
