@@ -9,12 +9,14 @@ import threading
 from types import FrameType
 
 from arena.api.errors import is_authors, name_place
-from arena.clock import monotonic
+from arena.clock import monotonic, process_time
 
 CALL_SECONDS = 10.0
 """Timeout of a check for one call of a plugin, in seconds."""
 SHORTENING_CALL_SECONDS = 1.0
 """The shorter timeout during the search for fewer actions that show a fault."""
+MIN_COMPUTING_SHARE = 0.05
+"""If a process uses less than this share of a processor, it waits for something. Otherwise it computes, as fast as it may."""
 MAX_SWALLOWED = 20
 """When a call swallows more CallTooLong exceptions than this, the process is ended."""
 SWALLOWED_EXIT_CODE = 75
@@ -36,7 +38,8 @@ class CallTooLong(BaseException):
 
 
 class Patience:
-    """Raises CallTooLong in a call inside a `with` block if the call has not returned after `seconds`.
+    """Raises CallTooLong in a call inside a `with` block if the call has not returned after `seconds`. While the process
+    computes, processor time counts, so that a busy machine makes no call late; while it waits, the time on the clock counts.
 
     A call is the outermost frame inside the block that belongs neither to arena nor to Python, so callers need no extra code. A
     timer signal, the alarm, examines the calls only a few times in `seconds`, so it does not slow them down, and no thread is
@@ -48,10 +51,13 @@ class Patience:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._call: FrameType | None = None
-        self._since = 0.0
+        self._spent = 0.0
+        self._seen = (0.0, 0.0)
+        """The clock and the processor time at the last look."""
         self._raised = 0
         self._late: CallTooLong | None = None
         self._base: FrameType | None = None
+        self._due: float | None = None
 
     def __enter__(self) -> "Patience":
         """Set the alarm."""
@@ -84,7 +90,9 @@ class Patience:
         return late
 
     def _look(self, signum: int, frame: FrameType | None) -> None:
-        now = monotonic()
+        now, used = monotonic(), process_time()
+        passed, computed = now - self._seen[0], used - self._seen[1]
+        self._seen = now, used
         if self._due is not None and now >= self._due and callable(self._handler):  # the earlier alarm
             self._due = now + self._interval if self._interval else None
             self._handler(signum, frame)
@@ -96,8 +104,10 @@ class Patience:
             inner = inner.f_back
         calls = calls if inner is not None else []
         if not calls or calls[-1] is not self._call:
-            self._call, self._since, self._raised = (calls[-1] if calls else None), now, 0
-        elif now - self._since >= self.seconds:
+            self._call, self._spent, self._raised = (calls[-1] if calls else None), 0.0, 0
+            return
+        self._spent += passed if computed < MIN_COMPUTING_SHARE * passed else min(computed, passed)
+        if self._spent >= self.seconds:
             code, place = calls[-1].f_code, name_place(calls[0].f_code, calls[0].f_lineno)
             self._late = CallTooLong(code.co_qualname, self.seconds, place)
             self._raised += 1

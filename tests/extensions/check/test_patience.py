@@ -2,9 +2,11 @@
 
 import random
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,6 +54,38 @@ def test_a_call_is_ended_after_its_time(call: Any) -> None:
         call()
     assert time.monotonic() - began >= SHORT
     assert "test_patience.py:" in ended.value.place
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("passed", "computed", "looks"),
+    [
+        (0.25, 0.25, 40),  # alone on a processor
+        (0.75, 0.25, 40),  # beside two others
+        (0.25, 0.001, 40),  # asleep
+        (0.25, 0.75, 40),  # in three threads
+    ],
+)
+def test_a_busy_machine_makes_no_call_late(monkeypatch: pytest.MonkeyPatch, passed: float, computed: float, looks: int) -> None:
+    """Ten seconds are forty quarters of a second, of processor time or of waiting."""
+    times = SimpleNamespace(now=100.0, used=5.0)
+    monkeypatch.setattr("arena.clock.source", SimpleNamespace(monotonic=lambda: times.now, process_time=lambda: times.used))
+    patience = Patience(10.0)
+    patience._base = sys._getframe()
+    found = []
+
+    def call() -> None:
+        for number in range(1000):
+            try:
+                patience._look(signal.SIGALRM, sys._getframe())
+            except CallTooLong:
+                found.append(number)
+                return
+            times.now += passed
+            times.used += computed
+
+    call()
+    assert found == [looks]
 
 
 def test_the_time_limit_applies_to_each_call() -> None:
