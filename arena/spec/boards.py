@@ -85,6 +85,9 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
         if other is not one.entry:
             path: Path = (*one.entry.path, "label") if one.entry.label is not None else one.entry.path
             swept = other.path == one.entry.path
+            if swept and one.entry.label is None:
+                reading.faults.add(path, f"two entries are called {one.label!r}, because a sweep has the same value twice")
+                continue
             hint = (
                 "leave out the label, because the sweep makes several entries" if swept else "give one of them a different label"
             )

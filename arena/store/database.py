@@ -162,11 +162,18 @@ def settle(place: Path) -> None:
 
 
 def put_aside(place: Path) -> Path | None:
-    """Rename a store and return its new path; None if it does not exist. Raises StoreError if it is in use."""
+    """Rename a store and return its new path. If it does not exist, or is removed because it has no matches, return None. Raises
+    StoreError if it is in use.
+    """
     with lock_store(place):
         if not place.exists():
             return None
         settle(place)
+        with closing(open_read_only(place)) as connection:
+            empty = connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is None
+        if empty:
+            remove_database(place)
+            return None
         aside = free_name(place)
         place.rename(aside)
     return aside

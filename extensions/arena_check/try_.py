@@ -141,7 +141,7 @@ def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | 
                 progress.begin(key, source_line(value), None)
                 TRIES[key[0]](replace(board, until=monotonic() + seconds / len(tried)), key, value)
     except Interrupted as interrupt:
-        say(f"while trying {' '.join(key)}: {describe(interrupt)}")
+        say(f"while trying {' '.join(key)}{describe(interrupt).removeprefix(type(interrupt).__name__)}")
         raise
     except CallTooLong as late:
         raise ArenaError(f"{late} ({late.place})") from late

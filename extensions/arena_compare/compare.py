@@ -60,7 +60,8 @@ from arena_records.report_key import measures_of
 
 MAX_SHOWN = 20
 """The number of entries that are compared if a board has too many to compare all. Their matrix fits on a screen."""
-OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
+PICTURES = (".pdf", ".png", ".svg")
+OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", *PICTURES)
 """Endings of file names that the option `-o` refuses."""
 
 
@@ -93,9 +94,9 @@ def compare(
     if methods and (across or page is not None or is_given("style")):
         raise click.UsageError("--methods describes single boards; it cannot be used with --across, --format or -o")
     if page is not None and Path(page).suffix in OTHER_ENDINGS:
-        raise click.UsageError(
-            f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {quote(page)}"
-        )
+        picture = Path(page).suffix in PICTURES
+        hint = "a picture alone cannot be written" if picture else f"for other formats, write --format NAME > {quote(page)}"
+        raise click.UsageError(f"-o {page}: expected a name that ends in .html or .tex; {hint}")
     latex = page is not None and check_place(Path(page), PAGE_FILE, LATEX_FILE) is LATEX_FILE
     writer = None if page is None or latex else _writer(Path(page), "domains-page" if across else "comparison-page")
     measures: dict[str, Measure] | None = None if by is None else load(plugins).parts["comparison"]

@@ -95,7 +95,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int)
     solved, both = found.solved, f"{found.count(found.observations_both, found.solved.both)} that both solved"
     shares = [figures.share((solved.both + alone) / solved.rounds) for alone in (solved.only_one, solved.only_other)]
     known = found.low is not None and found.high is not None
-    bounds = figures.between(*[signed_points(bound or 0.0, 1) if known else None for bound in (found.low, found.high)])
+    bounds = figures.between(*[signed_points(bound or 0.0) if known else None for bound in (found.low, found.high)])
     if known and tests > 1 and not found.test:
         bounds = figures.Figure(f"{bounds} (95 %)")
     typical = f"{both}, geometric mean"
@@ -105,7 +105,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int)
         [
             "Solved",
             *shares,
-            figures.Figure(f"{signed_points(found.difference, 1)} points"),
+            figures.Figure(f"{signed_points(found.difference)} points"),
             bounds,
             _tested(found.p_value_holm, found.test),
         ],
@@ -266,7 +266,7 @@ def matrix_cells(found: Comparison) -> tuple[Cell, Cell]:
     else:
         ratio = None if found.nodes is None else found.nodes.estimate
         nodes = ["", ""] if ratio is None else [f"x {figures.figure(value)}" for value in (ratio.value, 1 / ratio.value)]
-        points = [signed_points(found.difference * side) for side in (1, -1)]
+        points = [signed_points(found.difference * side, 0) for side in (1, -1)]
         row, column = zip(points, nodes, strict=True)
     return Cell(*row, found.better), Cell(*column, -found.better)
 

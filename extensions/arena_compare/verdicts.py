@@ -17,11 +17,11 @@ BOTH = "The games between the two and the ratings of the whole leaderboard"
 
 
 def percentage_points(difference: float) -> str:
-    """Return the difference between two shares as text, in whole percentage points."""
-    return f"{round(100 * difference) + 0:d}"
+    """Return the difference between two shares as text, in percentage points with one decimal, as in tables."""
+    return f"{round(100 * difference, 1) + 0:.1f}"
 
 
-def signed_points(difference: float, decimals: int = 0) -> str:
+def signed_points(difference: float, decimals: int = 1) -> str:
     """Return the difference between two shares in percentage points as text, with its sign; 0 is written with a +."""
     return figures.elo(100 * difference, decimals)
 
@@ -130,7 +130,8 @@ def puzzle_verdict(found: PuzzleComparison, *, tests: int, brief: bool = False) 
         return _describe_one_attempt(found)
     unit = "rounds" if found.positions == 1 else "positions"
     same = not found.solved.only_one and not found.solved.only_other
-    said = f"both solved the same {unit}" if same else p_value_words(found.p_value_holm, found.test)
+    alike = f"both solved {'the same' if found.solved.both else 'none of the'} {unit}"
+    said = alike if same else p_value_words(found.p_value_holm, found.test)
     every = (
         Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer"),
         Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer"),

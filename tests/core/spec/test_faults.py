@@ -294,6 +294,14 @@ def test_equal_labels_are_refused(faults: Faults, agents: str, place: str, label
     assert f"two entries are called '{label}'" in found
 
 
+def test_a_value_that_a_sweep_has_twice_is_named_as_the_reason(faults: Faults) -> None:
+    (found,) = faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [2, 2]}}}}]\n")
+    assert found.endswith("two entries are called 'lookahead', because a sweep has the same value twice")
+    labelled = "{agent: lookahead, label: deep, depth: {sweep: [1, 2]}}"
+    (found,) = faults(f"{TIC}agents: [random, {labelled}]\n")
+    assert found.endswith("leave out the label, because the sweep makes several entries")
+
+
 # Heuristics
 
 

@@ -295,6 +295,16 @@ def test_a_disk_that_is_full_before_the_run_is_reported(small: Path) -> None:
     assert len(timeless(small / "a.db")) == 18
 
 
+def test_a_store_without_matches_is_not_kept(tmp_path: Path) -> None:
+    """A run with `fresh` that is interrupted before its first match leaves such a store."""
+    path = tmp_path / "a.db"
+    with Store.open(path, write=True):
+        pass
+    assert path.exists()
+    assert put_aside(path) is None
+    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".db"] == []
+
+
 def test_a_store_is_renamed_to_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.db"
     assert put_aside(path) is None

@@ -318,6 +318,8 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     refused = called(path, "a-star", "greedy", "--across", "-o", "two plots.txt")
     assert "expected a name that ends in .html or .tex" in str(refused.exception)
     assert str(refused.exception).endswith("write --format NAME > 'two plots.txt'")
+    refused = called(path, "a-star", "greedy", "--across", "-o", "plots.png")
+    assert str(refused.exception).endswith("ends in .html or .tex; a picture alone cannot be written")
     written = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.html"))
     assert re.search(r"two.html: 1 comparison over \d+ domains, ", written.output)
     page = (tmp_path / "two.html").read_text()

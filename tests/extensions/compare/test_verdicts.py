@@ -185,10 +185,19 @@ def test_differences_come_first(searches: Path) -> None:
             f"On the positions that both solve, manhattan takes {value:.3g} times fewer nodes than misplaced "
             f"(corrected interval {low:.3g} to {high:.3g})"
         )
-        same = "(95 % interval -9 to +9 points, both solved the same positions)"  # not tested, so not corrected
+        same = "(95 % interval -9.2 to +9.2 points, both solved the same positions)"  # not tested, so not corrected
         assert f"cannot be told apart by what they solve {same}" in sentence
         assert "solution length (equal everywhere)" in sentence
         assert " time" in sentence
+
+
+def test_positions_that_neither_solves_are_not_called_solved(tmp_path: Path) -> None:
+    """With two nodes, no search solves a position ten moves away."""
+    agents = [{"agent": "a-star", "label": name} for name in ("one", "two")]
+    spec = {"game": {"name": "pancake", "n": 8}, "agents": agents, "limits": {"nodes": 2}, "rounds": 5}
+    arena.run(spec, store=tmp_path / "none.db")
+    sentence = called("compare", str(tmp_path / "none.db"), "one", "two").splitlines()[2]
+    assert "both solved none of the positions)" in sentence
 
 
 def test_the_length_of_solutions_comes_before_nodes(searches: Path) -> None:
@@ -234,9 +243,9 @@ def test_compare_and_board_treat_shared_dice_in_the_same_way(tmp_path: Path) -> 
 @pytest.mark.parametrize(("value", "text"), [(0.0312, "p = 0.031"), (1.2e-8, "p = 1e-08"), (math.ulp(0), "p < 1e-15")])
 def test_a_p_value_is_never_zero(value: float, text: str) -> None:
     assert p_value_text(value) == text
-    assert percentage_points(-0.004) == "0"
-    assert [signed_points(one) for one in (-0.15, -0.004, 0.0833)] == ["-15", "+0", "+8"]
-    assert signed_points(0.0833, 1) == "+8.3"
+    assert [percentage_points(one) for one in (-0.005, -0.0004, 0.394)] == ["-0.5", "0.0", "39.4"]
+    assert [signed_points(one, 0) for one in (-0.15, -0.004, 0.0833)] == ["-15", "+0", "+8"]
+    assert signed_points(0.0833) == "+8.3"
 
 
 def test_an_interval_that_excludes_nothing_is_not_shown() -> None:
