@@ -90,7 +90,8 @@ def combine(effects: Sequence[float], errors: Sequence[float], within: tuple[flo
     squares = sum([deviation**2 for deviation in deviations])
     if squares <= number * (max(map(abs, effects)) * 10**-ROUNDING_DIGITS) ** 2:  # equal but for rounding
         squares = 0.0
-    skewness = sum([deviation**3 for deviation in deviations]) / number / (squares / number) ** 1.5 if squares else 0.0
+    scale = sqrt(squares / number)
+    skewness = sum([(deviation / scale) ** 3 for deviation in deviations]) / number if scale else 0.0
     deviation = sqrt(squares / (number - 1))
     p_values = []
     if squares:

@@ -273,6 +273,13 @@ def test_further_boards_lower_a_rank_only_by_entries_that_are_met_there(data: st
         assert ranks_after[name] <= ranks[name] + newly_met
 
 
+def test_the_skewness_of_tiny_effects_is_that_of_large_ones() -> None:
+    """The third power of such an effect is 0 in floating point."""
+    tiny, large = combine([1e-110, 2e-110, 5e-110], [0.05] * 3), combine([0.1, 0.2, 0.5], [0.05] * 3)
+    assert tiny.skewness == pytest.approx(large.skewness)
+    assert large.skewness == pytest.approx(stats.skew([1, 2, 5]))
+
+
 def test_groups_contain_entries_that_no_test_distinguishes() -> None:
     """Four entries play twelve domains: a is far ahead, b and c are alike, and d is last."""
     rng = random.Random(1)
