@@ -26,6 +26,8 @@ MAX_FILE_BYTES = 1 << 20
 """The largest file in bytes; a larger one is refused without reading it."""
 MAX_VALUES = 100_000
 """The most values in a file, with aliases expanded."""
+MAX_NODES = 2 * MAX_VALUES
+"""The largest number of keys and values in a file. They are counted before the whole file is in memory."""
 MAX_CHARACTERS = 4 << 20
 """The most characters in the values of a file, with aliases expanded."""
 MAX_DIGITS = 1000
@@ -81,6 +83,8 @@ class Document:
     @classmethod
     def parse(cls, name: str, text: str, folder: FilePath) -> "Document":
         """Parse the text of a spec. Raises SpecError if its syntax is so wrong that other faults cannot be found."""
+        if len(text) > MAX_CHARACTERS:
+            raise _fault(name, f"expected at most {MAX_CHARACTERS:,} characters of YAML, got {len(text):,}")
         try:
             return _Composed(name, text).document(folder)
         except yaml.MarkedYAMLError as error:
@@ -91,6 +95,8 @@ class Document:
         except ReaderError as error:
             message = f"not YAML: the character U+{error.character:04X} is not allowed"
             raise _fault(name, message, _place_after(text[: error.position])) from error
+        except (ValueError, OverflowError) as error:  # PyYAML passes the number of an escape sequence to `chr`
+            raise _fault(name, f"not YAML: an escape sequence stands for no character ({error})") from error
 
     @staticmethod
     def is_database(path: str | PathLike[str]) -> bool:
@@ -183,10 +189,13 @@ class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
         Composer.__init__(self)
         BaseResolver.__init__(self)
         self.file = name
-        self.depth = 0
+        self.depth = self.nodes = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose a value, unless it is nested so deeply that Python's stack might overflow."""
+        """Compose a value, unless there are too many, or it is nested so deeply that Python's stack might overflow."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES and parent is not None:
+            raise _fault(self.file, f"expected at most {MAX_VALUES:,} values", _place(parent))
         if self.depth > MAX_NESTING + 1 and parent is not None:
             raise _fault(self.file, _TOO_DEEP, _place(parent))
         self.depth += 1

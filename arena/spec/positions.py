@@ -4,6 +4,8 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from io import StringIO
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -19,6 +21,8 @@ from arena.whole_files import read_whole
 KEY: Path = ("positions",)
 MAX_FILE_BYTES = 64 << 20
 """The largest file with positions, in bytes."""
+MAX_LINES = 1_000_000
+"""The largest number of lines in a file with positions, without empty lines and comments."""
 MAX_POSITION_LINES = 30
 """The most lines of a file that make one position."""
 DELIMITERS = ",;\t"
@@ -139,8 +143,10 @@ def _split(rules: Rules, text: str, *, is_csv: bool) -> tuple[list[tuple[int, st
 
     The first position decides: it is a line, a cell of a CSV file with a header, or several lines.
     """
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    lines = [(number, line) for number, line in lines if line and line[0] != "#"]
+    stripped = ((number, line.strip()) for number, line in enumerate(StringIO(text), 1))
+    lines = list(islice(((number, line) for number, line in stripped if line and line[0] != "#"), MAX_LINES + 1))
+    if len(lines) > MAX_LINES:
+        raise ValueError(f"expected at most {MAX_LINES:,} lines with positions")
     plain = lines, "; the file was read with one position per line"
     if len(lines) < 2 or _is_position(rules, lines[0][1]):
         return plain

@@ -471,6 +471,10 @@ def _read_cell(column: str, text: str, read: Callable[[str], Value]) -> Value:
         raise ValueError(f"{column}.{error}") from None
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Matches surrogates that stand for no byte of a path."""
+
+
 def _read_recipe(text: str) -> dict[str, Any]:
     try:
         recipe: Any = read_value(_validators().recipe, json.loads(text))
@@ -479,6 +483,9 @@ def _read_recipe(text: str) -> dict[str, Any]:
         raise ValueError(f"expected values that are nested at most {MAX_NESTING} levels deep") from None
     if not all(isinstance(one, str) for one in (recipe["name"], recipe["folder"], *recipe["plugins"])):
         raise ValueError("name, folder, plugins: expected strings")
+    for one in (recipe["name"], recipe["folder"], *recipe["plugins"]):
+        if "\0" in one or _LONE_SURROGATE.search(one):
+            raise ValueError(f"name, folder, plugins: expected the path of a file, got {cut(ascii(one))}")
     read_value(_validators().values, recipe["values"])
     return recipe  # type: ignore[no-any-return]
 

@@ -39,6 +39,10 @@ DRAWN = "secret"
 """What a spec gives as its seed if the seed is drawn when the run starts."""
 
 
+MAX_JSON_PARTS = 4_000_000
+"""The largest number of commas and opening brackets in a JSON text, and so of its values, which take some 100 bytes each."""
+
+
 class NoBundle(ArenaError):
     """A file is not a bundle, is not safe to unpack, or was made by a newer version of arena."""
 
@@ -143,7 +147,9 @@ class Environments(Strict):
 
 
 def read_json(text: bytes, what: str) -> Any:
-    """Return the values of a JSON text. Raises NoBundle if it is not valid JSON."""
+    """Return the values of a JSON text. Raises NoBundle if it is not valid JSON, or would need far more memory than text."""
+    if (parts := sum(map(text.count, (b",", b"[", b"{")))) > MAX_JSON_PARTS:
+        raise NoBundle(f"{what} has too many values: expected at most {MAX_JSON_PARTS:,} commas and brackets, got {parts:,}")
 
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not a JSON number")

@@ -1,6 +1,7 @@
 """Faults of specs: all are reported at once, each as FILE:LINE:COLUMN: path: message."""
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import yaml
 
 from arena import Spec, SpecError
 from arena.plugins.sources import load_plugins
-from arena.spec import Document, load_spec, reload_spec
+from arena.spec import Document, load_spec, positions as positions_module, reload_spec
 from arena.spec.named_code import list_named_code
 from arena_games.tic_tac_toe import TicTacToe
 from tests.players import First
@@ -683,6 +684,22 @@ def test_the_returns_of_a_game_with_its_parameters_are_checked(faults: Faults) -
     (fault,) = faults(spec, {"coins.py": COINS})
     expected = "a finite number, because it is the return of a seat that commits a fault"
     assert fault == f"cup.yaml:3:16: games[1]: coins: min_return must be finite: expected {expected}, got -inf"
+
+
+def test_empty_lines_of_a_file_with_positions_take_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tuple for each of them would take 100 times as much memory as the file. Lines with text are limited, too."""
+    (tmp_path / "positions.txt").write_text("\n" * 1_000_000 + ".../.../...\n")
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\npositions: positions.txt\nagents: [random, greedy]\n")
+    tracemalloc.start()
+    try:
+        assert load_spec(tmp_path / "cup.yaml").boards[0].field.rounds == 1
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    monkeypatch.setattr(positions_module, "MAX_LINES", 2)
+    (tmp_path / "positions.txt").write_text("# a comment\n" + ".../.../...\n" * 3)
+    with pytest.raises(SpecError, match=r"positions\.txt cannot be read: expected at most 2 lines with positions"):
+        load_spec(tmp_path / "cup.yaml")
 
 
 def test_many_errors_of_one_kind_are_counted(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena import SpecError
-from arena.spec import load_spec
+from arena.spec import document, load_spec
 from arena.spec.document import Document
 
 Write = Callable[..., Path]
@@ -230,6 +230,26 @@ def test_control_characters_are_refused_with_their_position(faults: Faults, char
     (found,) = faults(f"näme: x\ngame: {character}\n")
     assert found.startswith("cup.yaml:2:7: ")
     assert found.isprintable()
+
+
+@pytest.mark.parametrize("escape", ["\\U00110000", "\\UFFFFFFFF"])
+def test_an_escape_sequence_without_a_character_is_refused(faults: Faults, escape: str) -> None:
+    """The largest character is U+10FFFF."""
+    [fault] = faults(f'game: "{escape}"')
+    assert "not YAML: an escape sequence stands for no character" in fault
+
+
+def test_values_are_counted_before_all_of_them_are_in_memory(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text has no end, and would be a fault of its own."""
+    monkeypatch.setattr(document, "MAX_NODES", 50)
+    [fault] = faults(f"game: [{'x, ' * 100}")
+    assert fault.endswith(f"expected at most {document.MAX_VALUES:,} values")
+
+
+def test_a_long_text_is_refused_before_it_is_scanned() -> None:
+    """A file of positions may have more bytes than a spec."""
+    with pytest.raises(SpecError, match=r"expected at most 4,194,304 characters of YAML, got 4,194,305"):
+        Document.parse("x.yaml", "#" * 4_194_305, Path())
 
 
 def test_half_a_surrogate_pair_is_refused(faults: Faults) -> None:

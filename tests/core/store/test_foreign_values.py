@@ -298,6 +298,7 @@ def test_each_value_is_checked_when_it_is_read(stride: int, tmp_path: Path) -> N
             "(boards.0.labels: expected a label for each entry, but 'nobody' is not",
         ),
         (Case("run", "spec", ("values",), 5), "(spec.values: expected a mapping, got 5)"),
+        (Case("run", "spec", ("folder",), "/tmp/\0"), "(spec.name, folder, plugins: expected the path of a file, got"),
         (Case("run", "versions", ("python",), 3), "(versions.python: expected text, got 3)"),
         (Case("run", "started", (), "then\x1b[31m"), "the run of then\\x1b[31m (started: expected another value"),
         (Case("place", "board", (), "0,0"), "place 0 of match"),

@@ -14,7 +14,7 @@ import pytest
 from arena.api.store import Store
 from arena_bundle import bundle as packer, reader
 from arena_bundle.bundle import bundle
-from arena_bundle.layout import Contradiction, NoBundle
+from arena_bundle.layout import Contradiction, NoBundle, read_json, read_line
 from arena_bundle.lot import LotSize, LotSizeType, describe_bound
 from arena_bundle.privacy import Privacy, PrivateValue
 from arena_bundle.reader import Archive
@@ -227,6 +227,15 @@ def test_a_single_wrong_value_is_caught_by_its_check(
     code, verdict = verdict_on(write(tmp_path / "changed.arena", files), capsys)
     assert code == 1
     assert message in verdict["contradictions"][0]
+
+
+def test_a_text_with_too_many_values_is_not_parsed() -> None:
+    """An empty list takes twenty times as much memory as its text."""
+    text = b"[" + b"[]," * 2_000_001 + b"[]]"
+    said = r"has too many values: expected at most 4,000,000 commas and brackets, got 4,000,004"
+    for read_one in (lambda: read_json(text, "run.json"), lambda: read_line(text, 1)):
+        with pytest.raises(NoBundle, match=said):
+            read_one()
 
 
 def test_settings_of_entries_must_agree_with_the_spec() -> None:
