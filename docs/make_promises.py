@@ -32,6 +32,7 @@ HOLES = {
     "positions": "a solver on a ladder tells a process of another version of its author, whose output he can read, about the "
     "hidden position that it attempts at the same time",
     "collusion": "agents of one author on a ladder lose to each other on purpose, so that one of them gets a better rating",
+    "public dice": "an author reads dice or deals on the public pages of a ladder, and his agent meets them in a later match",
     "similar": "the code of a submission stops a ladder when the host compares the code of all authors",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "

@@ -5,7 +5,7 @@ A season is the time between two changes of the agents in play. A plan consists 
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -671,15 +671,19 @@ class SeasonPlans:
             labels = self._season.labels(0)
             void = [frozenset((labels[one], labels[other])) for (_, (one, other)), n in self._void.items() if n >= 2 * MAX_VOIDS]
             if pairs := self._marks.pairs(plan_size(self._season.playing(0)), away, void):
-                return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+                return self._plan(pairs)
         for step in range(len(found) if self._rates else 0):
             board = (self._turn + step) % len(found)
             barred = [pair for (on, pair), count in self._void.items() if on == board and count >= 2 * MAX_VOIDS]
             pairs = pairs_to_meet(self._season, board, found[board], barred, away)
             if pairs:
                 self._turn = board + 1
-                return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+                return self._plan(pairs)
         return []
+
+    def _plan(self, pairs: Iterable[tuple[int, str, str]]) -> list[Scheduled]:
+        """Store the plans of the next pairs, and return their matches."""
+        return [match for plan in self._ledger.plan(pairs, self._season.dealt) for match in self._season.matches(plan)]
 
 
 class AttemptPlans(SeasonPlans):
@@ -698,13 +702,12 @@ class AttemptPlans(SeasonPlans):
         if isinstance(self._marks, AttemptBook):
             self._marks.positions = self.schedule.count_for_marks(now)
             if pairs := self._marks.pairs(size, away):
-                return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+                return self._plan(pairs)
         for step in range(len(found) if self._rates else 0):
             board = (self._turn + step) % len(found)
             labels = [self._season.labels(board)[entry] for entry in self._season.playing(board)]
             chosen = list_attempts(labels, self._ledger.attempts(board), self.schedule.count(now), size, away)
             if chosen:
                 self._turn = board + 1
-                plans = self._ledger.plan([(board, label, label) for label in chosen])
-                return [match for plan in plans for match in self._season.matches(plan)]
+                return self._plan([(board, label, label) for label in chosen])
         return []

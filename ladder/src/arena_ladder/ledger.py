@@ -1,7 +1,7 @@
 """Everything that a ladder keeps in its tables: authors, submissions, plans, rating histories, marks, messages and feedback."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,16 +79,25 @@ class Feedback(NamedTuple):
 class Ledger(SubmissionTables):
     """The tables of a ladder."""
 
-    def plan(self, pairs: Iterable[tuple[int, str, str]]) -> list[Plan]:
+    def plan(self, pairs: Iterable[tuple[int, str, str]], dealt: Collection[int] = ()) -> list[Plan]:
         """Store the pairs that play next, each given by a board and two labels, and return their plans. Each plan is a round that
         neither of the two agents has played yet: a rating is as precise as the number of rounds of its agent allows.
+
+        On the boards in `dealt`, each plan is a round that no agent has played yet, because after a match everybody can read the
+        dice and deals of its round.
         """
+        unused: dict[int, int] = {}
         with self._writing():
             number = 1 + (-1 if (last := self._value("SELECT max(number) FROM ladder_plan")) is None else last)
             for board, *labels in pairs:
                 one, other = sorted(labels)
-                met = "SELECT coalesce(max(round) + 1, 0) FROM ladder_plan WHERE board = ? AND (one IN (?, ?) OR other IN (?, ?))"
-                round_ = self._value(met, board, one, other, one, other)
+                following = "SELECT coalesce(max(round) + 1, 0) FROM ladder_plan WHERE board = ?"
+                if board in dealt:
+                    round_ = unused[board] if board in unused else self._value(following, board)
+                    unused[board] = round_ + 1
+                else:
+                    met = f"{following} AND (one IN (?, ?) OR other IN (?, ?))"
+                    round_ = self._value(met, board, one, other, one, other)
                 self._write("INSERT INTO ladder_plan VALUES (?, ?, ?, ?, ?)", number, board, one, other, round_)
                 number += 1
             first = -1 if last is None else last

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from arena import Pairing, Record, Spec, SpecError, Unavailable
+from arena.api.games import gives
 from arena.api.match import find_loser
 from arena.api.results import Facts, Tally, tallies_of
 from arena.api.run import Scheduled, check_code
@@ -54,6 +55,22 @@ class Season:
     def playing(self, board: int) -> range:
         """Return the numbers of the agents in play on a board."""
         return range(len(self.spec.boards[board].seats))
+
+    @property
+    def dealt(self) -> frozenset[int]:
+        """The boards on which an agent that knows a round has an advantage: those with dice, deals or hidden information.
+
+        Rounds with given positions are few, so pairs share them. Everybody attempts the same positions of a puzzle.
+        """
+        return frozenset(
+            [
+                number
+                for number, board in enumerate(self.spec.boards)
+                if board.game.players > 1
+                and board.positions.texts is None
+                and (board.has_chance or gives(board.game, "observation"))
+            ]
+        )
 
     def matches(self, plan: Plan) -> list[Scheduled]:
         """Return the matches of a plan; empty if one of its agents has left play, or if both belong to one author. Agents are
