@@ -232,7 +232,7 @@ def test_an_open_ladder_accepts_each_name_once(ladder: HostedLadder) -> None:
     answer = ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type)
     assert answer.status == 201
     assert ladder.ask("/api/submissions", answer.body["token"]).body == {
-        "author": "kim", "id": "kim", "name": "", "team": "", "rows": [], "messages": [],
+        "author": "kim", "id": "kim", "name": "", "team": "", "rows": [], "total": 0, "page": 0, "pages": 1, "messages": [],
     }  # fmt: skip
     taken = ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type)
     assert (taken.status, taken.body) == (409, {"error": "the name kim is taken", "hint": "choose another one"})

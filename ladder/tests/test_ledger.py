@@ -32,7 +32,8 @@ def test_frequent_queries_read_no_submitted_file(ledger: Ledger) -> None:
     assert ledger.next_to_check() is None
     ledger.accept(key, "mine", "mine", (), 2)
     assert [one.id for one in ledger.in_play()] == [key]
-    assert ledger.submissions("ada") == ledger.in_play()
+    assert ledger.submissions("ada") == ledger.submissions_on_page("ada", 0, 20) == ledger.in_play()
+    assert ledger.count_submissions("ada") == 1
     assert {status: count for status, count in ledger.counts().items() if count} == {"playing": 1}
     ledger.suspend("ada/mine@1", "it lost")
     ledger.ban("ada", "admin")

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
-from fastapi import Depends, FastAPI, Path, Request, Response
+from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, Field
@@ -21,11 +21,12 @@ from arena.api.store import Store
 from arena.clock import wall_time
 from arena_ladder.code_folder import kind_of
 from arena_ladder.contest import check_known
-from arena_ladder.ledger import find_deadline
+from arena_ladder.ledger import Feedback, find_deadline
 from arena_ladder.spec import AUTHOR, NAME, is_author, is_name
 from arena_ladder.submissions import Finding, Status, Submission
 from arena_ladder.wheel import list_wheels
 from arena_web.api import CostlyDecision
+from arena_web.error_answers import AsciiJson
 from arena_web.errors import Refusal
 from arena_web.guard import FORM, Rate, RateLimits
 from arena_web.match_filter import PLACED, MatchFilter
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from arena_ladder.host import LadderHost
 
 TOKEN = "the header Authorization: Bearer TOKEN"  # noqa: S105 - a hint, not a token
+SUBMISSIONS_PER_PAGE = 20
+"""The maximum number of submissions in one answer, because each may have long findings."""
 MAX_FILE_NAME = 100
 """The maximum length of a file name that is kept, in characters. Only the end of a longer name is kept."""
 MAX_FIELD_BYTES = 4096
@@ -58,6 +61,7 @@ def _check_author(name: str) -> str:
 
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 Key = Annotated[str, Path(alias="id")]
+PageNumber = Annotated[int, Query(ge=0, le=1_000_000)]
 
 
 class Refused(BaseModel):
@@ -109,9 +113,10 @@ class MessageAnswer(BaseModel):
 
 
 class SubmissionsAnswer(BaseModel):
-    """All submissions of an author, and the messages from the host, the latest first.
+    """A page of the submissions of an author, and the messages from the host, the latest first.
 
-    `author` is the name that tables show. Only the author can see `id`, `name` and `team`, which come from the roster.
+    `author` is the name that tables show. Only the author can see `id`, `name` and `team`, which come from the roster. `total` is
+    the number of submissions. They are on `pages` pages, and `page` is the number of this one, counted from 0.
     """
 
     author: str
@@ -119,6 +124,9 @@ class SubmissionsAnswer(BaseModel):
     name: str
     team: str
     rows: list[SubmissionAnswer]
+    total: int
+    page: int
+    pages: int
     messages: list[MessageAnswer]
 
 
@@ -243,7 +251,7 @@ class LadderApi:
             "/api/submissions",
             self.submissions,
             response_model=SubmissionsAnswer,
-            responses=_refusals(401, 403),
+            responses=_refusals(401, 403, 422),
             dependencies=own,
         )
         post(
@@ -283,10 +291,10 @@ class LadderApi:
                 self._limits.take(STRANGERS, request.scope["client_address"])
             raise
 
-    def _own(self, request: Request, key: str) -> Submission:
+    async def _own(self, request: Request, key: str) -> Submission:
         """Return the submission that a request names. Raises Refusal 403 if it belongs to another author."""
         author = self._author(request)
-        one = self._ledger.submission(key)
+        one = await anyio.to_thread.run_sync(self._ledger.submission, key)
         if one.author != author:
             raise Refusal(403, "this submission belongs to another author", "ask for your own token")
         return one
@@ -329,11 +337,12 @@ class LadderApi:
 
     async def submission(self, request: Request, key: Key) -> SubmissionAnswer:
         """Return the state of your submission."""
-        return self._describe(self._own(request, key))
+        one = await self._own(request, key)
+        return await anyio.to_thread.run_sync(lambda: _describe(self._host, one, self._ledger.feedback(one.id)))
 
     async def log(self, request: Request, key: Key) -> LogAnswer:
         """Return the last output of your submission, and the matches that it lost through its own faults."""
-        one = self._own(request, key)
+        one = await self._own(request, key)
         hidden = self._host.hides
         lost = []
         if one.version is not None and not hidden:
@@ -341,37 +350,35 @@ class LadderApi:
         text = await anyio.to_thread.run_sync(lambda: self._host.folder.log(one, of_check=hidden))
         return LogAnswer(id=one.id, hidden=hidden, **self._host.folder.as_handed_in(one, {"lost": lost, "log": text}))
 
-    async def submissions(self, request: Request) -> SubmissionsAnswer:
-        """Return your submissions, the latest first."""
+    async def submissions(self, request: Request, page: PageNumber = 0) -> Response:
+        """Return a page of at most 20 of your submissions, the latest first."""
         author = self._author(request)
-        rows = [self._describe(one) for one in reversed(self._ledger.submissions(author))]
-        messages = [MessageAnswer(time=_time(one.time), text=one.text) for one in self._ledger.messages(author)]
         own = self._ledger.find_author(bearer_of(request, "an author"))
-        person = next(person for person, _ in self._ledger.people() if person.id == own)
-        known = {"id": person.id, "name": person.name, "team": person.team}
-        return SubmissionsAnswer(author=author, rows=rows, messages=messages, **known)
+        assert own is not None
+        return await anyio.to_thread.run_sync(self._list, author, own, page)
 
-    def _describe(self, one: Submission) -> SubmissionAnswer:
-        feedback = self._ledger.feedback(one.id)
-        return SubmissionAnswer(
-            id=one.id,
-            agent=one.label if one.version is not None else None,
-            name=one.name,
-            version=one.version,
-            kind=one.kind,
-            file=one.file,
-            received=_time(one.received),
-            decided=None if one.decided is None else _time(one.decided),
-            status=one.status,
-            reason=None if one.reason is None else self._host.folder.as_handed_in(one, one.reason),
-            findings=[FindingAnswer(**finding) for finding in one.findings],
-            faults=0 if self._host.hides else one.faults,
-            feedback=None if feedback is None else FeedbackAnswer(**feedback.as_values()),
+    def _list(self, author: str, own: str, page: int) -> Response:
+        """Return the whole answer with a page of submissions, so that no work is left for the thread that serves all requests."""
+        found = self._ledger.submissions_on_page(author, page, SUBMISSIONS_PER_PAGE)
+        feedback = self._ledger.feedback_on([one.id for one in found])
+        total = self._ledger.count_submissions(author)
+        person = self._ledger.person(own)
+        answer = SubmissionsAnswer(
+            author=author,
+            id=person.id,
+            name=person.name,
+            team=person.team,
+            rows=[_describe(self._host, one, feedback.get(one.id)) for one in found],
+            total=total,
+            page=page,
+            pages=max(1, -(-total // SUBMISSIONS_PER_PAGE)),
+            messages=[MessageAnswer(time=_time(one.time), text=one.text) for one in self._ledger.messages(author)],
         )
+        return AsciiJson(answer.model_dump(mode="json"))
 
     async def withdraw(self, request: Request, key: Key) -> SubmissionAnswer:
         """Take your submission out of play."""
-        one = self._own(request, key)
+        one = await self._own(request, key)
         self._limits.take(WITHDRAWING, one.author)
         if not self._ledger.withdraw(one.id, one.author):
             raise Refusal(
@@ -380,7 +387,7 @@ class LadderApi:
                 "only agents that are playing or waiting for their check can be withdrawn",
             )
         self._host.runner.wake()
-        return self._describe(self._ledger.submission(one.id))
+        return await self.submission(request, key)
 
     async def _check_open(self, request: Request) -> None:
         """Raise Refusal 403 if registration is closed, and 429 if an address registers too often."""
@@ -425,30 +432,36 @@ class LadderApi:
             commitment=ladder.spec.commitment,
         )
 
-    async def standings(self) -> StandingsAnswer:
+    async def standings(self) -> Response:
         """Return the rows of the standings, the best agent first. For a puzzle, the rows have the share of solved positions.
 
         If several games are played, `board` names the game of a row. While positions are hidden, costs are rounded, efforts and
         kinds of faults are missing, and the figures of an agent change only when it has attempted all positions.
         """
+        return await anyio.to_thread.run_sync(self._standings)
+
+    def _standings(self) -> Response:
         found = self._host.public.read()
         check_known(found.boards)
         several = len(found.boards) > 1
         rows = [{**row, "board": board.title} if several else row for board in found.boards for row in board.rows]
-        return StandingsAnswer(rows=rows, state=found.state)
+        return AsciiJson({"rows": rows, "state": found.state})
 
-    async def agent(self, name: str) -> AgentAnswer:
+    async def agent(self, name: str) -> Response:
         """Return the rows of an agent and the history of its rating, whether the agent is in play or not. While positions are
         hidden, there is no history, and only agents in play are known.
         """
+        return await anyio.to_thread.run_sync(self._agent, name)
+
+    def _agent(self, name: str) -> Response:
         found = self._host.public.read()
         check_known(found.boards)
         rows = [row for board in found.boards for row in board.rows if row["agent"] == name]
         # while positions are hidden, even the question whether a history exists would show the end of an attempt
-        course = [] if found.hidden else await anyio.to_thread.run_sync(self._ledger.course, name)
+        course = [] if found.hidden else self._ledger.course(name)
         if not rows and not course:
             raise Refusal(404, f"no agent {name[:100]} has played here", "see /api/standings")
-        return AgentAnswer(agent=name, rows=rows, course=[point._asdict() for point in course])
+        return AsciiJson({"agent": name, "rows": rows, "course": [point._asdict() for point in course]})
 
     async def health(self, response: Response) -> HealthAnswer:
         """Return the state of the ladder, with the status 503 if its contest cannot continue."""
@@ -458,7 +471,26 @@ class LadderApi:
 
     async def metrics(self) -> Response:
         """Return counts in the text format of Prometheus, version 0.0.4."""
-        return PlainTextResponse(_metrics(self._host), media_type="text/plain; version=0.0.4")
+        text = await anyio.to_thread.run_sync(_metrics, self._host)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+
+def _describe(host: "LadderHost", one: Submission, feedback: Feedback | None) -> SubmissionAnswer:
+    return SubmissionAnswer(
+        id=one.id,
+        agent=one.label if one.version is not None else None,
+        name=one.name,
+        version=one.version,
+        kind=one.kind,
+        file=one.file,
+        received=_time(one.received),
+        decided=None if one.decided is None else _time(one.decided),
+        status=one.status,
+        reason=None if one.reason is None else host.folder.as_handed_in(one, one.reason),
+        findings=[FindingAnswer(**finding) for finding in one.findings],
+        faults=0 if host.hides else one.faults,
+        feedback=None if feedback is None else FeedbackAnswer(**feedback.as_values()),
+    )
 
 
 def bearer_of(request: Request, whose: str) -> str:

@@ -156,11 +156,18 @@ class AuthorTables(LadderTables):
 
     def people(self) -> list[tuple[Person, str]]:
         """Return all authors with their public names, sorted by id."""
+        return self._people("ORDER BY a.name")
+
+    def person(self, author: str) -> Person:
+        """Return what the roster says about an author, who must exist."""
+        return self._people("WHERE a.name = ?", author)[0][0]
+
+    def _people(self, which: str, *values: str) -> list[tuple[Person, str]]:
         question = (
             "SELECT a.name, coalesce(p.name, ''), coalesce(email, ''), coalesce(team, ''), coalesce(handle, a.name) "
-            "FROM ladder_author a LEFT JOIN ladder_person p ON id = a.name ORDER BY a.name"
+            f"FROM ladder_author a LEFT JOIN ladder_person p ON id = a.name {which}"
         )
-        return [(Person(*found), str(handle)) for *found, handle in self._rows(question)]
+        return [(Person(*found), str(handle)) for *found, handle in self._rows(question, *values)]
 
     def without_token(self) -> list[str]:
         """Return the ids of all authors without a token."""

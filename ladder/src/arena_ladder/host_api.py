@@ -81,7 +81,10 @@ class HostApi:
     async def submissions(self, request: Request) -> Response:
         """Return all submissions, the latest first, without findings, feedback and code."""
         self._admit(request)
-        found = await anyio.to_thread.run_sync(list_hand_ins, self._ledger)
+        return await anyio.to_thread.run_sync(self._list)
+
+    def _list(self) -> Response:
+        found = list_hand_ins(self._ledger)
         rows = [{key: value for key, value in one.as_values().items() if key not in LEFT_OUT} for one in reversed(found)]
         ladder = self._host.ladder
         return AsciiJson({"name": ladder.spec.name, "marks": ladder.marks is not None, "rows": rows})
@@ -89,7 +92,7 @@ class HostApi:
     async def submission(self, request: Request, key: Key) -> Response:
         """Return one submission with its findings, feedback, code, log, lost matches, and the messages to its author."""
         self._admit(request)
-        return AsciiJson(await anyio.to_thread.run_sync(self._describe, key))
+        return await anyio.to_thread.run_sync(lambda: AsciiJson(self._describe(key)))
 
     def _describe(self, key: str) -> dict[str, Any]:
         one = self._ledger.submission(key)

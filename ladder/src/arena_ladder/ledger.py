@@ -1,7 +1,7 @@
 """Everything that a ladder keeps in its tables: authors, submissions, plans, rating histories, marks, messages and feedback."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -201,7 +201,11 @@ class Ledger(SubmissionTables):
 
     def feedback(self, key: str) -> Feedback | None:
         """Return the feedback on a submission; None if it has none."""
-        return self._feedback("WHERE submission = ?", key).get(key)
+        return self.feedback_on([key]).get(key)
+
+    def feedback_on(self, keys: Sequence[str]) -> dict[str, Feedback]:
+        """Return the feedback on those of the submissions that have any, by their ids."""
+        return self._feedback(f"WHERE submission IN ({', '.join('?' * len(keys))})", *keys)
 
     def all_feedback(self) -> dict[str, Feedback]:
         """Return the feedback on all submissions that have any, by their ids."""

@@ -201,6 +201,8 @@ class LadderPages:
     async def entry(self, name: str = "") -> Response:
         """Return the opponents of an agent, its results, and the history of its rating."""
         self._check_shown()
-        games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name))
-        course = await anyio.to_thread.run_sync(self._host.ledger.course, name)
-        return AsciiJson({**games, "course": [point._asdict() for point in course]})
+        return await anyio.to_thread.run_sync(self._entry, name)
+
+    def _entry(self, name: str) -> Response:
+        course = self._host.ledger.course(name)
+        return AsciiJson({**entry_page(self._store, name), "course": [point._asdict() for point in course]})

@@ -162,6 +162,15 @@ class SubmissionTables(AuthorTables):
             else self._submissions("WHERE author = ? ORDER BY number", author)
         )
 
+    def submissions_on_page(self, author: str, page: int, size: int) -> list[Submission]:
+        """Return a page of the submissions of an author, the latest first. No other submission is read."""
+        numbers = "SELECT number FROM ladder_submission WHERE author = ? ORDER BY number DESC LIMIT ? OFFSET ?"
+        return self._submissions(f"WHERE number IN ({numbers}) ORDER BY number DESC", author, size, page * size)
+
+    def count_submissions(self, author: str) -> int:
+        """Return the number of submissions of an author."""
+        return int(self._value("SELECT count(*) FROM ladder_submission WHERE author = ?", author))
+
     def counts(self) -> Mapping[Status, int]:
         """Return the number of submissions by status."""
         found = dict(self._rows("SELECT status, count(*) FROM ladder_submission GROUP BY status"))

@@ -1,8 +1,8 @@
 // The page with the submissions of an author, which only the author can see: what the checks found, the results, and the logs.
 import { at } from "./api.js";
-import { h } from "./dom.js";
+import { amount, h, whole } from "./dom.js";
 import { feedbackBox } from "./feedback.js";
-import { entryAddress, faultBox, head, main, moment } from "./page.js";
+import { button, entryAddress, faultBox, head, main, moment } from "./page.js";
 import { logBox, refreshLogs } from "./submission_log.js";
 import { ask, token, tokenField } from "./token.js";
 
@@ -11,12 +11,13 @@ const TAGS = { playing: "tag tag-live", refused: "tag tag-bad", suspended: "tag 
 
 const key = document.body.dataset.key;
 const faults = faultBox();
-const list = h("div", { class: "stack" });
+const list = h("div", { class: "stack", tabindex: "-1" });
+const foot = h("div", { class: "row between gap" });
 const letters = h("div", { class: "gap" });
 const name = h("p", {});
-let waiting = null, told = "";
+let waiting = null, told = "", page = 0;
 
-main.append(head("Yours", "Your submissions, the results of their checks, feedback on their matches, their output and their failures. Only you can see this page.", h("a", { class: "button primary", href: at("/hand-in") }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), letters, h("div", { class: "gap" }, list));
+main.append(head("Yours", "Your submissions, the results of their checks, feedback on their matches, their output and their failures. Only you can see this page.", h("a", { class: "button primary", href: at("/hand-in") }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), letters, h("div", { class: "gap" }, list), foot);
 look();
 
 async function look() {
@@ -24,20 +25,24 @@ async function look() {
   if (!token()) {
     list.replaceChildren(h("p", { class: "empty" }, "Your token opens this page."));
     letters.replaceChildren();
+    foot.replaceChildren();
     name.textContent = told = "";
     return;
   }
   try {
-    const { author, id, name: own, team, rows, messages } = await ask("/api/submissions");
+    const wanted = page;
+    const { author, id, name: own, team, rows, total, pages, messages } = await ask(`/api/submissions?page=${wanted}`);
+    if (wanted !== page) return;
     faults.show(null);
     const shown = author === id ? "" : ` Tables and pages call ${team ? "your team" : "you"} ${author}.`;
     name.textContent = `You are ${own ? `${own} (${id})` : id}${team ? ` of the team ${team}` : ""}.${shown}`;
     letters.replaceChildren(messages.length ? h("section", { class: "card", "aria-label": "messages from the host" }, h("h2", {}, "Messages from the host"), h("ul", { class: "failures" }, messages.map((one) => h("li", {}, h("span", { class: "dim" }, `${moment(one.time)} `), one.text)))) : "");
-    const text = JSON.stringify(rows);
+    const text = JSON.stringify([rows, total, page]);
     if (text !== told) {
       const open = new Set([...list.querySelectorAll("details[open]")].map((one) => one.dataset.id));
       const refused = rows.find((row) => row.status === "refused");
       list.replaceChildren(...(rows.length ? rows.map((row) => card(row, open, row.status === "suspended" || row === refused)) : [h("p", { class: "empty" }, "Nothing yet.")]));
+      foot.replaceChildren(...(pages > 1 ? pager(total, pages) : []));
       told = text;
     }
     refreshLogs();
@@ -46,8 +51,17 @@ async function look() {
     faults.show(error.message);
     list.replaceChildren();
     letters.replaceChildren();
+    foot.replaceChildren();
     told = "";
   }
+}
+
+function pager(total, pages) {
+  const turn = (by) => { page += by; look().then(() => list.focus()); };
+  const back = button("Newer", () => turn(-1)), on = button("Older", () => turn(1));
+  back.disabled = page === 0;
+  on.disabled = page >= pages - 1;
+  return [h("p", { class: "dim", role: "status" }, `${amount(total, "submission", "submissions")}, page ${whole(page + 1)} of ${whole(pages)}`), h("div", { class: "row" }, back, on)];
 }
 
 function card(row, open, unwell) {
