@@ -1,8 +1,10 @@
 """The pages of a ladder in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
 import re
+import sqlite3
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -133,6 +135,31 @@ def test_feedback_shows_the_boards_of_costly_positions(browser: Any, ladder: Hos
         places.first.get_by_role("link", name="The match").click()
         page.locator(".stage svg.board").wait_for()
         eventually(lambda: page.locator("svg.board").get_attribute("aria-label") == marks[0], page=page)
+        assert visitor.errors == []
+
+
+def test_older_submissions_of_an_author_are_on_further_pages(browser: Any, ladder: HostedLadder) -> None:
+    (token,) = ladder.tokens("max")
+    row = "'max', 'python', '', x'00', 1, 'refused'"
+    with closing(sqlite3.connect(ladder.folder / "results" / "course.db")) as kept, kept:
+        kept.executemany(
+            f"INSERT INTO ladder_submission (id, file, author, kind, digest, content, received, status) VALUES (?, ?, {row})",
+            [(f"max-{number}", f"file-{number}.py") for number in range(25)],
+        )
+    with Visitor(browser, ladder, token=token) as visitor:
+        page = visitor.go("/yours", "section[aria-label='file-24.py']")
+        cards = page.locator("section[aria-label^='file-']")
+        assert cards.count() == 20
+        assert page.get_by_text("25 submissions, page 1 of 2").is_visible()
+        assert page.get_by_role("button", name="Newer").is_disabled()
+        page.get_by_role("button", name="Older").click()
+        page.locator("section[aria-label='file-0.py']").wait_for()
+        assert cards.count() == 5
+        assert page.get_by_role("button", name="Older").is_disabled()
+        visitor.check("older", WIDE)
+        page.get_by_role("button", name="Newer").click()
+        page.locator("section[aria-label='file-24.py']").wait_for()
+        assert cards.count() == 20
         assert visitor.errors == []
 
 
