@@ -30,6 +30,8 @@ from arena_web.tournaments import Tournaments
 
 GRACE_SECONDS = 1
 """The number of seconds that pending answers get when the server ends. An answer may wait for a board of a large store."""
+END_SWITCH_SECONDS = 0.0002
+"""The number of seconds after which a thread must let another one run, once the server ends."""
 MAX_CONNECTIONS = 400
 """The maximum number of open connections, which are event streams and pages that load their files. It is below the usual limit on
 file descriptors.
@@ -243,6 +245,8 @@ def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event, *, stop_que
 
     def stop() -> None:
         stopping.set()
+        # a thread that computes a board would otherwise hold up each system call of the end by 5 ms, and there are hundreds
+        sys.setswitchinterval(END_SWITCH_SECONDS)
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that is cut off now is no error
         running.should_exit = True
         if stop_queries:
