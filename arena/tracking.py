@@ -39,10 +39,11 @@ def postpone(what: str, done: int, total: int) -> None:
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Report all progress to `listener` inside the block."""
+def listening(listener: Listener) -> Iterator[Listener | None]:
+    """Report all progress to `listener` inside the block. Yield the listener outside of it, or None."""
+    outer = _listener.get()
     token = _listener.set(listener)
     try:
-        yield
+        yield outer
     finally:
         _listener.reset(token)

@@ -121,6 +121,7 @@ def deepen(
     pruned: bool = False,
     stepwise: bool = False,
     certain: bool = True,
+    first: Probe | None = None,
 ) -> Action:
     """Return the best action, found by a search to `depth` plies, or to the end of the game if `depth` is None. Of equal actions,
     return the first.
@@ -128,7 +129,8 @@ def deepen(
     Under a budget, or with `stepwise` and a depth, the search deepens ply by ply until its value is exact. Each iteration starts
     with the best action so far and reports its result. `look` creates the probe for an iteration. A win or loss is exact if each
     longer line is worse for its winner; without `certain`, it never is. `pruned` ends the search at an immediate win. Successors
-    are generated only once.
+    are generated only once. Under a budget, the best action by a quick probe `first` is reported before the search, in case that
+    the budget does not suffice for the first iteration.
     """
     largest, horizon = largest_value(game), Horizon(game)
     enough = largest - STEP if pruned else inf
@@ -136,12 +138,28 @@ def deepen(
     last = _smaller(depth, search.limits.depth)
     if not (search.limits.budget or (stepwise and last is not None)):
         return _look_at(search, moves, last, look, horizon, largest, enough, certain=certain)[0][0][0]
+    if first is not None:
+        moves = _report_early(search, moves, first)
     for reached in search.depths():
         seen, final = _look_at(search, moves, reached, look, horizon, largest, enough, certain=certain)
         if final or reached == last:
             break
         moves = seen
     return seen[0][0]
+
+
+def _report_early(search: Search, moves: Iterable[Move], probe: Probe) -> list[Move]:
+    """Report the action that is best by a quick probe. Return the moves, that one first."""
+    seen: list[Move] = []
+    best, top = 0, -inf
+    for move in moves:
+        value = probe(move[1], top)
+        if value > top:
+            best, top = len(seen), value
+            search.report(move[0])
+        seen.append(move)
+    seen.insert(0, seen.pop(best))
+    return seen
 
 
 def _look_at(

@@ -74,6 +74,15 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
     return value
 
 
+def evaluate_at_once(game: Game, search: Search, seat: int) -> Probe | None:
+    """Return a probe for the values of successors without a search; None if all states of the game are quiet."""
+    kind = type(game)
+    if kind.threats is Game.threats and kind.is_quiet is Game.is_quiet:
+        return None
+    value = full_width(game, search, 1, Horizon(game))
+    return lambda child, _: value(child, seat, 1)
+
+
 def is_settled(game: Game) -> Callable[[State], bool] | None:
     """Return a function that says whether a seat, and not chance, moves in an unfinished state; None for games without chance."""
     to_move = game.to_move
@@ -149,7 +158,12 @@ class FullWidthSearch(Agent):
             value = self.values(game, search, depth, horizon)
             return lambda child, top: value(child, seat, 1)
 
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look, game=game, certain=self.certain)
+        moves = each(game, state, game.actions(state))
+        return deepen(search, moves, self.depth, look, game=game, certain=self.certain, first=self.first(game, search, seat))
+
+    def first(self, game: Game, search: Search, seat: int) -> Probe | None:
+        """Return a quick probe for an action that is reported before the search; None if the first ply is searched quickly."""
+        return None
 
 
 class Minimax(FullWidthSearch):
@@ -193,6 +207,10 @@ class TypeA(FullWidthSearch):
         """Return the values after the best replies, searched beyond the depth as long as a state is not quiet."""
         loop: Value | None = search.compiled("type-a", depth=depth, horizon=horizon)
         return loop or full_width(game, search, depth, horizon, game.is_quiet)
+
+    def first(self, game: Game, search: Search, seat: int) -> Probe | None:
+        """Return the heuristic value, because as long as there are threats, even lines of one ply may be long."""
+        return evaluate_at_once(game, search, seat)
 
 
 class Lookahead(Agent):

@@ -106,7 +106,7 @@ class CFRPlus(SolvedGame):
         form: SequenceForm = import_module("arena_solution.sequence_form").sequence_form(game, instead=INSTEAD)
         seats = [_Seat(form, seat) for seat in (0, 1)]
         for iteration in range(1, self.iterations + 1):
-            if not iteration % 50:
+            if not iteration % 10:
                 tell_progress(f"solving {game.name}", iteration, self.iterations)
             for seat, other in ((0, 1), (1, 0)):
                 seats[seat].update(iteration, seats[other].plan)

@@ -10,6 +10,7 @@ from types import FrameType
 
 from arena.api.errors import is_authors, name_place
 from arena.clock import monotonic, process_time
+from arena.tracking import listening
 
 CALL_SECONDS = 10.0
 """Timeout of a check for one call of a plugin, in seconds."""
@@ -17,6 +18,8 @@ SHORTENING_CALL_SECONDS = 1.0
 """The shorter timeout during the search for fewer actions that show a fault."""
 MIN_COMPUTING_SHARE = 0.05
 """If a process uses less than this share of a processor, it waits for something. Otherwise it computes, as fast as it may."""
+MAX_PROLONGED = 6
+"""How often a call gets its full time again because it has told of its progress."""
 MAX_SWALLOWED = 20
 """When a call swallows more CallTooLong exceptions than this, the process is ended."""
 SWALLOWED_EXIT_CODE = 75
@@ -41,11 +44,12 @@ class Patience:
     """Raises CallTooLong in a call inside a `with` block if the call has not returned after `seconds`. While the process
     computes, processor time counts, so that a busy machine makes no call late; while it waits, the time on the clock counts.
 
-    A call is the outermost frame inside the block that belongs neither to arena nor to Python, so callers need no extra code. A
-    timer signal, the alarm, examines the calls only a few times in `seconds`, so it does not slow them down, and no thread is
-    needed. There is no timeout outside the main thread, on systems without timers, and inside a C function that does not check
-    for signals. If another alarm was set before the block, that other alarm still goes off in time, and it is set again after the
-    block.
+    A call that tells of its progress (`arena.tell_progress`), such as one that solves a game, gets its full time again, at most
+    MAX_PROLONGED times. A call is the outermost frame inside the block that belongs neither to arena nor to Python, so callers
+    need no extra code. A timer signal, the alarm, examines the calls only a few times in `seconds`, so it does not slow them
+    down, and no thread is needed. There is no timeout outside the main thread, on systems without timers, and inside a C function
+    that does not check for signals. If another alarm was set before the block, that other alarm still goes off in time, and it is
+    set again after the block.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -55,6 +59,7 @@ class Patience:
         self._seen = (0.0, 0.0)
         """The clock and the processor time at the last look."""
         self._raised = 0
+        self._prolonged = 0
         self._late: CallTooLong | None = None
         self._base: FrameType | None = None
         self._due: float | None = None
@@ -69,6 +74,8 @@ class Patience:
             delay, self._interval = signal.setitimer(signal.ITIMER_REAL, every, every)
             self._due = monotonic() + delay if delay else None
             _waiting.append(self)
+            self._listening = listening(self._prolong)
+            self._outer = self._listening.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -76,6 +83,7 @@ class Patience:
         if not self._armed:
             return
         signal.setitimer(signal.ITIMER_REAL, 0)
+        self._listening.__exit__(None, None, None)
         _waiting.remove(self)
         self._base = self._call = None
         signal.signal(signal.SIGALRM, signal.SIG_DFL if self._handler is None else self._handler)
@@ -88,6 +96,13 @@ class Patience:
         """
         late, self._late = self._late, None
         return late
+
+    def _prolong(self, what: str, done: int, total: int) -> None:
+        if self._spent > self.seconds / 2 and self._prolonged < MAX_PROLONGED:
+            self._prolonged += 1
+            self._spent = 0.0
+        if self._outer is not None:
+            self._outer(what, done, total)
 
     def _look(self, signum: int, frame: FrameType | None) -> None:
         now, used = monotonic(), process_time()
@@ -105,6 +120,7 @@ class Patience:
         calls = calls if inner is not None else []
         if not calls or calls[-1] is not self._call:
             self._call, self._spent, self._raised = (calls[-1] if calls else None), 0.0, 0
+            self._prolonged = 0
             return
         self._spent += passed if computed < MIN_COMPUTING_SHARE * passed else min(computed, passed)
         if self._spent >= self.seconds:

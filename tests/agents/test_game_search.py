@@ -9,6 +9,8 @@ import pytest
 from arena import Agent, Game, Limits, play
 from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
 from arena_agents.full_width import Lookahead, Minimax, TypeA
+from arena_games.connect_four import ConnectFour
+from arena_games.connect_four_heuristics import OpenLines
 from arena_games.tic_tac_toe import TicTacToe
 
 Decide = Callable[..., Any]
@@ -193,6 +195,23 @@ def test_type_a_extends_the_search_while_a_state_is_not_quiet(decide: Decide) ->
     assert decide(TypeA(depth=1), game, (0, 0)).nodes == 9
     forced = decide(TypeA(depth=1), game, game.parse_state("xo./.x./..o"))
     assert forced.value == pytest.approx(1 - 3 * STEP)
+
+
+@pytest.mark.parametrize(("agent", "nodes"), [(TypeA, 7), (TypeA, 2_000), (TypeAPlus, 7)])
+def test_no_move_is_random_if_a_budget_ends_in_the_lines_of_the_first_action(agent: type[Agent], nodes: int) -> None:
+    """Threats last long in connect four, and type A goes on as long as there are any. If the budget ends before the first action
+    has a value, the agent plays the first one whose successor has the highest heuristic value, as `greedy` does.
+    """
+    game = ConnectFour()
+    state = game.initial(random.Random(0))
+    for column in (4, 2, 7, 2, 3, 1):
+        state = game.result(state, column)
+    values = [OpenLines(game)(game.result(state, action), 0) for action in game.actions(state)]
+    best = game.actions(state)[values.index(max(values))]
+    for seed in range(10):
+        limits = {"nodes": nodes, "moves": 1}
+        record = play(game, [agent(), "random"], seed=seed, limits=limits, position=game.format_state(state))
+        assert (record.fallbacks, record.actions) == (0, (str(best),))
 
 
 class Crowd(Game):

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, Game, Search
+from arena import Agent, Game, Search, tell_progress
 from arena.testing import check_agent, check_game
+from arena.tracking import listening
 from arena_check.patience import CallTooLong, Patience, overdue
 from arena_games.tic_tac_toe import TicTacToe
 
@@ -99,6 +100,37 @@ def test_the_time_limit_applies_to_each_call() -> None:
         for _ in range(6):
             short()
     assert time.monotonic() - began > 1.9 * SHORT
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("told", "most"), [(30, 6 * 30 + 40), (1, 6 * 21 + 40), (None, 40)])
+def test_a_call_that_tells_of_its_progress_gets_more_time(monkeypatch: pytest.MonkeyPatch, told: int | None, most: int) -> None:
+    """Ten seconds are forty looks. A report in the second half of the time gives the call its full time again, six times at most,
+    whether it reports every 7.5 seconds or all the time.
+    """
+    times = SimpleNamespace(now=100.0, used=5.0)
+    monkeypatch.setattr("arena.clock.source", SimpleNamespace(monotonic=lambda: times.now, process_time=lambda: times.used))
+    heard: list[int] = []
+    found: list[int] = []
+
+    def call() -> None:
+        for number in range(1000):
+            try:
+                patience._look(signal.SIGALRM, sys._getframe())
+            except CallTooLong:
+                found.append(number)
+                return
+            times.now += 0.25
+            times.used += 0.25
+            if told and number % told == told - 1:
+                tell_progress("solving", number, 1000)
+
+    with listening(lambda what, done, total: heard.append(done)), Patience(10.0) as patience:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        patience._base = sys._getframe()
+        call()
+    assert found == [most]
+    assert not told or len(heard) == most // told
 
 
 def test_except_exception_does_not_catch_the_interruption() -> None:
