@@ -23,7 +23,7 @@ WIDE, NARROW = 1200, 390
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
     """A ladder on which ada has an agent that plays, and one that was refused."""
-    spec = SPEC.replace("interval: 200", "interval: 150")  # it soon rests, so that the tests do not pay for its matches
+    spec = SPEC.replace("interval: 200", "interval: 110")  # it soon rests, so that the tests do not pay for its matches
     with HostedLadder(tmp_path_factory.mktemp("pages"), f"{spec}feedback: {{at: 02:00Z}}\n") as hosted:
         yield hosted
 

@@ -136,6 +136,7 @@ def test_pages_of_a_server_show_the_notes(faulty: Path, page: Any) -> None:
             page.get_by_label("Game", exact=True).select_option(game)
             page.get_by_role("button", name="New game").click()
             page.wait_for_selector("[aria-busy]", state="detached")
+            page.wait_for_selector(".status:not(:has-text('1. You'))")  # the new game, and not the one before it
             page.wait_for_selector(f".board-note:visible:has-text('{note.format(faulty)[:60]}')")
             assert page.inner_text(".board-note").startswith(note.format(faulty))
             page.get_by_role("group", name="legal moves").get_by_role("button", name="1").click()
