@@ -207,7 +207,7 @@ class Positions:
     """The positions of one board, which are drawn one by one or given as texts.
 
     Positions do not depend on the players. If a round has the same opening as an earlier round, its opening is drawn again, with
-    a key that contains the number of attempts.
+    a key that contains the number of attempts. After the last text, the first one follows: a ladder plays on as long as it runs.
     """
 
     game: Game
@@ -222,6 +222,7 @@ class Positions:
     _before: str = field(init=False)
     _after: str | None = field(init=False)
     _repetitions: tuple[int, ...] = field(init=False)
+    """For each text, how many of the texts before it are equal."""
 
     def __post_init__(self) -> None:
         openings = f'{{"plies":{self.plies}}}' if self.plies else "null"
@@ -245,7 +246,7 @@ class Positions:
         if self.texts is None:
             state = self.game.initial(Stream.of_position(position_key))
         else:
-            state = self.game.parse_state(self.texts[number])
+            state = self.game.parse_state(self.texts[number % len(self.texts)])
         if self.plies:
             state = play_opening(self.game, state, self.plies, Stream.of_position(position_key, "opening"))
         return Position(position_key, state, self.game.format_state(state))
@@ -258,14 +259,17 @@ class Positions:
         return self.redraws.of(number) if self.plies else 0
 
     def _key(self, number: int, redraw: int) -> str:
-        named = str(number) if self.texts is None else canonical(self.texts[number])
+        named = str(number) if self.texts is None else canonical(self.texts[number % len(self.texts)])
         again = f',"redraw":{redraw}' if redraw else ""
         after = self._after or f',"seed":{canonical(seed_of_round(self.seed, number))}}}'
         return key(f"{self._before}{named}{again}{after}")
 
     def repetition(self, number: int) -> int:
         """Return how many earlier rounds have the same text as this one; 0 if positions are drawn."""
-        return 0 if self.texts is None else self._repetitions[number]
+        if self.texts is None:
+            return 0
+        times, place = divmod(number, len(self.texts))
+        return self._repetitions[place] + (times * self.texts.count(self.texts[place]) if times else 0)
 
 
 def move_limit(game: Game) -> int:

@@ -109,3 +109,18 @@ def test_a_match_from_a_redrawn_opening_can_be_replayed(tmp_path: Path, invoke: 
     last = max(number for number in range(40) if redraws.of(number))
     shown = invoke("replay", path, ids(results)[2 * last]).stdout
     assert "the record follows the rules, and the agents made the same decisions again" in shown
+
+
+@pytest.mark.parametrize("plies", [0, 1])
+def test_listed_positions_start_again_after_the_last_one(plies: int) -> None:
+    """A ladder has no last round. A position that comes back has new random streams and, if there are plies, a new opening."""
+    texts = ["x../.../...", "x../.o./...", "x../.../..."]
+    keys = {"plies": plies} if plies else None
+    board = load_spec(cup(rounds=None, positions=texts, openings=keys) | {"name": "again"}).boards[0]
+    rounds = range(7)
+    assert [board.positions.repetition(number) for number in rounds] == [0, 0, 1, 2, 1, 3, 4]
+    found = [board.positions[number] for number in rounds]
+    if plies:
+        assert len({one.text for one in found}) == 7
+    else:
+        assert [one.text for one in found] == [texts[number % 3] for number in rounds]
