@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from arena.console.progress import PercentLine as PercentLine
     from arena.console.project import read_own_file as read_own_file
+    from arena.tracking import listening as listening
     from arena.version import (
         distribution as distribution,
         hint_at_distribution as hint_at_distribution,
@@ -52,6 +53,7 @@ else:
             "arena.console.output_files": "LATEX_FILE PAGE_FILE PLOT_FILES OutputKind check_place make_folder write_output",
             "arena.console.progress": "PercentLine",
             "arena.console.project": "read_own_file",
+            "arena.tracking": "listening",
             "arena.version": "distribution hint_at_distribution install_command",
         },
         "Command",

@@ -8,9 +8,9 @@ import sys
 import threading
 from types import FrameType
 
+from arena.api.cli import listening
 from arena.api.errors import is_authors, name_place
 from arena.clock import monotonic, process_time
-from arena.tracking import listening
 
 CALL_SECONDS = 10.0
 """Timeout of a check for one call of a plugin, in seconds."""

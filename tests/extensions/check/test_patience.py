@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from arena import Agent, Game, Search, tell_progress
+from arena.api.cli import listening
 from arena.testing import check_agent, check_game
-from arena.tracking import listening
 from arena_check.patience import CallTooLong, Patience, overdue
 from arena_games.tic_tac_toe import TicTacToe
 
