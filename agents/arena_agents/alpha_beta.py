@@ -9,7 +9,6 @@ from pydantic_core import PydanticCustomError
 
 from arena import Action, Agent, Game, Hints, Limits, Search, State
 from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, largest_value
-from arena_agents.full_width import evaluate_at_once
 from arena_agents.pruned import Priorities, forced_first, in_order, search_pruned
 from arena_agents.transposition import GrowingTable, SizedTable, Table, best_first, search_with_table
 
@@ -136,5 +135,4 @@ class TypeAPlus(Agent):
             value = loop or search_pruned(game, search, depth, horizon, priorities.successors, game.is_quiet)
             return lambda child, top: value(child, seat, 1, top, largest - STEP)
 
-        first = evaluate_at_once(game, search, seat)
-        return deepen(search, priorities.moves(state, seat), self.depth, look, game=game, pruned=True, first=first)
+        return deepen(search, priorities.moves(state, seat), self.depth, look, game=game, pruned=True)

@@ -74,15 +74,6 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
     return value
 
 
-def evaluate_at_once(game: Game, search: Search, seat: int) -> Probe | None:
-    """Return a probe for the values of successors without a search; None if all states of the game are quiet."""
-    kind = type(game)
-    if kind.threats is Game.threats and kind.is_quiet is Game.is_quiet:
-        return None
-    value = full_width(game, search, 1, Horizon(game))
-    return lambda child, _: value(child, seat, 1)
-
-
 def is_settled(game: Game) -> Callable[[State], bool] | None:
     """Return a function that says whether a seat, and not chance, moves in an unfinished state; None for games without chance."""
     to_move = game.to_move
@@ -209,8 +200,12 @@ class TypeA(FullWidthSearch):
         return loop or full_width(game, search, depth, horizon, game.is_quiet)
 
     def first(self, game: Game, search: Search, seat: int) -> Probe | None:
-        """Return the heuristic value, because as long as there are threats, even lines of one ply may be long."""
-        return evaluate_at_once(game, search, seat)
+        """Return the heuristic value if the game has threats, because with them even the first line may be long."""
+        kind = type(game)
+        if kind.threats is Game.threats and kind.is_quiet is Game.is_quiet:
+            return None
+        value = full_width(game, search, 1, Horizon(game))
+        return lambda child, _: value(child, seat, 1)
 
 
 class Lookahead(Agent):
