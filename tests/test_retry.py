@@ -61,11 +61,13 @@ def test_more_than_three_flaky_tests_are_an_error(number: int, code: int, tmp_pa
 
 ENDS = """
 import os
+import time
 import pytest
 
 @pytest.mark.parametrize("number", range(20))
 def test_ends(number):
     if number == 7:
+        time.sleep(0.5)  # pytest-xdist has sent the result of the test before it
         os._exit(0)
     assert number != 13
 """
