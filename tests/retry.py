@@ -62,6 +62,8 @@ def run_pytest(words: list[str]) -> tuple[int, str]:
         while part := os.read(started.stdout.fileno(), 65536):
             os.write(1, part)
             end = (end + part.decode("utf-8", "replace"))[-KEPT_CHARACTERS:]
+    if not end.endswith("\n"):  # a test has ended the process
+        os.write(1, b"\n")
     return started.returncode, end
 
 
