@@ -14,6 +14,7 @@ from arena.counting import Meter
 from arena.errors import GameError, abbreviate, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristics import Evaluation
+from arena.identity import Stream
 from arena.limits import Limits, normalize_depth, normalize_value, read_number
 from arena.returns import Returns
 from arena.waiting import waiting
@@ -45,6 +46,11 @@ class SharedStart:
                 raise TypeError(f"search.start() is for puzzles with random_state; {name_of(self._game)} is a game")
             self._state.append(self._game.random_state(self._rng))
         return self._state[0]
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the state has been drawn, and the game used random numbers for it."""
+        return bool(self._state) and not isinstance(self._rng, Stream)
 
 
 FindLoop = Callable[["Search", str, dict[str, Any]], Any]

@@ -117,8 +117,8 @@ class Decider:
 
     @property
     def used_rng(self) -> bool:
-        """Whether the agent has used its random stream."""
-        return not isinstance(self.rng, Stream)
+        """Whether the agent has used its random stream, or a random start."""
+        return not isinstance(self.rng, Stream) or self.start.is_random
 
     def make_agent(self) -> None:
         """Create the agent. Raises AgentRaised if this fails."""

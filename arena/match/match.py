@@ -180,6 +180,12 @@ class Match(NamedTuple):
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, adjudication)
         return cls(identity, game, position, seats, seed, adjudication, repetition, keeps_deals)
 
+    def start_stream(self) -> Stream:
+        """Return the random stream for the start of local searches. It is the same for all agents, and another one for each
+        repetition of a position, as those of chance and of the seats are.
+        """
+        return Stream.of_position(self.position.key, f"start/{self.repetition}" if self.repetition else "start")
+
 
 USABLE_STATES = "states must be hashable and comparable with =="
 """The promise about states on which arena and its agents rely. The types of numpy break it, and so do lists."""

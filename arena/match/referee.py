@@ -10,7 +10,6 @@ from arena.agent import Answer, Path
 from arena.configured import name_of
 from arena.errors import Interrupted, IsolationError, Unavailable, author_traceback, describe
 from arena.game import Action, Puzzle
-from arena.identity import Stream
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
@@ -79,7 +78,7 @@ class MatchState:
 
 def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
     game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
-    start = SharedStart(game, None if puzzle is None else Stream.of_position(match.position.key, "start"))
+    start = SharedStart(game, None if puzzle is None else match.start_stream())
     for number in range(len(match.seats)):
         if on_turn is not None:
             on_turn(number)

@@ -223,7 +223,7 @@ class RemotePlayer:
         seen = game.format_state(game.observation(position.state, self.number)) if self._observes else position.text
         self._place = {"position": seen}
         if self._program.command is None:
-            self._place["stream"] = Stream.of_position(position.key, "start").first_seed
+            self._place["stream"] = self._match.start_stream().first_seed
         request = pack(_start(self._match, self.number, self._program))
         began = perf_counter()
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from arena import Action, State
-from arena.api.match import Match, Player, Seat, Stream
+from arena.api.match import Match, Player, Seat
 from arena.api.search import SharedStart
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
@@ -52,7 +52,7 @@ def is_person(seat: Seat) -> bool:
 
 def shared_start(match: Match) -> SharedStart:
     """Return the start states that the local searches of a match share."""
-    return SharedStart(match.game, Stream.of_position(match.position.key, "start"))
+    return SharedStart(match.game, match.start_stream())
 
 
 def player_of(match: Match, number: int, played: Sequence[str], hosts: AgentProcesses, ask: Ask) -> Player:

@@ -9,7 +9,9 @@ from operator import ne
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
+from scipy.stats import binomtest  # type: ignore[import-untyped]
 
+import arena
 from arena import Agent, Answer, Limits, Puzzle, Refused, play
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
@@ -495,6 +497,32 @@ def test_searches_start_from_the_board_of_the_round(agent: Callable[..., Agent])
         assert solved.answer.steps in (0, 1)
         assert moved <= 2 * solved.answer.steps  # a move may swap two rows
         assert attacks(solved.answer.state) <= attacks(solved.start)
+
+
+def test_a_random_start_makes_each_attempt_an_observation() -> None:
+    """First-choice climbing draws nothing but its start. So its attempts at one position are independent, and their share has the
+    ordinary interval (Wilson's).
+    """
+    climb = {"agent": "hill-climb", "choice": "first"}
+    results = arena.run({"game": {"name": "n-queens", "n": 4}, "rounds": 300, "agents": [climb]})
+    assert all(record.drew == (True,) for record in results.records)
+    row = results.leaderboard().iloc[0]
+    solved = sum(bool(record.solved) for record in results.records)
+    assert 50 < solved < 250
+    interval = binomtest(solved, 300).proportion_ci(method="wilson")
+    assert (row["solved_low"], row["solved_high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_each_repetition_of_a_listed_position_has_its_own_start() -> None:
+    """All entries have the same starts, also in their own processes."""
+    climb = {"agent": "hill-climb", "choice": "first"}
+    entries = [{**climb, "label": label} for label in "ab"]
+    results = arena.run({"game": {"name": "n-queens", "n": 8}, "positions": ["-"] * 30, "agents": entries})
+    found: dict[str, list[int | None]] = {"a": [], "b": []}
+    for record in results.records:
+        found[record.labels[0]].append(record.decisions[0].nodes)
+    assert found["a"] == found["b"]
+    assert len(set(found["a"])) > 3
 
 
 @pytest.mark.parametrize("agent", LOCAL)
