@@ -19,7 +19,7 @@ from arena.results.board_rows import per
 from arena.results.pairs import PairedGames
 from arena.results.rating import find_obstacle, is_ranked_by_rating, strengths, unknown_ratings
 from arena.results.tally import Attempts, MeanReturns, Tally
-from arena.stats.clustered import RoundValues, StratifiedMean, effective_size, group_values
+from arena.stats.clustered import RoundValues, StratifiedMean, group_values
 from arena.stats.paired import (
     MCNEMAR,
     SIGN_FLIPS,
@@ -100,8 +100,8 @@ class RoundLeads(NamedTuple):
     """Whether only rounds count in which both have a value. Otherwise the means are over all rounds of each, because the two
     share too few, and `rounds` are the rounds in which at least one has a value.
     """
-    shares: tuple[PairedShares, float] | None = None
-    """The counts of the rounds, and their effective number, if the values of both are paired and only 0 and 1."""
+    shares: tuple[PairedShares, list[list[float]]] | None = None
+    """The counts of the rounds, and their differences in groups, if the values of both are paired and only 0 and 1."""
 
     def untested(self) -> "RoundLeads":
         """Return the same lead without a test and an interval."""
@@ -116,8 +116,7 @@ class RoundLeads(NamedTuple):
         """Return the interval of the lead, which agrees with the test."""
         bounds: Bounds
         if self.shares is not None:
-            pairs, size = self.shares
-            bounds = difference_interval(pairs, chance, size)
+            bounds = difference_interval(self.shares[0], chance, self.shares[1])
         elif self.test.name == STUDENT or self.freedom is not None:
             bounds = student_interval(self.values, chance, self.freedom)
         else:
@@ -170,7 +169,7 @@ def compare_rounds(
         shares = None
         if {one[round_] for round_ in shared} | {other[round_] for round_ in shared} <= {0, 1}:
             pairs = PairedShares.of([(bool(one[round_]), bool(other[round_])) for round_ in shared])
-            test, shares = _name_mcnemar(test, groups), (pairs, effective_size(groups))
+            test, shares = _name_mcnemar(test, groups), (pairs, groups)
         return _lead_of_groups(groups, RoundLeads(len(shared), mine, theirs, lead, test, list(leads.values()), shares=shares))
     mine, theirs = fmean(one.values()), fmean(other.values())
     lead, size = mine - theirs, len(every)

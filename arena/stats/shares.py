@@ -1,12 +1,13 @@
 """Intervals of a share, such as that of the attempts that were solved, and of the difference between two agents' shares."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import sqrt
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import NamedTuple
 
+from arena.stats.clustered import effective_size
 from arena.stats.likelihood import bisect
-from arena.stats.paired import SIGNIFICANCE_LEVEL
+from arena.stats.paired import SIGNIFICANCE_LEVEL, mean_interval_of
 
 Z95 = 1.959963984540054
 """The 97.5 % point of the standard normal distribution."""
@@ -60,12 +61,13 @@ class PairedShares(NamedTuple):
 
 
 def difference_interval(
-    pairs: PairedShares, chance: float = SIGNIFICANCE_LEVEL, size: float | None = None
+    pairs: PairedShares, chance: float = SIGNIFICANCE_LEVEL, groups: Sequence[Sequence[float]] = ()
 ) -> tuple[float, float]:
     """Return the score interval for the difference between the two shares. Without rounds, it is [-1, 1].
 
-    `chance` is the probability that the interval misses the difference. `size` is the effective number of rounds if some depend
-    on each other (see `effective_size`): the counts are scaled to it.
+    `chance` is the probability that the interval misses the difference. `groups` has the differences of the rounds if some rounds
+    depend on each other: those of one group. The counts are then scaled to the effective number of rounds (see `effective_size`).
+    If this interval contains 0 although sign flips of the groups refute 0, the bound next to 0 is theirs (`mean_interval_of`).
 
     The interval consists of the differences that the score test for paired proportions does not reject: T. Tango, Equivalence
     test and confidence interval for the difference in proportions for the paired-sample design, 1998. The width of the interval
@@ -74,7 +76,7 @@ def difference_interval(
     if not pairs.rounds:
         return -1.0, 1.0
     middle, edge = pairs.difference, 1 - 1e-12  # at 1 and -1 the statistic has no variance
-    scale = 1.0 if size is None else size / pairs.rounds
+    scale = effective_size(groups) / pairs.rounds if groups else 1.0
     n, only_one, only_other = [scale * count for count in (pairs.rounds, pairs.only_one, pairs.only_other)]
 
     def beyond(difference: float) -> float:
@@ -97,4 +99,10 @@ def difference_interval(
     reach = NormalDist().inv_cdf(1 - chance / 2)
     low = -1.0 if middle <= -edge else bisect(lambda d: reach - beyond(d), -edge, middle)
     high = 1.0 if middle >= edge else bisect(lambda d: -reach - beyond(d), middle, edge)
+    if low <= 0 <= high and len(groups) < pairs.rounds and groups:
+        least, most = mean_interval_of(list(map(fmean, groups)), chance, list(map(len, groups)))
+        if least is not None and least > 0:
+            low = least
+        if most is not None and most < 0:
+            high = most
     return low, high

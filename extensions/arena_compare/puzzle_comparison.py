@@ -16,7 +16,6 @@ from arena.stats import (
     PairedShares,
     agree,
     difference_interval,
-    effective_size,
     group_values,
     mean_interval_of,
     subtract,
@@ -224,7 +223,7 @@ def compare_attempts(
     low, high = None, None
     chance = SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance
     if len(leads) > 1:
-        bounds = difference_interval(solved, chance, effective_size(leads))
+        bounds = difference_interval(solved, chance, leads)
         low, high = agree(bounds, decided=by_solved is not None and by_solved.better != 0, value=solved.difference)
     solved_by_both = {round_: pair for round_, pair in by_round.items() if pair[0].solved and pair[1].solved}
     both = list(solved_by_both.values())

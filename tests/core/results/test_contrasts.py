@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from math import sqrt
+from operator import mul
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.rating import Strengths
 from arena.results.tally import Facts, MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
-from arena.stats import PairedShares, difference_interval
+from arena.stats import PairedShares, difference_interval, effective_size
 from arena.stats.clustered import RoundValues
 from tests.core.results.one_by_one import count_one_by_one
 
@@ -251,10 +253,39 @@ def test_shares_of_paired_rounds_have_tangos_interval() -> None:
     assert found.interval()[0] < -0.05  # type: ignore[operator]
     repeated = compare_rounds(mine, theirs, clusters=({round_: round_ // 2 for round_ in range(22)},) * 2)
     assert repeated is not None
-    assert repeated.interval() == difference_interval(PairedShares(20, 2, 0, 0), size=11)
+    halves = [[mine[round_] - theirs[round_] for round_ in (2 * place, 2 * place + 1)] for place in range(11)]
+    assert effective_size(halves) == 11
+    assert repeated.interval() == difference_interval(PairedShares(20, 2, 0, 0), groups=halves)
+    low, high = difference_interval(PairedShares(10, 1, 0, 0))
+    assert repeated.interval() == pytest.approx((low, high))
     graded = compare_rounds(mine, {**theirs, 0: 0.5})
     assert graded is not None
     assert graded.shares is None
+
+
+def test_the_interval_of_repeated_attempts_decides_as_their_test_does() -> None:
+    """One entry leads at most positions, which were repeated more or less often. Sign flips of the positions refute 0 at 5 %, but
+    Tango's interval of the effective number contains 0. The bound is not 0 then, but the one of sign flips.
+    """
+    times, leads = [20, 3, 3, 5, 1, 2, 1, 8], [1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0]
+    clusters = dict(enumerate([place for place, number in enumerate(times) for _ in range(number)]))
+    mine = {round_: leads[place] for round_, place in clusters.items()}
+    found = compare_rounds(mine, dict.fromkeys(clusters, 0.0), clusters=(clusters, clusters))
+    assert found is not None
+    assert found.test.p_value < 0.05
+
+    def is_refuted(mean: float) -> bool:
+        """Return whether at most 5 % of all combinations of signs are as far from 0 as the deviations from this mean."""
+        deviations = [number * (lead - mean) for number, lead in zip(times, leads, strict=True)]
+        beyond = abs(sum(deviations)) - 1e-9
+        flipped = [abs(sum(map(mul, signs, deviations))) >= beyond for signs in product((1, -1), repeat=8)]
+        return fmean(flipped) <= 0.05
+
+    low, _ = found.interval()
+    assert low is not None
+    assert low > 0.01
+    assert is_refuted(low - 1e-6)
+    assert not is_refuted(low + 1e-6)
 
 
 def test_a_repeated_pairing_does_not_affect_other_tests() -> None:
