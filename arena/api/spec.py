@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from arena.spec.labels import CodeLabel as CodeLabel, format_setting as format_setting
     from arena.spec.model import SpecKeys as SpecKeys
     from arena.spec.named_code import list_named_code as list_named_code
-    from arena.spec.parameters import Parameters as Parameters, explain_faults as explain_faults
+    from arena.spec.parameters import (
+        Parameters as Parameters,
+        explain_faults as explain_faults,
+        stop_at_fault as stop_at_fault,
+    )
     from arena.spec.reader import Faults as Faults, SpecReader as SpecReader, format_path as format_path
     from arena.spec.source import (
         AgentSource as AgentSource,
@@ -57,7 +61,7 @@ else:
             "arena.spec.labels": "CodeLabel format_setting",
             "arena.spec.model": "SpecKeys",
             "arena.spec.named_code": "list_named_code",
-            "arena.spec.parameters": "Parameters explain_faults",
+            "arena.spec.parameters": "Parameters explain_faults stop_at_fault",
             "arena.spec.reader": "Faults SpecReader format_path",
             "arena.spec.source": "AgentSource EntryAgent GivenEntry SoundAgent SourceReader list_organisers",
             "arena.spec.unlimited": "describe_unlimited is_large limit_warnings",

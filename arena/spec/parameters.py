@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import from_json, to_jsonable_python
+from pydantic_core import SchemaValidator, from_json, to_jsonable_python
 
 from arena.agent import Agent
 from arena.configured import SPEC_FILE, initializer, parameters_of
@@ -317,32 +317,64 @@ def read_json(validator: TypeAdapter[Value], text: str) -> Value:
     ValueError: b: expected an integer, got 'two'
     """
     try:
-        return validator.validate_json(text, strict=True)
+        return stop_at_fault(validator).validate_json(text, strict=True)  # type: ignore[no-any-return]
     except ValidationError as error:
-        first = error.errors(include_url=False)[:1]
-        if first[0]["type"] == "json_invalid":
-            raise ValueError(f"expected JSON, got {text!r:.60} ({first[0]['ctx']['error']})") from None
-        raise _name_fault(first, from_json(text)) from None
+        if error.error_count() == 1 and (first := error.errors(include_url=False)[0])["type"] == "json_invalid":
+            raise ValueError(f"expected JSON, got {text!r:.60} ({first['ctx']['error']})") from None
+        raise _name_fault(error, from_json(text)) from None
 
 
 def read_value(validator: TypeAdapter[Value], value: Any) -> Value:
     """Return a value as the type of the validator. Raises ValueError with the place of the first fault in it."""
     try:
-        return validator.validate_python(value, strict=True)
+        return stop_at_fault(validator).validate_python(value, strict=True)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise _name_fault(error.errors(include_url=False)[:1], value) from None
+        raise _name_fault(error, value) from None
 
 
-def _name_fault(details: Sequence[Mapping[str, Any]], value: Any) -> ValueError:
-    where, message = explain_faults(details, value)[0]
+MANY_FAULTS = 1000
+"""If there are more faults, none is described, because pydantic can only describe all of them, which takes much memory."""
+
+
+@cache
+def stop_at_fault(validator: TypeAdapter[Any]) -> SchemaValidator:
+    """Return a validator that ends at the first fault in a list or a mapping, for values that may come from a stranger.
+
+    Pydantic keeps every fault. For a list of wrong values, they take more than a hundred times as much memory as its text.
+
+    >>> try:
+    ...     stop_at_fault(TypeAdapter(list[int])).validate_json('["one", "two"]')
+    ... except ValidationError as error:
+    ...     print(error.error_count())
+    1
+    """
+
+    def change(schema: Any) -> Any:
+        if isinstance(schema, dict):
+            found = {key: change(value) for key, value in schema.items()}
+            return found | {"fail_fast": True} if found.get("type") in ("list", "tuple", "set", "frozenset", "dict") else found
+        return type(schema)(map(change, schema)) if type(schema) in (list, tuple) else schema
+
+    schema = change(validator.core_schema)
+    try:
+        return SchemaValidator(schema, _use_prebuilt=False)  # the classes inside have their own validators, which do not stop
+    except TypeError:  # before pydantic 2.11, there are none
+        return SchemaValidator(schema)
+
+
+def _name_fault(error: ValidationError, value: Any) -> ValueError:
+    where, message = explain_faults(error, value)[0]
     return ValueError(f"{'.'.join(map(str, where))}: {message}" if where else message)
 
 
 def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: Any) -> list[tuple[Path, str]]:
     """Return every fault in a value, each as a path inside the value and a message. Messages at one place are joined by `or`.
 
-    `error` may be the exception or its list of details, as FastAPI has it. An error of type `refused` keeps its message.
+    `error` may be the exception or its list of details, as FastAPI has it. An error of type `refused` keeps its message. If there
+    are more than MANY_FAULTS, the only message is their number.
     """
+    if isinstance(error, ValidationError) and error.error_count() > MANY_FAULTS:
+        return [((), f"it has {error.error_count():,} faults")]
     wanted: dict[Path, list[str]] = {}
     own: dict[Path, str] = {}
     given: dict[Path, Any] = {}

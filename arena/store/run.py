@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # pydantic reads the one of the standar
 
 from arena.clock import utc_now
 from arena.configured import settings
-from arena.errors import SpecError, SpecFault, StoreError, cut, escape_line, listing
+from arena.errors import ArenaError, SpecError, SpecFault, StoreError, cut, escape_line, listing
 from arena.identity import canonical, key
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
@@ -328,13 +328,17 @@ def _schedule(board: Board) -> list[Any]:
 
 
 def row_of(run: Run) -> tuple[Any, ...]:
-    """Return a run as a row of the table, without its times."""
+    """Return a run as a row of the table, without its times. Raises ArenaError if it is too large."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
     extra = {IDLE: run.idle, SHARD: run.shard, FIRST_RECORD: run.first_record, ACCEPTED: run.accepted}
     recipe = {**run.spec, **{key: value for key, value in extra.items() if value}}
     spec, code, versions = (json.dumps(value, default=str) for value in (recipe, plugins, dict(run.versions)))
     seed = run.seed if isinstance(run.seed, int) else SECRET_SEED
     name, boards = escape_surrogates(run.name), boards_text(run.boards)
+    for column, text in {"spec": spec, "boards": boards, "plugins": code, "versions": versions}.items():
+        if len(text) > MAX_CELL_CHARACTERS:
+            size, most = len(text) >> 20, MAX_CELL_CHARACTERS >> 20
+            raise ArenaError(f"the run is too large for a store: its {column} take {size} MiB, and at most {most} MiB fit")
     return (name, run.hash, seed, spec, boards, code, versions, run.secret, run.commitment)
 
 
@@ -390,8 +394,10 @@ def run_of_row(row: Sequence[Any]) -> Run:
 
 MAX_NAME_CHARACTERS = 1000
 MAX_SECRET_CHARACTERS = 1 << 16
-MAX_CELL_CHARACTERS = 1 << 25
-"""The most characters of a cell with JSON. The values take ten times as much memory as their text."""
+MAX_CELL_CHARACTERS = 1 << 24
+"""The most characters of a cell with JSON. A board takes about 250 for each entry. Values may take twenty times as much memory as
+their text.
+"""
 _DIGITS = "[0-9a-f]{32}"
 _Text = Annotated[str, Field(max_length=MAX_CELL_CHARACTERS)]
 

@@ -134,7 +134,7 @@ def bundle(
         code = None
         if ladder is None:
             command = f"arena bundle {shlex.quote(str(store))} -o {shlex.quote(str(out))}"
-            code = _collect_code(runs, plugins, spec_file, command, optional=without_code)
+            code = _collect_code(runs, plugins, data, spec_file, command, optional=without_code)
             for one in data:
                 if code is not None:
                     code.add_data(one)
@@ -155,7 +155,7 @@ def bundle(
 
 
 def _collect_code(
-    runs: Sequence[Run], plugins: tuple[str, ...], spec_file: str | None, command: str, *, optional: bool
+    runs: Sequence[Run], plugins: tuple[str, ...], data: tuple[Path, ...], spec_file: str | None, command: str, *, optional: bool
 ) -> CodeFiles | None:
     """Return the code of the last run. If it cannot be loaded, return None if the code is `optional`, and else raise an error."""
     known = None if spec_file is None else load_spec(spec_file, plugins=plugins)
@@ -186,7 +186,18 @@ def _collect_code(
             f"note: the matches were played with more than one version of {', '.join(mixed)}, and the bundle has only the last "
             "one, so `arena verify` finds differences; play the old matches again with --fresh-for AGENT"
         )
-    return CodeFiles(spec)
+    files = CodeFiles(spec)
+    shown = [place.resolve() for place in data]
+    # The store may come from a stranger, who would get any file that it names.
+    private = [text for text, file in files.data.items() if not any(file.resolve().is_relative_to(place) for place in shown)]
+    if known is None and private:
+        words = ForeignCode(dict.fromkeys(private)).options(runs[-1].document)
+        what = f"not packed, because only the store names these data files: {escape_line(', '.join(private))}"
+        if not optional:
+            raise StoreError(f"{what}; to pack them: {command} {shlex.join(words)}")
+        say(f"note: {what}, so the bundle contains only the hashes from the store")
+        return None
+    return files
 
 
 def _list_mixed(runs: Sequence[Run]) -> list[str]:

@@ -33,6 +33,8 @@ class CodeFiles:
         self.files: dict[str, Path] = {}
         """For each path in the bundle, the path of the file on this machine."""
         self.notes: list[str] = []
+        self.data: dict[str, Path] = {}
+        """The data files that options name, by the texts in the spec."""
         self.code = Code()
         self._folders: dict[Path, str] = {self.folder: TOURNAMENT}
         self._imports = [Path(entry).resolve() for entry in PythonProcess.import_path()]
@@ -161,6 +163,7 @@ class CodeFiles:
                 "move it into that folder and use a relative path"
             )
             return
+        self.data[text] = path
         for file in self._files_below(path):
             self._add(file)
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -11,7 +12,7 @@ from arena import ArenaError, Decision, Pairing, Record
 from arena.api.errors import abbreviate
 from arena.api.results import BoardInfo
 from arena.api.run import Fingerprint, Scheduled
-from arena.api.spec import explain_faults
+from arena.api.spec import explain_faults, stop_at_fault
 from arena.api.store import Run
 from arena_records.record_types import RECORD_TYPES, Count, Text
 
@@ -210,7 +211,7 @@ def read_line(text: bytes, number: int) -> Line:
         values = {**values, "decisions": [[*one, False] if isinstance(one, list) and len(one) == 8 else one for one in used]}
     row = [values[key] for key in (*_RECORD_KEYS, "places")]
     try:
-        *found, places = _ROW.validate_python(row)
+        *found, places = stop_at_fault(_ROW).validate_python(row)
     except ValidationError as error:
         (index, *inside), message = explain_faults(error, row)[0]
         key = (*_RECORD_KEYS, "places")[int(index)]
@@ -231,10 +232,18 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_model(model: type[Model], values: Any, what: str) -> Model:
     """Return the values of a file as an object. Raises NoBundle if a value has the wrong type."""
     try:
-        return model.model_validate_json(json.dumps(values))
-    except (ValidationError, ValueError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
-        raise NoBundle(": ".join(filter(None, [what, ".".join(map(str, first["loc"])), str(first["msg"])]))) from None
+        found: Model = stop_at_fault(_adapter(model)).validate_json(json.dumps(values))
+    except ValidationError as error:
+        where, message = explain_faults(error, values)[0]
+        raise NoBundle(": ".join(filter(None, [what, ".".join(map(str, where)), message]))) from None
+    except ValueError as error:
+        raise NoBundle(f"{what}: {error}") from None
+    return found
+
+
+@cache
+def _adapter(model: type[Model]) -> TypeAdapter[Model]:
+    return TypeAdapter(model)
 
 
 def is_seed_of(values: Mapping[str, Any], seed: int | str | None, *, secret: bool) -> bool:

@@ -131,3 +131,30 @@ def test_a_bundle_without_code_hides_the_authors_folders(tmp_path: Path) -> None
     assert call(bundle, store, "-o", out, "--without-code") == 0
     assert_absent(out, str(tmp_path))
     assert json.loads(read(out)["tournament/spec.json"])["plugins"] == ["last.py"]
+
+
+def test_a_file_that_only_the_store_names_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A store of a stranger may name any folder and any file in it. --spec and --data say that the user means the file."""
+    (tmp_path / "keyed.py").write_text(
+        "from typing import Annotated\n"
+        "from arena import Agent, hookimpl\nfrom arena.api.games import SpecFile\n"
+        "class Keyed(Agent):\n    name = 'keyed'\n"
+        "    def __init__(self, *, table: SpecFile = '') -> None:\n        self.table = table\n"
+        "    def choose(self, game, state, search):\n        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents():\n    return [Keyed]\n"
+    )
+    (tmp_path / "table.txt").write_text("planted\n")
+    entries = "[random, {agent: keyed, table: table.txt}]"
+    store = play(tmp_path, f"game: tic-tac-toe\nrounds: 1\nplugins: [keyed.py]\nagents: {entries}\n")
+    out, plugin = tmp_path / "x.arena", ("--plugin", tmp_path / "keyed.py")
+    capsys.readouterr()
+    assert call(bundle, store, "-o", out, *plugin) == 2
+    assert "only the store names these data files: table.txt; to pack them: arena bundle" in capsys.readouterr().out
+    assert not out.exists()
+    assert call(bundle, store, "-o", out, *plugin, "--without-code") == 0
+    files = read(out)
+    assert "tournament/table.txt" not in json.loads(files["manifest.json"])["left_out"]
+    assert not any(b"planted" in content for content in files.values())
+    for words in ((*plugin, "--data", tmp_path / "table.txt"), ("--spec", tmp_path / "cup.yaml")):
+        assert call(bundle, store, "-o", out, *words) == 0
+        assert read(out)["tournament/table.txt"] == b"planted\n"
