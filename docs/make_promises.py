@@ -23,6 +23,8 @@ HOLES = {
     "late": "a submission to a ladder passes its check and hangs at its start afterwards, so that the contest stands still",
     "abilities": "a program announces an ability in its check on a ladder and no longer afterwards, so that the contest ends",
     "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",
+    "token": "a token or link that was replaced, or the token of a banned or deleted author, stays valid on another ladder of "
+    "the same folder",
     "banned": "an author whom a ladder bans or deletes while his file is still on its way goes on to play",
     "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
     "figures": "a solver on a ladder sends the hidden positions of a puzzle to its author, through figures that it chooses, such "

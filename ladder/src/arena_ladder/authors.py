@@ -1,8 +1,11 @@
 """The authors of a ladder: their names, their tokens and links, and who is banned."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
+from pathlib import Path
 from secrets import token_hex, token_urlsafe
+from typing import NamedTuple, Self
 
 from arena import ArenaError
 from arena.clock import wall_time
@@ -14,44 +17,124 @@ HOST_TOKEN = "host token"  # noqa: S105 - the name of a setting
 """The name of the setting that holds the hash of the host's token."""
 FORGOTTEN = "gone-"
 """The prefix of the public name of an author whose data were removed. A roster does not change such a name."""
+KNOWN = f"name NOT IN (SELECT id FROM ladder_person WHERE handle LIKE '{FORGOTTEN}%' AND handle NOT IN (id, team))"
+"""The condition for authors who were not forgotten. A roster may have an id or a team that begins with the same prefix."""
+SAME_HANDLE = "(name = ? OR name IN (SELECT id FROM ladder_person WHERE handle = ?))"
+"""The condition for all authors with the same public name."""
+
+
+class Given(NamedTuple):
+    """The token that a person has now."""
+
+    hashed: str | None
+    """The hash of the token; None if the person has none."""
+    time: float
+    """The time at which it was given."""
 
 
 class AuthorTables(LadderTables):
-    """The authors in the tables of a ladder."""
+    """The authors in the tables of a ladder.
 
-    _others: Sequence["AuthorTables"] = ()
+    Ladders can share their authors. Each of them has the tables of its own, which decide what it accepts, so that it can also be
+    hosted alone. A change of a token, of a link or of a ban is written to the tables of all of them.
+    """
+
+    _sharing: Sequence[Path] = ()
+    """The stores of the other ladders with the same authors. Some of them may not exist yet."""
+
+    def share_authors(self, stores: Iterable[Path]) -> None:
+        """Share tokens, links and bans with the ladders in other `stores`, also if other processes host them.
+
+        Take over what has changed in the other stores while this one did not exist or was not at hand: everybody has the token
+        that was given last, and who is banned there is banned here. Only ladders in which the same ids are the same people may
+        share authors, because an id is all that they compare.
+        """
+        self._sharing = [place for place in stores if place.resolve() != self.path.resolve()]
+        with self._everywhere() as others:
+            for other in others:
+                self._catch_up(other)
+
+    @contextmanager
+    def _everywhere(self) -> Iterator[list[Self]]:
+        """Run one transaction in all ladders that share their authors. Yield the other ladders."""
+        with ExitStack() as opened:
+            others = [opened.enter_context(closing(type(self)(place))) for place in self._sharing if place.is_file()]
+            for ledger in sorted([self, *others], key=lambda one: one.path.resolve()):  # in one order, so that no two wait
+                opened.enter_context(ledger._writing())  # noqa: SLF001 - of the same class
+            yield others
+
+    def _catch_up(self, other: Self) -> None:
+        """Take over the newer tokens of another ladder."""
+        own = self._given()
+        for name, given in other._given().items():
+            if name in own and given.hashed not in (None, own[name].hashed) and given.time > own[name].time:
+                self.keep_token(name, given.hashed, "ladder")
+        host = other._given_to_host()
+        if host.hashed not in (None, self.setting(HOST_TOKEN)) and host.time > self._given_to_host().time:
+            self.keep_host_token(host.hashed)
+
+    def _given(self) -> Mapping[str, Given]:
+        """Return the tokens of all authors that were not forgotten."""
+        times = "SELECT detail, max(time) AS given FROM ladder_audit WHERE what = 'token' GROUP BY detail"
+        question = f"SELECT name, token, coalesce(given, 0) FROM ladder_author LEFT JOIN ({times}) ON detail = name WHERE {KNOWN}"
+        return {name: Given(*row) for name, *row in self._rows(question)}
+
+    def _given_to_host(self) -> Given:
+        time = self._value("SELECT max(time) FROM ladder_audit WHERE what = 'token' AND who = 'admin' AND detail = 'host'")
+        return Given(self.setting(HOST_TOKEN), time or 0.0)
 
     def register(self, name: str, who: str) -> str:
-        """Give an author a new token, and return it. An old token becomes invalid. Only the hash of the token is stored."""
+        """Give an author a new token, and return it. An old token and a link become invalid, on all ladders that share their
+        authors. Only the hash of the token is stored. Raises Refusal 409 for a banned author, whom no ladder would accept.
+        """
+        with self._everywhere() as others:
+            return self._give_token(name, who, others)
+
+    def _give_token(self, name: str, who: str, others: Iterable[Self]) -> str:
         token = _make_token(32)
-        with self._writing():
-            self._write(
-                "INSERT INTO ladder_author (name, token, registered) VALUES (?, ?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET token = excluded.token",
-                *(name, _hash(token), wall_time()),
-            )
-            self.note(who, "token", name)
+        self.expect(name)
+        self._check_not_banned(name)
+        for ledger in (self, *others):
+            ledger.keep_token(name, _hash(token), who)
         return token
 
+    def keep_token(self, name: str, hashed: str | None, who: str) -> None:
+        """Replace the hash of the token of an author on this ladder only, if it knows the author."""
+        if self._write(f"UPDATE ladder_author SET token = ? WHERE name = ? AND {KNOWN}", hashed, name):
+            self.drop_link(name)
+            self.note(who, "token", name)
+
+    def drop_link(self, name: str) -> None:
+        """Make the link of an author invalid."""
+        self._write("DELETE FROM ladder_link WHERE author = ?", name)
+
+    def _check_not_banned(self, name: str) -> None:
+        if (name, True) in self.authors():
+            raise Refusal(409, f"{name} is banned", "unban the author with `admin unban`")
+
     def make_link(self, name: str, who: str) -> str:
-        """Return a code that gives an author a token once; an older code becomes invalid. Only the hash of the code is stored."""
+        """Return a code that gives an author a token once; an older code becomes invalid, on all ladders that share their
+        authors. Only the hash of the code is stored. Raises Refusal 409 for a banned author.
+        """
         code = _make_token(24)
-        with self._writing():
+        with self._everywhere() as others:
             self.expect(name)
-            self._write(
-                "INSERT OR REPLACE INTO ladder_link (code, author, made) VALUES (?, ?, ?)", _hash(code), name, wall_time()
-            )
+            self._check_not_banned(name)
+            for ledger in (self, *others):
+                ledger.drop_link(name)
+            self._write("INSERT INTO ladder_link (code, author, made) VALUES (?, ?, ?)", _hash(code), name, wall_time())
             self.note(who, "link", name)
         return code
 
     def claim(self, code: str) -> tuple[str, str]:
-        """Use up the code of a link. Return the id of the author and a new token. Raises Refusal 404 if the code is not valid."""
-        with self._writing():
+        """Use up the code of a link. Return the id of the author and a new token, which replaces an old one on all ladders that
+        share their authors. Raises Refusal 404 if the code is not valid, and 409 if its author is banned.
+        """
+        with self._everywhere() as others:
             author = self._value("SELECT author FROM ladder_link WHERE code = ?", _hash(code))
             if author is None:
                 raise Refusal(404, "this link is invalid or has already been used", "ask the host of the ladder for a new one")
-            self._write("DELETE FROM ladder_link WHERE author = ?", author)
-            return str(author), self.register(str(author), str(author))
+            return str(author), self._give_token(str(author), str(author), others)
 
     def expect(self, name: str) -> None:
         """Register an author, without giving out a token."""
@@ -82,31 +165,28 @@ class AuthorTables(LadderTables):
 
     def find_author(self, token: str) -> str | None:
         """Return the author with this token, even if the author is banned; None for an unknown token."""
-        return next((found for ledger in (self, *self._others) if (found := ledger.find_own_author(token)) is not None), None)
-
-    def find_own_author(self, token: str) -> str | None:
-        """Return the author to whom this ladder itself has given a token; None for any other token."""
         found = self._value("SELECT name FROM ladder_author WHERE token = ?", _hash(token))
         return None if found is None else str(found)
 
-    def share_tokens(self, others: Iterable["AuthorTables"]) -> None:
-        """Also accept the tokens that other ladders have given to authors with the same ids, and to the host.
-
-        Only ladders in which the same ids are the same people may share tokens, because an id is all that they compare.
-        """
-        self._others = [ledger for ledger in others if ledger is not self]
-
     def make_host_token(self) -> str:
-        """Return a new token for the page of the host; an old token becomes invalid. Only the hash of the token is stored."""
+        """Return a new token for the page of the host. An old token becomes invalid, on all ladders that share their authors.
+        Only the hash of the token is stored.
+        """
         token = _make_token(32)
-        with self._writing():
-            self._keep_setting(HOST_TOKEN, _hash(token))
-            self.note("admin", "token", "host")
+        with self._everywhere() as others:
+            for ledger in (self, *others):
+                ledger.keep_host_token(_hash(token))
         return token
+
+    def keep_host_token(self, hashed: str | None) -> None:
+        """Replace the hash of the host's token on this ladder only."""
+        assert hashed is not None
+        self._keep_setting(HOST_TOKEN, hashed)
+        self.note("admin", "token", "host")
 
     def is_host(self, token: str) -> bool:
         """Return True if a token belongs to the host."""
-        return any(ledger.setting(HOST_TOKEN) == _hash(token) for ledger in (self, *self._others))
+        return self.setting(HOST_TOKEN) == _hash(token)
 
     def authors(self) -> list[tuple[str, bool]]:
         """Return the names of all authors, each with a flag that is true for banned authors."""
@@ -116,12 +196,22 @@ class AuthorTables(LadderTables):
         """Ban all authors with the same public name from the time `when`; None ends the ban. `name` is the public name or the id
         of one of the authors. Return the public name.
         """
-        handles = self._rows("SELECT handle FROM ladder_person WHERE id = ? OR handle = ?", name, name)
-        handle = str(handles[0][0]) if handles else name
-        concerned = "name = ? OR name IN (SELECT id FROM ladder_person WHERE handle = ?)"
-        if not self._write(f"UPDATE ladder_author SET banned = ? WHERE {concerned}", when, handle, handle):
+        handle = self._handle_of(name)
+        if not self._write(f"UPDATE ladder_author SET banned = ? WHERE {SAME_HANDLE}", when, handle, handle):
             raise ArenaError(f"unknown author {name!r}; `arena ladder admin SPEC tokens` lists them")
         return handle
+
+    def _handle_of(self, name: str) -> str:
+        handles = self._rows("SELECT handle FROM ladder_person WHERE id = ? OR handle = ?", name, name)
+        return str(handles[0][0]) if handles else name
+
+    def _known_on(self, other: Self, name: str) -> Iterator[str]:
+        """Yield the ids of the authors with a public name that another ladder knows, too. Pseudonyms differ between ladders."""
+        handle = self._handle_of(name)
+        known = other._given()
+        for (own,) in self._rows(f"SELECT name FROM ladder_author WHERE {SAME_HANDLE}", handle, handle):
+            if own in known:
+                yield own
 
     def banned(self) -> frozenset[str]:
         """Return the public names of all banned authors."""
@@ -170,8 +260,9 @@ class AuthorTables(LadderTables):
         return [(Person(*found), str(handle)) for *found, handle in self._rows(question, *values)]
 
     def without_token(self) -> list[str]:
-        """Return the ids of all authors without a token."""
-        return [str(name) for (name,) in self._rows("SELECT name FROM ladder_author WHERE token IS NULL ORDER BY name")]
+        """Return the ids of all authors without a token. Banned authors get none."""
+        question = "SELECT name FROM ladder_author WHERE token IS NULL AND banned IS NULL ORDER BY name"
+        return [str(name) for (name,) in self._rows(question)]
 
 
 def _make_token(size: int) -> str:

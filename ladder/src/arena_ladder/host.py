@@ -34,7 +34,7 @@ from arena_ladder.host_api import HostApi
 from arena_ladder.ledger import Ledger, bind_store, find_deadline
 from arena_ladder.pages import STATIC, LadderPages, navigation_of
 from arena_ladder.public_standings import PublicStandings
-from arena_ladder.spec import LadderSpec, list_limits
+from arena_ladder.spec import LadderSpec, find_sharing, list_limits
 from arena_ladder.submission_check import MAX_CHECKS
 from arena_ladder.turns import Turns
 from arena_web import error_answers
@@ -211,12 +211,12 @@ async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str
     """Serve the pages and play until Ctrl-C or SIGTERM. The address is printed as the first line on `out`.
 
     `name` is the address of the network interface, and `public` is the address of a reverse proxy. Several ladders share one
-    address, and those with the same roster share tokens. Raises ArenaError if the contest of a ladder cannot continue.
+    address, and those with the same roster share their authors. Raises ArenaError if the contest of a ladder cannot continue.
     """
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # otherwise it logs every form that it cannot read
     logs = os.pathsep.join([str(host.folder.logs) for host in hosts])
     os.environ[ChildProcess.QUIET_VARIABLE] = logs  # the host must not see the output of strangers' agents
-    share_tokens(hosts)
+    share_authors(hosts)
     share_turns(hosts)
     applications = {host.root: LadderApp(host) for host in hosts}
     port = listening.getsockname()[1]
@@ -242,15 +242,17 @@ async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str
             raise host.trouble
 
 
-def share_tokens(hosts: Sequence[LadderHost]) -> None:
-    """Let ladders with the same roster accept each other's tokens.
+def share_authors(hosts: Sequence[LadderHost]) -> None:
+    """Let ladders with the same roster share tokens, links and bans. A ladder that is hosted alone shares them with the stores of
+    the other ladders in its folder.
 
     A name on a ladder that is open to everyone belongs to the first person who took it there. On another ladder, it may be the
     name of somebody else.
     """
     for host in hosts:
         people = host.ladder.people
-        host.ledger.share_tokens([one.ledger for one in hosts if people is not None and one.ladder.people == people])
+        hosted = [one.ledger.path for one in hosts if people is not None and one.ladder.people == people]
+        host.ledger.share_authors(hosted if host.root else find_sharing(host.ladder))
 
 
 def make_turns(ladders: Sequence[LadderSpec]) -> Turns:

@@ -253,6 +253,14 @@ class Administered:
         self._context.call_on_close(found.close)
         return found
 
+    @cached_property
+    def authors(self) -> "Ledger":
+        """Return the tables of the ladder, with those that share its authors, so that a change holds in all of them."""
+        from arena_ladder.spec import find_sharing
+
+        self.ledger.share_authors(find_sharing(self.read))
+        return self.ledger
+
     def create(self) -> None:
         """Create the store if the ladder has not begun."""
         from arena_ladder.ledger import create_store
@@ -289,9 +297,9 @@ def admin(context: click.Context, spec: Path, store: Path | None, plugins: tuple
 )
 @click.pass_obj
 def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
-    """Print a new token for each of AUTHORS; their old tokens become invalid. Without AUTHORS, list all authors.
+    """Print a new token for each of AUTHORS; their old tokens and links become invalid. Without AUTHORS, list all authors.
 
-    It also works before the ladder begins: it creates the store.
+    It also works before the ladder begins: it creates the store. Ladders in the folder of SPEC with the same roster share tokens.
     """
     from arena_ladder.spec import AUTHOR, is_author
 
@@ -304,7 +312,7 @@ def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
             raise click.UsageError("--all cannot be used with AUTHORS")
         ledger.enrol(read.people or (), pseudonyms=read.submissions.names == "pseudonyms")
         _print(TextTable.csv_line(["id", "name", "e-mail", "team", "token"]))
-        missing = set(ledger.without_token())
+        missing = set(obj.authors.without_token())
         for person, _ in ledger.people():
             if person.id in missing:
                 token = ledger.register(person.id, "admin")
@@ -319,7 +327,7 @@ def tokens(obj: Administered, authors: tuple[str, ...], everyone: bool) -> int:
         if read.authors is not None and author not in read.authors:
             raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line for this author, and restart the ladder")
     for author in authors:
-        _print(f"{author} {ledger.register(author, 'admin')}")
+        _print(f"{author} {obj.authors.register(author, 'admin')}")
     return 0
 
 
@@ -339,8 +347,8 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
         raise ArenaError(f"--to {address}: expected an address such as https://arena.example.org")
     read = obj.read
     obj.create()
-    ledger = obj.ledger
-    ledger.enrol(read.people or (), pseudonyms=read.submissions.names == "pseudonyms")
+    obj.ledger.enrol(read.people or (), pseudonyms=read.submissions.names == "pseudonyms")
+    ledger = obj.authors
     people = {person.id: person for person, _ in ledger.people()}
     for author in authors:
         if author not in people:
@@ -358,7 +366,7 @@ def links(obj: Administered, authors: tuple[str, ...], everyone: bool, address: 
 @click.pass_obj
 def ban(obj: Administered, author: str) -> int:
     """Take AUTHOR's agents out of play, and refuse further submissions of AUTHOR."""
-    obj.ledger.ban(author, "admin")
+    obj.authors.ban(author, "admin")
     _print(f"{author} is banned: the agents of this author no longer play")
     return 0
 
@@ -399,7 +407,7 @@ def submissions(obj: Administered, author: str | None, status: str | None, as_js
 def host_token(obj: Administered) -> int:
     """Print a new token for the page /host, which shows all submissions to the host. The old token becomes invalid."""
     obj.create()
-    _print(obj.ledger.make_host_token())
+    _print(obj.authors.make_host_token())
     return 0
 
 
@@ -458,7 +466,7 @@ def similar(obj: Administered, most: int, as_json: bool) -> int:
 @click.pass_obj
 def unban(obj: Administered, author: str) -> int:
     """Accept submissions of AUTHOR again, after `ban`. The matches so far count again; withdrawn agents stay withdrawn."""
-    obj.ledger.unban(author, "admin")
+    obj.authors.unban(author, "admin")
     _print(f"{author} is no longer banned, but must submit agents again")
     return 0
 
@@ -471,7 +479,7 @@ def forget(obj: Administered, author: str) -> int:
     from arena_ladder.code_folder import CodeFolder
 
     folder = CodeFolder(obj.ledger, obj.read.submissions.size_kb << 10)
-    gone = obj.ledger.forget(author, "admin")
+    gone = obj.authors.forget(author, "admin")
     for one in gone:
         folder.forget(one)
         folder.forget_log(one)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
-from arena import ArenaError, Limits, Puzzle, Spec
+from arena import ArenaError, Limits, Puzzle, Spec, SpecError
 from arena.api.match import canonical
 from arena.api.results import figures
 from arena.api.spec import MAX_ENTRIES, Document, Faults, SpecKeys, load_spec
@@ -272,7 +272,12 @@ class LadderSpec:
     @property
     def store(self) -> FilePath:
         """Return the default path of the store, which is beside the results of tournaments and named after the file."""
-        return FilePath("results") / f"{FilePath(self.spec.document.name).stem}.db"
+        return store_of(self.spec.document.name)
+
+
+def store_of(file: str | PathLike[str]) -> FilePath:
+    """Return the default path of the store of a spec."""
+    return FilePath("results") / f"{FilePath(file).stem}.db"
 
 
 def json_schema() -> dict[str, Any]:
@@ -455,9 +460,12 @@ RESERVED_PATHS = ("api", "health", "modules", "static")
 """The first parts of paths that do not belong to a ladder, if several are hosted together."""
 
 
+SPEC_SUFFIXES = (".yaml", ".yml")
+
+
 def list_assignments(folder: FilePath) -> list[FilePath]:
     """Return the specs in a folder of ladders, sorted by name. Raises ArenaError if there are none, or for an unusable name."""
-    found = sorted([file for file in folder.iterdir() if file.suffix in (".yaml", ".yml")])
+    found = sorted([file for file in folder.iterdir() if file.suffix in SPEC_SUFFIXES])
     if not found:
         raise ArenaError(f"{folder}: expected specs of ladders, such as {folder}/connect-four.yaml")
     names = [file.stem for file in found]
@@ -466,6 +474,38 @@ def list_assignments(folder: FilePath) -> list[FilePath]:
             allowed = f"use lowercase letters, digits and dashes, but not the names {', '.join(RESERVED_PATHS)}"
             raise ArenaError(f"{file}: its name becomes part of the address of a ladder; {allowed}; use each name only once")
     return found
+
+
+def find_sharing(ladder: LadderSpec) -> list[FilePath]:
+    """Return the default stores of the other ladders in the folder of a spec that have the same authors. Some may not exist.
+
+    Raises SpecError if a ladder with a store has a spec that cannot be read.
+    """
+    own = FilePath(ladder.spec.document.name)
+    if ladder.people is None:
+        return []
+    found = []
+    for file in sorted(own.parent.iterdir()):
+        if file.suffix not in SPEC_SUFFIXES or file.name == own.name:
+            continue
+        store = store_of(file)
+        try:
+            if _read_people(file) == ladder.people:
+                found.append(store)
+        except SpecError:
+            if store.is_file():
+                raise
+    return found
+
+
+def _read_people(file: FilePath) -> tuple[Person, ...] | None:
+    """Read only the authors of a spec, without its plugins. Raises SpecError if this is not possible."""
+    document = Document.read(file)
+    faults, given = Faults(document), document.values.get("submissions")
+    submissions: Any = faults.check(("submissions",), SubmissionKeys, {} if given is None else given, SubmissionKeys.model_fields)
+    people = None if submissions is None else _read_authors(document, submissions, faults)
+    faults.stop_if_any()
+    return people
 
 
 def check_ladder(file: str, plugins: tuple[str, ...]) -> str:

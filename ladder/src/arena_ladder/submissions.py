@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -454,35 +454,60 @@ class SubmissionTables(AuthorTables):
         except Broken:
             return None
 
+    def _catch_up(self, other: Self) -> None:
+        """Take over the newer tokens of another ladder, and its bans."""
+        super()._catch_up(other)
+        free, theirs = {name for name, banned in self.authors() if not banned}, other._given()
+        for name, banned in other.authors():
+            if banned and name in theirs and name in free:
+                self.ban_here(name, "ladder")
+
     def ban(self, name: str, who: str) -> None:
-        """Withdraw the submissions of an author and of the author's team, and refuse their tokens. Raises ArenaError for an
-        unknown author.
+        """Withdraw the submissions of an author and of the author's team, and refuse their tokens, on all ladders that share
+        their authors. Raises ArenaError for an unknown author.
         """
-        with self._writing():
-            handle = self._set_banned(name, wall_time())
-            self._retire("author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), BANNED)
-            self.note(who, "ban", name)
+        with self._everywhere() as others:
+            self.ban_here(name, who)
+            for other in others:
+                for own in self._known_on(other, name):
+                    other.ban_here(own, who)
+
+    def ban_here(self, name: str, who: str) -> None:
+        """Ban an author on this ladder only."""
+        handle = self._set_banned(name, wall_time())
+        self._retire("author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), BANNED)
+        self.note(who, "ban", name)
 
     def unban(self, name: str, who: str) -> None:
-        """Accept the token of an author again, and count the matches so far. Submissions stay withdrawn."""
-        with self._writing():
-            self._set_banned(name, None)
-            self._note_change()
-            self.note(who, "unban", name)
+        """Accept the token of an author again, and count the matches so far, on all ladders that share their authors. Submissions
+        stay withdrawn.
+        """
+        with self._everywhere() as others:
+            self.unban_here(name, who)
+            for other in others:
+                for own in self._known_on(other, name):
+                    other.unban_here(own, who)
+
+    def unban_here(self, name: str, who: str) -> None:
+        """End the ban of an author on this ladder only."""
+        self._set_banned(name, None)
+        self._note_change()
+        self.note(who, "unban", name)
 
     def forget(self, name: str, who: str) -> list[Submission]:
         """Remove the name, the e-mail address and the token of an author. If no other author shares the public name, also remove
-        the code. The records of matches stay.
+        the code. The records of matches stay. On the other ladders that share their authors, only the token is removed.
 
         Return the submissions for which the caller has to remove logs and files. Raises ArenaError for an unknown author.
         """
-        with self._writing() as write:
+        with self._everywhere() as others, self._writing() as write:
             handles = {person.id: handle for person, handle in self.people()}
             if name not in handles:
                 raise ArenaError(f"unknown author {name!r}; `arena ladder admin SPEC tokens` lists them")
             handle = handles.pop(name)
-            self._write("UPDATE ladder_author SET token = NULL, banned = ? WHERE name = ?", wall_time(), name)
-            self._write("DELETE FROM ladder_link WHERE author = ?", name)
+            for ledger in (self, *others):
+                ledger.keep_token(name, None, who)
+            self._write("UPDATE ladder_author SET banned = ? WHERE name = ?", wall_time(), name)
             self._keep_person(Person(name), f"{FORGOTTEN}{token_hex(4)}")
             gone: list[Submission] = []
             if handle not in handles.values():

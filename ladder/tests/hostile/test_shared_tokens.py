@@ -1,15 +1,21 @@
-"""Tokens of ladders in one folder: a stranger who takes a name on an open ladder is not that author anywhere else."""
+"""Tokens of ladders in one folder: a stranger who takes a name on an open ladder is not that author anywhere else, and a token
+that was replaced is not valid anywhere.
+"""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
 
+from arena.cli import cli
+from arena.errors import ArenaError, SpecError
 from arena.store import Store
-from arena_ladder.host import LadderHost, share_tokens
+from arena_ladder.host import LadderHost, share_authors
 from arena_ladder.ledger import Ledger, bind_store
-from arena_ladder.spec import load_ladder
+from arena_ladder.roster import Person
+from arena_ladder.spec import find_sharing, load_ladder
 from arena_web.errors import Refusal
 from tests.ladder.hosting import SPEC
 
@@ -33,7 +39,7 @@ def ladders(tmp_path: Path) -> Iterator[dict[str, Ledger]]:
             ledger = opened.enter_context(closing(Ledger(place)))
             bind_store(ladder, store, ledger)
             hosts[name] = LadderHost(ladder, store, ledger, 1, f"/{name}")
-        share_tokens([*hosts.values()])
+        share_authors([*hosts.values()])
         yield {name: host.ledger for name, host in hosts.items()}
 
 
@@ -65,3 +71,184 @@ def test_the_hosts_token_is_valid_if_the_roster_is_the_same(ladders: dict[str, L
     made = {name: ladders[name].make_host_token() for name in ("two", "open")}
     assert [name for name, ledger in ladders.items() if ledger.is_host(made["two"])] == ["one", "two"]
     assert [name for name, ledger in ladders.items() if ledger.is_host(made["open"])] == ["open"]
+
+
+# Replaced tokens
+
+REPLACED = pytest.mark.promise(hole="token", isolation="any")
+NEW_TOKENS: dict[str, Callable[[Ledger], str]] = {
+    "token": lambda ledger: ledger.register("ada", "admin"),
+    "link": lambda ledger: ledger.claim(ledger.make_link("ada", "admin"))[1],
+}
+"""The ways in which `ada` gets a new token."""
+
+
+@REPLACED
+@pytest.mark.parametrize("renew", NEW_TOKENS.values(), ids=NEW_TOKENS)
+def test_a_new_token_replaces_the_old_one_on_all_ladders(ladders: dict[str, Ledger], renew: Callable[[Ledger], str]) -> None:
+    """One of the ladders has issued the old token. Ladders that share nothing are not changed."""
+    others = {name: ladders[name].register("ada", "admin") for name in ("other", "open")}
+    for first, second in (("one", "two"), ("two", "one")):
+        old, bob = renew(ladders[first]), ladders[first].register("bob", "admin")
+        new = renew(ladders[second])
+        assert find_valid(ladders, old) == {}
+        assert find_valid(ladders, new) == {"one": "ada", "two": "ada"}
+        assert find_valid(ladders, bob) == {"one": "bob", "two": "bob"}
+    for name, token in others.items():
+        assert find_valid(ladders, token) == {name: "ada"}
+
+
+@REPLACED
+def test_a_new_token_or_link_makes_the_links_of_all_ladders_invalid(ladders: dict[str, Ledger]) -> None:
+    codes = [ladders["one"].make_link("ada", "admin"), ladders["two"].make_link("ada", "admin")]
+    with pytest.raises(Refusal, match="invalid"):
+        ladders["one"].claim(codes[0])
+    token = ladders["one"].register("ada", "admin")
+    with pytest.raises(Refusal, match="invalid"):
+        ladders["two"].claim(codes[1])
+    assert find_valid(ladders, token) == {"one": "ada", "two": "ada"}
+
+
+@REPLACED
+def test_a_new_token_of_the_host_replaces_the_old_one_on_all_ladders(ladders: dict[str, Ledger]) -> None:
+    for first, second in (("one", "two"), ("two", "one")):
+        old, new = ladders[first].make_host_token(), ladders[second].make_host_token()
+        assert [name for name, ledger in ladders.items() if ledger.is_host(old)] == []
+        assert [name for name, ledger in ladders.items() if ledger.is_host(new)] == ["one", "two"]
+
+
+@REPLACED
+def test_a_ban_holds_on_all_ladders(ladders: dict[str, Ledger]) -> None:
+    """Nobody gives a banned author a token or a link that no ladder accepts."""
+    token, code = ladders["two"].register("ada", "admin"), ladders["two"].make_link("ada", "admin")
+    key = ladders["two"].submit("ada", "mine", "python", "mine.py", b"x = 1", 10).id
+    ladders["one"].ban("ada", "admin")
+    for ledger in (ladders["one"], ladders["two"]):
+        with pytest.raises(Refusal, match="banned") as raised:
+            ledger.author_of(token)
+        assert raised.value.status == 403
+        for give in (ledger.register, ledger.make_link):
+            with pytest.raises(Refusal, match="ada is banned"):
+                give("ada", "admin")
+        assert ledger.without_token() == ["bob"]
+    with pytest.raises(Refusal, match="ada is banned"):
+        ladders["two"].claim(code)
+    assert ladders["two"].submission(key).status == "withdrawn"
+    assert ladders["other"].banned() == ladders["open"].banned() == frozenset()
+    ladders["two"].unban("ada", "admin")
+    assert find_valid(ladders, token) == {"one": "ada", "two": "ada"}
+
+
+@REPLACED
+def test_a_deleted_author_has_no_token_on_any_ladder(ladders: dict[str, Ledger]) -> None:
+    """The other ladder keeps its data, and may give another token, which the first ladder does not accept."""
+    token = ladders["two"].register("ada", "admin")
+    ladders["one"].forget("ada", "admin")
+    assert find_valid(ladders, token) == {}
+    assert find_valid(ladders, ladders["two"].register("ada", "admin")) == {"two": "ada"}
+
+
+def test_an_id_that_looks_like_the_name_of_a_deleted_author_gets_a_token(ladders: dict[str, Ledger]) -> None:
+    ladders["one"].enrol([Person("gone-4711"), Person("7", team="gone-team")], pseudonyms=False)
+    assert find_valid(ladders, ladders["one"].register("gone-4711", "admin")) == {"one": "gone-4711"}
+    assert find_valid(ladders, ladders["one"].register("7", "admin")) == {"one": "gone-team"}
+
+
+@pytest.fixture
+def term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a term with two ladders, which admin commands administer."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roster.csv").write_text(
+        "id,name,e-mail,team\n1,Ada,a@example.org,t\n2,Bob,b@example.org,t\n3,Cyd,c@example.org,\n"
+    )
+    for name in ("a", "b"):
+        rules = "{authors: roster.csv, names: pseudonyms}"
+        (tmp_path / f"{name}.yaml").write_text(SPEC.replace("{per_day: 1000}", rules))
+    return tmp_path
+
+
+def administer(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The last word that an admin command prints."""
+    capsys.readouterr()
+    assert cli(["ladder", "admin", *words], standalone_mode=False) == 0
+    return (capsys.readouterr().out.split() or [""])[-1]
+
+
+def find_accepted(*tokens: str) -> list[list[bool]]:
+    """Whether each of the ladders, when it is hosted alone, accepts each token of an author or of the host."""
+    found = []
+    for name in ("a", "b"):
+        with ExitStack() as opened:
+            ladder = load_ladder(f"{name}.yaml")
+            store = opened.enter_context(Store.open(ladder.store, write=True))
+            ledger = opened.enter_context(closing(Ledger(ladder.store)))
+            bind_store(ladder, store, ledger)
+            share_authors([LadderHost(ladder, store, ledger, 1)])
+            found.append([ledger.is_host(token) or token in find_valid({token: ledger}, token) for token in tokens])
+    return found
+
+
+@REPLACED
+def test_a_replaced_token_is_invalid_on_ladders_that_are_hosted_alone(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The specs are read for their authors alone. The command for one ladder changes the store of the other."""
+    old = [administer(capsys, "b.yaml", *words) for words in (("tokens", "1"), ("host-token",))]
+    other = administer(capsys, "a.yaml", "tokens", "3")
+    new = [administer(capsys, "a.yaml", *words) for words in (("tokens", "1"), ("host-token",))]
+    (term / "a.yaml").rename(term / "a.txt")  # whoever hosts b.yaml need not have the other spec
+    with closing(Ledger(Path("results/b.db"))) as ledger:
+        assert [ledger.find_author(old[0]), ledger.is_host(old[1])] == [None, False]
+        assert [ledger.find_author(new[0]), ledger.is_host(new[1])] == ["1", True]
+    (term / "a.txt").rename(term / "a.yaml")
+    assert find_accepted(*old, *new, other) == [[False, False, True, True, True]] * 2
+
+
+@REPLACED
+def test_a_store_that_was_not_there_catches_up(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A store is moved away while tokens are replaced and a team is banned, and comes back. The last token is valid everywhere,
+    in whichever ladder it was given.
+    """
+    first = [administer(capsys, "b.yaml", *words) for words in (("tokens", "1"), ("host-token",))]
+    shutil.move(term / "results/b.db", term / "b.db")
+    second = [administer(capsys, "a.yaml", *words) for words in (("tokens", "1"), ("host-token",), ("tokens", "3"))]
+    administer(capsys, "a.yaml", "ban", "2")
+    shutil.move(term / "b.db", term / "results/b.db")
+    assert find_accepted(*first, second[1], second[2]) == [[False, False, True, True]] * 2
+    with closing(Ledger(Path("results/b.db"))) as ledger:
+        assert ledger.find_author(second[0]) == "1"
+        with pytest.raises(Refusal, match="banned"):
+            ledger.author_of(second[0])
+    administer(capsys, "b.yaml", "unban", "1")
+    assert find_accepted(second[0]) == [[True]] * 2
+
+
+@REPLACED
+def test_a_command_gives_nothing_to_a_banned_author(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    administer(capsys, "a.yaml", "tokens", "3")
+    administer(capsys, "b.yaml", "host-token")
+    administer(capsys, "a.yaml", "ban", "2")
+    to = ("--to", "https://a.example")
+    for spec in ("a.yaml", "b.yaml"):
+        for words in (("tokens", "1"), ("links", "2", *to)):
+            with pytest.raises(ArenaError, match="is banned"):
+                administer(capsys, spec, *words)
+        assert administer(capsys, spec, "tokens", "--all") == "id,name,e-mail,team,token", "3 has one, and 1 and 2 get none"
+        assert administer(capsys, spec, "links", "--all", *to) == "id,name,e-mail,team,link"
+
+
+def test_only_specs_with_the_same_authors_share_them(term: Path) -> None:
+    """Another YAML file may be anything, as long as it has no store."""
+    ladder = load_ladder("a.yaml")
+    assert [str(place) for place in find_sharing(ladder)] == ["results/b.db"]
+    (term / "c.yaml").write_text("services: {web: 1}")
+    (term / "d.yaml").write_text("not: [YAML")
+    (term / "e.yaml").write_text((term / "b.yaml").read_text().replace("roster.csv", "copy.csv"))
+    (term / "copy.csv").write_text((term / "roster.csv").read_text())
+    assert [str(place) for place in find_sharing(ladder)] == ["results/b.db", "results/e.db"]
+    (term / "copy.csv").write_text((term / "roster.csv").read_text().replace("Ada", "Adam"))
+    assert [str(place) for place in find_sharing(ladder)] == ["results/b.db"]
+    (term / "results").mkdir()
+    (term / "results/d.db").touch()
+    with pytest.raises(SpecError, match=r"d\.yaml"):
+        find_sharing(ladder)
+    (term / "a.yaml").write_text(SPEC)
+    assert find_sharing(load_ladder("a.yaml")) == []
