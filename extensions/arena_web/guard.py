@@ -26,6 +26,8 @@ from arena_web.errors import Refusal
 
 MAX_HEAD_BYTES = 16 << 10
 """The maximum size of the address and all headers of a request together."""
+MAX_HEADERS = 200
+"""The maximum number of headers of a request. A browser sends about 20, and a proxy adds some."""
 MAX_COOKIE_BYTES = 4 << 10
 """The maximum size of all cookies of a request together."""
 MAX_JSON_BYTES = 512 << 10
@@ -253,6 +255,8 @@ class Guard:
         length = read_digits(headers.get("content-length", "0"))
         if not changes and (length != 0 or "transfer-encoding" in headers):
             raise Refusal(400, f"expected no body with {scope['method']}", "leave the body out")
+        if "transfer-encoding" in headers:  # the server does not parse it, see BoundedParser
+            raise Refusal(411, "expected a body with content-length, got one in chunks", "send the length of the body")
         most = self._body_limit(headers)
         if length is None or length > most:
             raise Refusal(413, f"the body is larger than {most >> 10:,} KiB", "submit a smaller file")
@@ -369,6 +373,8 @@ def _query(scope: Scope) -> dict[str, str]:
 def _check_head(scope: Scope) -> None:
     """Raise Refusal 431 if the head of a request is too long. Libraries may take a time that grows faster than its length."""
     headers = scope["headers"]
+    if len(headers) > MAX_HEADERS:
+        raise Refusal(431, f"the request has {len(headers):,} headers; expected at most {MAX_HEADERS}", "send fewer headers")
     cookies = sum([len(value) for name, value in headers if name == b"cookie"])
     if cookies > MAX_COOKIE_BYTES:
         hint = "delete the cookies of this host in your browser"

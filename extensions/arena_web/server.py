@@ -23,7 +23,7 @@ from arena.api.store import Database
 from arena.clock import monotonic
 from arena_setup.hosts import is_loopback
 from arena_web.app import ANSWERS, Server
-from arena_web.guard import Guard, Site, is_wildcard
+from arena_web.guard import MAX_HEAD_BYTES, MAX_HEADERS, Guard, Site, is_wildcard
 from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import Tournaments
@@ -40,6 +40,8 @@ MAX_ACCEPTED = 50
 """The number of connections that are accepted before the server handles data on existing ones."""
 HEAD_SECONDS = 5.0
 """The timeout for the head of a request, counted from the connection or from the last answer."""
+PART_BYTES = 4 << 10
+"""The number of bytes that are parsed at a time."""
 UNREAD_SECONDS = 20.0
 """The timeout for a client that stops reading an answer. It applies only to answers that exceed the buffer of the system."""
 
@@ -116,14 +118,57 @@ def url_of(host: str, port: int) -> str:
     return f"http://[{reached}]:{port}/" if ":" in reached else f"http://{reached}:{port}/"
 
 
+class BoundedParser(h11.Connection):
+    """A parser of requests that stops after a few events, because nobody else gets an answer while it works.
+
+    The network delivers up to 256 KiB at a time, which may be 43,000 chunks of a body or 65,000 headers. So h11 gets the bytes in
+    parts, and a head that is much too long is an error before all of it is parsed. A body in chunks is not parsed at all.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(h11.SERVER, 2 * MAX_HEAD_BYTES)  # the guard refuses a shorter head with a better message
+        self._waiting = bytearray()
+        self._lines = 0
+        """The number of lines that h11 got since the last event."""
+        self.ignores_body = False
+        """True after the head of a request with a body in chunks. All further bytes are discarded."""
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes from the network."""
+        if not self.ignores_body:
+            self._waiting += data
+
+    def next_event(self) -> Any:
+        """Return the next event, as h11 does."""
+        while not self.ignores_body:
+            event = super().next_event()
+            if event is not h11.NEED_DATA:
+                self._lines = 0
+                if isinstance(event, h11.Request):
+                    self.ignores_body = any(name == b"transfer-encoding" for name, _ in event.headers)
+                return event
+            if self._lines > 2 * MAX_HEADERS and self.their_state is h11.IDLE:
+                raise h11.RemoteProtocolError("too many headers", 431)
+            if not self._waiting:
+                return event
+            part = bytes(self._waiting[:PART_BYTES])
+            del self._waiting[:PART_BYTES]
+            self._lines += part.count(b"\n")
+            super().receive_data(part)
+        return h11.NEED_DATA
+
+
 class BoundedConnection(H11Protocol):
     """A connection that is closed when its client is too slow. When there are too many connections, it may also be closed to make
     room for a newer one.
     """
 
+    conn: BoundedParser
+
     def connection_made(self, transport: Any) -> None:
         """Accept a connection. If there are too many, close the connection that has waited longest for its client."""
         super().connection_made(transport)
+        self.conn = BoundedParser()
         self._unread: asyncio.TimerHandle | None = None
         self.dropped = False
         self._expect_head()
@@ -134,9 +179,13 @@ class BoundedConnection(H11Protocol):
                 min(open_ones, key=lambda one: (not one.waits_for_client, one.since)).drop()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Wait for the next request. After a body in chunks there is none, but while the client still sends, the connection stays
+        open for some seconds, because the client would otherwise lose the answer.
+        """
         super().on_response_complete()
         self._expect_head()
+        if self.conn.ignores_body:
+            self.transport.write_eof()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse bytes that are not HTTP, and close the connection. If they follow a request, its answer cannot be sent any more,

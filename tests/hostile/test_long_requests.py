@@ -9,7 +9,8 @@ import http.cookies
 import logging
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +29,7 @@ import uvicorn
 from h11 import _abnf as grammar
 from uvicorn.server import ServerState
 
-from arena_web.server import CHUNK_LINE, HEADER_LINE, BoundedConnection
+from arena_web.server import CHUNK_LINE, HEADER_LINE, PART_BYTES, BoundedConnection
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="server", isolation="any")]
 
@@ -62,7 +63,7 @@ def test_no_cookie_is_unquoted(store: Path, token: str | None, monkeypatch: pyte
 
 def test_cookies_are_limited_together(store: Path) -> None:
     pages = Pages(store=store)
-    for cookies, status in (([4096], 200), ([4097], 431), ([2048, 2048], 200), ([2048, 2049], 431), ([1] * 4097, 431)):
+    for cookies, status in (([4096], 200), ([4097], 431), ([2048, 2048], 200), ([2048, 2049], 431), ([1] * 199, 200)):
         pages.more_headers = [("cookie", "c" * size) for size in cookies]
         answer = pages.ask("/api/tournaments")
         assert answer.status == status
@@ -86,6 +87,13 @@ def test_the_whole_head_is_limited(store: Path, name: str) -> None:
             r"the address and the headers have 16,\d{3} bytes; expected at most 16,384; send a shorter address or fewer headers",
             answer.json["error"],
         )
+
+
+def test_the_number_of_headers_is_limited(store: Path) -> None:
+    pages = Pages(store=store)
+    for more, status in ((150, 200), (201, 431)):
+        pages.more_headers = [("a", "b")] * more
+        assert pages.ask("/api/tournaments").status == status
 
 
 def imported_modules(*names: str) -> list[ModuleType]:
@@ -193,7 +201,11 @@ class Wire(asyncio.Transport):
     def close(self) -> None:
         self.closed = True
 
-    abort = pause_reading = resume_reading = close
+    abort = write_eof = close
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
 
     def is_closing(self) -> bool:
         return self.closed
@@ -212,27 +224,99 @@ async def answer_once(_scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+@contextmanager
+def connected(app: Any, wire: Wire) -> Iterator[BoundedConnection]:
+    """Return a connection of a server to a client, within an event loop."""
+    config, state = uvicorn.Config(app, log_config=None), ServerState()
+    config.load()
+    connection = BoundedConnection(config, state, {})
+    connection.connection_made(wire)
+    yield connection
+    connection.connection_lost(None)
+
+
+async def pause() -> None:
+    """Let the tasks of the connections run."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("app", [answer_once, begin_stream])
 def test_garbage_after_a_head_causes_no_internal_error(app: Any, late: bool, caplog: pytest.LogCaptureFixture) -> None:
     """The answer of the application cannot be sent any more. A traceback for each such request would fill the disk of a host."""
-    head, garbage = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"zz\r\n"
     wire = Wire()
 
     async def talk() -> None:
-        config, state = uvicorn.Config(app, log_config=None), ServerState()
-        config.load()
-        connection = BoundedConnection(config, state, {})
-        connection.connection_made(wire)
-        for part in (head, garbage) if late else (head + garbage,):
-            connection.data_received(part)
-            for _ in range(5):
-                await asyncio.sleep(0)
-        connection.connection_lost(None)
-        await asyncio.gather(*state.tasks)
+        with connected(app, wire) as connection:
+            connection.data_received(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            if late:
+                await pause()
+            if not wire.closed:
+                connection.data_received(b"zz\r\n")
+            await pause()
 
     asyncio.run(talk())
     assert wire.closed
     assert wire.written.startswith(b"HTTP/1.1 200" if late else b"HTTP/1.1 400")
     assert wire.written.count(b"HTTP/1.1") == 1
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+READ_BYTES = 256 << 10
+"""The number of bytes that asyncio reads at a time."""
+CROWDS = {
+    "chunks": (CHUNKED, b"1\r\n[\r\n"),
+    "extensions of chunks": (CHUNKED, b"1;a=b;c\r\n[\r\n"),
+    "trailers": (CHUNKED + b"0\r\n", b"a:\r\n"),
+    "headers": (POST, b"a:\n"),
+    "folded headers": (POST + b"a:\n", b" b\n"),
+    "empty requests": (b"", b"GET / HTTP/1.1\r\nHost:a\r\n\r\n"),
+    "requests after a body": (POST + b"Content-Length: 1\r\n\r\n[", b"GET / HTTP/1.1\r\nHost:a\r\n\r\n"),
+    "requests and a head": (b"GET / HTTP/1.1\r\nHost:a\r\n\r\n" + POST, b"a:\n"),
+}
+"""What a client may send: a beginning, and something small that it repeats."""
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_no_part_of_a_request_may_be_so_small_that_others_wait(crowd: str) -> None:
+    """The work for the largest read is compared with that for a small part of it. Previously, it was a hundred times as much."""
+
+    def work(*reads: bytes) -> int:
+        async def talk() -> None:
+            wire = Wire()
+            with connected(answer_once, wire) as connection:
+                for read in reads:
+                    if not wire.closed:
+                        connection.data_received(read)
+                    await pause()
+
+        return count_steps(lambda: asyncio.run(talk()))
+
+    begin, repeated = CROWDS[crowd]
+    read = begin + repeated * (READ_BYTES // len(repeated))
+    allowed = 3 * work(POST + b"a:\n" * (PART_BYTES // 4) + b"\r\n")
+    assert allowed > PART_BYTES
+    assert work(read[:READ_BYTES], read[:READ_BYTES]) < allowed
+    assert work(read[:READ_BYTES] + b"\r\n\r\n") < allowed
+
+
+def test_a_client_that_sends_chunks_gets_the_answer_to_its_head(store: Path) -> None:
+    """It reads the reason, also if it goes on to send. Nothing after the head is read as another request."""
+    answer = Pages(store=store).ask("/api/position", iter([b"{}"]), method="POST", transfer_encoding="chunked")
+    assert answer.status == 411
+    assert answer.json["error"] == "expected a body with content-length, got one in chunks; send the length of the body"
+    wire = Wire()
+    wire.write_eof = lambda: None  # type: ignore[method-assign]
+
+    async def talk() -> None:
+        with connected(answer_once, wire) as connection:
+            for part in (CHUNKED, b"1\r\n[\r\n", b"0\r\n\r\n", POST + b"\r\n", b"\x00"):
+                connection.data_received(part)
+                await pause()
+            assert not wire.closed
+
+    asyncio.run(talk())
+    assert wire.written.count(b"HTTP/1.1 200") == wire.written.count(b"HTTP/1.1") == 1

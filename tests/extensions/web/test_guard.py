@@ -66,6 +66,14 @@ def test_bodies_are_limited_by_header_and_by_received_bytes(pages: Pages) -> Non
     assert chunked.status == 413
 
 
+@pytest.mark.process
+def test_a_body_in_chunks_is_refused_while_it_is_sent(server: Any) -> None:
+    """The client sends 8 MiB before it reads the answer, which says what it should do."""
+    answer = server.ask("/api/position", iter([b"[" * (1 << 16)] * 128), method="POST")
+    assert answer.status == 411
+    assert answer.json["error"] == "expected a body with content-length, got one in chunks; send the length of the body"
+
+
 @pytest.mark.parametrize("path", ["/", "/api/inventory", "/api/t/cup/events", "/static/style.css"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_request_for_a_page_has_no_body(pages: Pages, path: str, method: str) -> None:
