@@ -1,12 +1,13 @@
 """The contents of a store: its runs and its records. Each of them is checked against its hash when it is read."""
 
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.clock import monotonic
+from arena.clock import monotonic, wall_time
 from arena.errors import StoreDamaged, StoreError, listing
 from arena.format import Pairing
 from arena.match.record import Record, find_loser, hash_match
@@ -19,10 +20,15 @@ from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Dat
 from arena.store.rows import PLACE, RECORD, cells_to_digest, check_cells, check_place, record_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, UNREADABLE, Run, name_run, run_of_row
 from arena.store.schema import digest, placeholders
+from arena.store.side_files import path_beside
 
 NAMING_SECONDS = 2.0
 """Seconds for finding the names of damaged matches for a message. `arena check` takes as long as it needs."""
 MAX_NAMED = 3
+SETTLED_SECONDS = 0.1
+"""A file that was changed this long ago has a later time after its next change, because file systems have coarse clocks."""
+MAX_KNOWN_FILES = 1000
+"""The most files whose check is remembered."""
 _WITH_DETAILS = "FROM record r LEFT JOIN detail d ON d.record = r.number"
 _PLACES = f"""
 SELECT min(p.number), {PLACE.removesuffix("p.round")} min(p.round), max(p.round), min(r.id)
@@ -49,7 +55,54 @@ class Kept(NamedTuple):
     """The seat that lost by a fault; None if no seat did."""
 
 
+LAST_RUN = "ORDER BY number DESC LIMIT 1"
+FIRST_RUNS = """
+WHERE number IN (SELECT min(number) FROM run WHERE secret NOT NULL GROUP BY secret, revealed IS NULL) ORDER BY number
+"""
+"""The runs that show which secrets were used, and which of them were revealed. The runs of a ladder have the same secret."""
 COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
+
+
+FileKey = tuple[int, int]
+"""The device and the inode of a file."""
+Version = tuple[tuple[int, ...], ...]
+"""The size and the times of the last changes of a file and of its write-ahead log. If root opens the log, SQLite sets its owner
+again, which changes one of the two times, so this one is left out."""
+
+
+class CheckedFiles:
+    """The stores that this process has checked as a whole, so that a server does not check them again for each request."""
+
+    def __init__(self) -> None:
+        self.written: set[FileKey] = set()
+        """The stores that this process has checked and has held locked since, so that nobody else has changed them."""
+        self._found: dict[FileKey, tuple[Version, str | None]] = {}
+        """For each other store, the version that was checked, and the error if it is damaged."""
+        self._locks: dict[FileKey, threading.Lock] = {}
+        """If many requests come at once, one of them checks the store, and the others wait for it."""
+
+    def verify(self, store: "StoreContents", key: FileKey, version: Version | None) -> None:
+        """Verify a store with this version, unless that was done before. None means that the version is not known."""
+        with self._locks.setdefault(key, threading.Lock()):
+            known, fault = self._found.get(key, (None, None))
+            if version is None or version != known:
+                self._found.pop(key, None)
+                fault = None
+                try:
+                    store.verify()
+                except StoreDamaged as error:
+                    if version is None:
+                        raise
+                    fault = str(error)
+                if version is not None:
+                    while len(self._found) >= MAX_KNOWN_FILES:
+                        self._found.pop(next(iter(self._found)), None)
+                    self._found[key] = version, fault
+        if fault is not None:
+            raise StoreDamaged(fault)
+
+
+CHECKED = CheckedFiles()
 
 
 class StoreContents(Database):
@@ -75,8 +128,11 @@ class StoreContents(Database):
 
     def runs(self) -> list[Run]:
         """Return all runs, the last one at the end."""
+        return self._read_runs("ORDER BY number")
+
+    def _read_runs(self, which: str) -> list[Run]:
         runs = []
-        rows = self._all(f"SELECT started, ended, revealed, {RUN}, digest FROM run ORDER BY number")
+        rows = self._all(f"SELECT started, ended, revealed, {RUN}, digest FROM run {which}")
         for started, ended, revealed, *cells, kept in rows:
             self._hold(name_run(started), cells, kept)
             try:
@@ -87,11 +143,11 @@ class StoreContents(Database):
 
     def last(self) -> Run:
         """Return the last run. Raises StoreError if there is none."""
-        runs = self.runs()
+        runs = self._read_runs(LAST_RUN)  # a ladder has thousands of runs
         if not runs:
             self.refuse_losses()
             raise StoreError(f"{self.path} contains no run yet")
-        return runs[-1]
+        return runs[0]
 
     def refuse_losses(self) -> None:
         """Raise StoreDamaged if `open_sound` has not recovered everything."""
@@ -157,17 +213,52 @@ class StoreContents(Database):
     def snapshot(self, *, verified: bool = False, details: bool = True) -> Iterator[None]:
         """Inside the block, read the store as it is now, even if a process adds records. Raises StoreDamaged for damaged data.
 
-        This checks all rows, unless they have been `verified` already. Without `details`, the parts of matches that no board uses
-        are not checked.
+        This checks all rows, unless they have been `verified` already: by the caller, by this process for the same version of the
+        file, or before this process has written to the store, which it holds locked. Without `details`, the parts of matches that
+        no board uses are not checked.
         """
         with self._guard:
+            before = self._stamp() if self._strict and not verified else None
             self._all("BEGIN")
             try:
                 if self._strict and not verified:
-                    self.verify(details=details)
+                    self._all("SELECT 1 FROM run LIMIT 1")  # from here on, the transaction shows one version of the file
+                    self._verify_once(before, details=details)
                 yield
             finally:
                 self._all("COMMIT")
+
+    def _verify_once(self, before: tuple[FileKey, Version] | None, *, details: bool) -> None:
+        """Check every row, unless this process has done it since the file was changed. The file was as in `before` just before
+        the transaction.
+        """
+        if before is None:
+            self.verify(details=details)
+            return
+        key, version = before
+        if key in CHECKED.written:
+            return
+        if not details:
+            self.verify(details=False)
+            return
+        newest = max([time for one in version for time in one[1:]]) / 1e9
+        settled = self._stamp() == before and newest + SETTLED_SECONDS < wall_time()
+        CHECKED.verify(self, key, version if settled else None)
+
+    def _stamp(self) -> tuple[FileKey, Version] | None:
+        """Return the file of the store and its version; None if the store is in memory or the file is gone."""
+        file = next((file for _, name, file in self._all("PRAGMA database_list") if name == "main"), "")
+        try:
+            found = Path(file).stat() if file else None
+        except OSError:
+            found = None
+        if found is None:
+            return None
+        version: list[tuple[int, ...]] = [(found.st_size, found.st_mtime_ns, found.st_ctime_ns)]
+        with suppress(OSError):
+            log = path_beside(Path(file), "-wal").stat()
+            version += [(log.st_size, log.st_mtime_ns)] if log.st_size else []
+        return (found.st_dev, found.st_ino), tuple(version)
 
     def verify(self, *, details: bool = True) -> None:
         """Check every row against its hash. Raises StoreDamaged with the names of the matches that are damaged."""
@@ -206,7 +297,8 @@ class StoreContents(Database):
             for number, kept, *cells in run(f"SELECT r.number, digest, {RECORD} {_WITH_DETAILS}") if details else ():
                 if not self._is_sound(number, cells, kept):
                     return "a record"
-            boards, sizes = self._last_boards() or (), dict[int, int]()
+            runs = self.runs()
+            boards, sizes = runs[-1].boards if runs else (), dict[int, int]()
             for *cells, key in run(_PLACES):
                 with suppress(*UNREADABLE):
                     check_place(boards, *cells, sizes=sizes)
@@ -260,14 +352,14 @@ class StoreContents(Database):
 
     def _last_boards(self) -> Sequence[BoardInfo] | None:
         """Return the boards of the last run; None if `open_sound` has not recovered it."""
-        runs = self.runs()
-        return runs[-1].boards if runs else None
+        runs = self._read_runs(LAST_RUN)
+        return runs[0].boards if runs else None
 
     def _secrets(self) -> Mapping[Seed, bool]:
         if self._known is None:
             self._known = {}
-            for run in self.runs():
-                for _, digits in () if run.secret is None else split_secret(run.secret):
+            for run in self._read_runs(FIRST_RUNS):
+                for _, digits in split_secret(run.secret or ""):
                     self._known[digits] = run.revealed is not None or self._known.get(digits, False)
         return self._known
 

@@ -22,7 +22,7 @@ from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round
 from arena.spec import Spec
 from arena.store import schema
-from arena.store.contents import COLUMNS, NAMING_SECONDS, StoreContents, describe_damage
+from arena.store.contents import CHECKED, COLUMNS, NAMING_SECONDS, FileKey, StoreContents, describe_damage
 from arena.store.database import (
     MAX_CELL_BYTES,
     STEPS_PER_LOOK,
@@ -88,6 +88,8 @@ class Store(StoreContents):
         self._begun = self._next
         """The number of the first record that this run can add."""
         self._trouble: StoreError | None = None
+        self._checked: FileKey | None = None
+        """The file, since this object has checked it and holds it locked."""
         self._secret: str | None = None
         self._has_run = False
         """Whether a run has started and not yet ended here. Its matches are then played by its code."""
@@ -163,6 +165,8 @@ class Store(StoreContents):
                             self._connection.execute("PRAGMA journal_mode = DELETE")
                     self._connection.close()
             finally:
+                if self._checked is not None:
+                    CHECKED.written.discard(self._checked)
                 if self._lock is not None:
                     self._lock.release()
 
@@ -179,9 +183,13 @@ class Store(StoreContents):
 
         `placed` holds the numbers of records with their places. These records are placed at once, so that a crash does not remove
         them from the boards. If `run` already has its times, for example because it comes from another store, they are kept.
-        Raises StoreDamaged for damaged data.
+        Raises StoreDamaged for damaged data. Later runs do not check it again, because nobody else can have written to the store.
         """
-        self.verify()
+        if self._checked is None:
+            self.verify()
+            if self._lock is not None and (found := self._stamp()) is not None:
+                self._checked = found[0]
+                CHECKED.written.add(self._checked)
         with self._writing() as write:
             self._begun = self._next
             if self._value("SELECT hash FROM run ORDER BY number DESC LIMIT 1") != run.hash:

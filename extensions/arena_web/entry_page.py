@@ -10,6 +10,7 @@ from arena.api.errors import StoreError
 from arena.api.match import find_loser
 from arena.api.results import BoardInfo, ResultCount, put_last
 from arena.api.store import Store
+from arena_records.match_list import select_entries
 from arena_web.match_filter import PLACED
 from arena_web.rating_curve import curve_of
 
@@ -57,7 +58,9 @@ def entry_page(path: Path, label: str) -> dict[str, Any]:
                 "number": number,
                 "title": sheet.title,
                 "kind": sheet.kind,
-                "meetings": _meetings(sheet, sheet.labels.index(label), _games(store, number)) if sheet.kind == "versus" else [],
+                "meetings": _meetings(sheet, sheet.labels.index(label), _games(store, number, sheet, label))
+                if sheet.kind == "versus"
+                else [],
             }
             for number, sheet in _boards_of(store, label)
         ]
@@ -75,7 +78,7 @@ def rating_curves(store: Store, label: str) -> list[dict[str, Any]] | None:
         entry = sheet.labels.index(label)
         points = [
             [point.played, point.values[entry], min(point.values.values()), max(point.values.values())]
-            for point in curve_of(sheet, _games(store, number))
+            for point in curve_of(sheet, _games(store, number, sheet))
             if entry in point.values
         ]
         if len(points) > 1:
@@ -90,8 +93,10 @@ def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
     return found
 
 
-def _games(store: Store, board: int) -> list[PlayedGame]:
-    where = "p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
+def _games(store: Store, board: int, sheet: BoardInfo, *labels: str) -> list[PlayedGame]:
+    """Return the games of a board, or only those in which the entries with some labels play."""
+    condition, values = select_entries([(board, sheet)], labels)
+    where = f"{condition} AND r.termination <> 'void' ORDER BY r.number, p.number"
     columns = f"p.round, p.seats, r.returns, r.termination, r.seat, r.solved, {Store.MATCH_HASH}, r.drew"
     question = f"SELECT {columns} {PLACED} WHERE {where}"
     return [
@@ -104,18 +109,16 @@ def _games(store: Store, board: int) -> list[PlayedGame]:
             played,
             "1" in drew,
         )
-        for round_, seats, returns, termination, seat, solved, played, drew in store.query(question, [board])
+        for round_, seats, returns, termination, seat, solved, played, drew in store.query(question, values)
     ]
 
 
 def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list[dict[str, Any]]:
-    """Return the games against each opponent, by label. A game with three or more players counts against each of the other
-    players.
+    """Return the results of an entry's `games` against each opponent, by label. A game with three or more players counts against
+    each of the other players.
     """
     found: dict[int, Meetings] = defaultdict(Meetings)
     for game in games:
-        if entry not in game.seats:
-            continue
         seat, results = game.seats.index(entry), put_last(game.returns, game.loser)
         for other, theirs in zip(game.seats, results, strict=True):
             if other != entry:

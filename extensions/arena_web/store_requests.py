@@ -73,10 +73,10 @@ class StoreRequests:
 
     def panels(self, asked: Mapping[str, Any]) -> Reply:
         """Return the panels of plugins for a match, an entry or a board. The spec of the store is not loaded, because it may name
-        any code.
+        any code. The store may have been `verified` by the server.
         """
         wanted = WantedPanels.model_validate(asked)
-        with Store.open(asked["store"]) as store, store.snapshot():
+        with Store.open(asked["store"]) as store, store.snapshot(verified=asked.get("verified", False)):
             subject = wanted.find(store)
             return {"panels": collect_panels(self._registry, wanted.place, store, subject, public=asked.get("public", False))}
 

@@ -21,7 +21,7 @@ from arena.api.store import Store
 from arena.clock import wall_time
 from arena_ladder.code_folder import kind_of
 from arena_ladder.contest import check_known
-from arena_ladder.ledger import Feedback, find_deadline
+from arena_ladder.ledger import Feedback, find_deadline, find_last_run
 from arena_ladder.spec import AUTHOR, NAME, is_author, is_name
 from arena_ladder.submissions import Finding, Status, Submission
 from arena_ladder.wheel import list_wheels
@@ -573,8 +573,8 @@ MAX_LOST_MATCHES = 10
 def find_lost_matches(path: FilePath, label: str) -> list[dict[str, Any]]:
     """Return the latest matches that an entry lost through its own faults, the newest match first; empty if it has not played."""
     with Store.open(path) as store, store.snapshot():
-        runs = store.runs()
-        boards = runs[-1].boards if runs else ()
+        last = find_last_run(store)
+        boards = () if last is None else last.boards
         where, values = MatchFilter(agent=label, ending="failed").where(store, boards)
         columns = "r.id, p.board, p.seats, r.seat, r.termination, d.message, d.traceback"
         question = f"SELECT {columns} {PLACED} JOIN detail d ON d.record = r.number {where} ORDER BY p.number DESC"

@@ -17,7 +17,7 @@ from arena.api.store import Store
 from arena.clock import monotonic, wall_time
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
-from arena_ladder.ledger import Ledger, Night
+from arena_ladder.ledger import Ledger, Night, find_last_run
 from arena_ladder.spec import FeedbackKeys, LadderSpec
 from arena_ladder.submissions import Submission
 from arena_web.match_filter import PLACED
@@ -111,8 +111,8 @@ class NightReview:
         found: dict[str, list[tuple[float, int, str]]] = {one.label: [] for one in latest.values()}
         first = night.first
         with Store.open(self._ledger.path) as store, store.snapshot():
-            runs = store.runs()
-            boards = runs[-1].boards if runs else ()
+            last = find_last_run(store)
+            boards = () if last is None else last.boards
             question = (
                 f"SELECT r.id, p.number, p.board, p.seats, r.returns, r.termination, r.seat {PLACED} "
                 "WHERE p.number >= ? AND r.termination != 'void'"

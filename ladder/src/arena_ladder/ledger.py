@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena.api.errors import StoreError
 from arena.api.match import canonical
-from arena.api.store import Store
+from arena.api.store import Run, Store
 from arena.clock import wall_time
 from arena_ladder.spec import LadderSpec, SubmissionKeys
 from arena_ladder.submissions import SubmissionTables
@@ -239,12 +239,17 @@ def bind_store(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
     elif before is not None:
         found = f"expected one of {games}, found one of {before}"
         raise StoreError(f"{store.path} is another ladder's store: {found}; choose another store with --store")
-    elif store.runs():
+    elif find_last_run(store) is not None:
         raise StoreError(f"{store.path} contains a tournament, not a ladder; choose another store with --store")
     else:
         ledger.set("games", games)
     # the authors get no tokens here; `arena ladder admin SPEC tokens` creates them
     ledger.enrol(ladder.people or (), pseudonyms=ladder.submissions.names == "pseudonyms")
+
+
+def find_last_run(store: Store) -> Run | None:
+    """Return the last run of a store; None if there is none. A ladder has a run for each season, so not all of them are read."""
+    return store.last() if any(store.query("SELECT 1 FROM run LIMIT 1")) else None
 
 
 def find_deadline(rules: SubmissionKeys, ledger: Ledger) -> datetime | None:

@@ -20,7 +20,7 @@ from arena.api.match import FAULTS
 from arena.api.results import Way, put_last, result_points
 from arena.api.store import Store
 from arena.stats import EloEstimate
-from arena_ladder.ledger import Ledger
+from arena_ladder.ledger import Ledger, find_last_run
 from arena_ladder.mark_test import NOT_STRONGER, OPEN, STRONGER, MarkRule, MarkTests, lead_interval
 from arena_ladder.roster import Person
 from arena_ladder.spec import Effort, Marks
@@ -120,8 +120,8 @@ class MarkBook:
         book: MarkBook = (cls if marks.effort is None else AttemptBook)(
             marks, list_candidates(ledger.submissions(), marks.counts, marks.closes), ledger
         )
-        runs = store.runs()
-        book.read(store, runs[-1].boards[0].labels if runs else ())
+        last = find_last_run(store)
+        book.read(store, () if last is None else last.boards[0].labels)
         return book
 
     def read(self, store: Store, labels: Sequence[str]) -> None:

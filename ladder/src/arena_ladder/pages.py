@@ -182,7 +182,8 @@ class LadderPages:
     async def panels(self, request: Request, wanted: Annotated[WantedPanels, Query()]) -> Response:
         """Return the panels of a match that are public."""
         self._check_shown()
-        reply = await self._ask(request, {"do": "panels", "public": True, **wanted.model_dump()})
+        begun = bool(self._host.public.read().boards)  # then this process has checked the store
+        reply = await self._ask(request, {"do": "panels", "public": True, "verified": begun, **wanted.model_dump()})
         for panel in reply["panels"]:
             self._assets.put_module(panel, "script")
         return AsciiJson(reply)

@@ -23,7 +23,7 @@ from arena_check.new import starter
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
 from arena_ladder.code_folder import CodeFolder
-from arena_ladder.ledger import Ledger
+from arena_ladder.ledger import Ledger, find_last_run
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submissions import Submission
 
@@ -253,8 +253,8 @@ def read_moves(ladder: LadderSpec, ledger: Ledger, submissions: Sequence[Submiss
 
 def _list_matches(store: Store) -> Iterable[tuple[str, list[str]]]:
     """Return the ids of all matches with the labels of their agents, the latest first."""
-    runs = store.runs()
-    boards = [board.labels for board in runs[-1].boards] if runs else []
+    last = find_last_run(store)
+    boards = [] if last is None else [board.labels for board in last.boards]
     question = "SELECT r.id, p.board, p.seats FROM place p JOIN record r ON r.number = p.record ORDER BY p.number DESC"
     for key, board, seats in store.query(question):
         yield key.hex(), [boards[board][entry] for entry in Store.seats_of(seats)]
