@@ -13,8 +13,8 @@ from arena.api.processes import PythonProcess
 from arena.api.spec import PluginPlace
 from arena.clock import perf_counter
 from arena_bundle.layout import TOURNAMENT, Model, NoBundle, Strict, read_json, read_model
-from arena_isolation.agent_start import prove_once
-from arena_isolation.child import ChildLost, ChildProcess
+from arena_isolation.agent_start import MAX_SUBMITTED_THREADS, AgentChild, counts_memory, open_group, prove_once
+from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import pack
 from arena_isolation.sandbox import enclose, environment
 from arena_isolation.system_calls import filter_pipe
@@ -77,7 +77,7 @@ class HostFailed(ArenaError):
     """The process in the sandbox could not answer a request. The message gives the reason."""
 
 
-class SandboxedHost(ChildProcess):
+class SandboxedHost(AgentChild):
     """The process in the sandbox. It sees only the files of the bundle, and the files in `readable`.
 
     Raises SandboxError if there is no working sandbox on this machine.
@@ -88,18 +88,31 @@ class SandboxedHost(ChildProcess):
         path = [*PythonProcess.import_path(), *[str(root / folder) for folder in folders]]
         variables = {**os.environ, "PYTHONPATH": os.pathsep.join(path), PluginPlace.ENVIRONMENT: ""}
         with ExitStack() as stack:
-            calls = stack.enter_context(filter_pipe())
-            command = [sys.executable, "-P", "-m", MODULE]
+            undo = stack.enter_context(ExitStack())
+            group = open_group(MAX_MEMORY_BYTES, MAX_SUBMITTED_THREADS)
+            if group is not None:
+                undo.callback(group.remove)
+            metered = counts_memory(group)
+            calls = stack.enter_context(filter_pipe(frozen=True, metered=metered))  # the process is never stopped
+            shown = [root, *readable, *list_installed_code()]
             super().__init__(
-                enclose(command, readable=[root, *readable, *list_installed_code()], folder=root / TOURNAMENT, calls=calls),
+                enclose(
+                    [sys.executable, "-P", "-m", MODULE],
+                    readable=shown,
+                    folder=root / TOURNAMENT,
+                    calls=calls,
+                    metered=metered,
+                ),
                 str(root),
                 MAX_MEMORY_BYTES,
                 environment(variables),
                 most=MAX_PROCESSES,
                 longest=MAX_ANSWER_BYTES,
+                group=group,
                 descriptors=[calls],
                 quiet=True,  # the code of a stranger must not write to the terminal
             )
+            undo.pop_all()
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -76,10 +76,7 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
         surroundings = {**surroundings, OWN_PATH: os.pathsep.join(moved_path(version.moved))}
     if isolation == "sandbox":
         prove_once()
-    group = new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_SUBMITTED_THREADS if alone else MAX_THREADS)
-    if group is not None and not groups_admit():
-        group.remove()
-        group = None
+    group = open_group(memory, MAX_SUBMITTED_THREADS if alone else MAX_THREADS)
     with ExitStack() as stack:
         undo = stack.enter_context(ExitStack())
         if group is not None:
@@ -97,7 +94,7 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
                 private.append(private_folder(version.origin(isolation)))
             private = checked_folders(private)
             files += map(Path, program.files)
-            metered = not memory or (group is not None and group.limited("memory"))
+            metered = not memory or counts_memory(group)
             descriptors = [stack.enter_context(filter_pipe(frozen=frozen, metered=metered))]
             command = enclose(
                 command, readable=files, private=private, folder=program.folder, calls=descriptors[0], metered=metered
@@ -124,6 +121,22 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
         )
         undo.pop_all()
         return child
+
+
+def open_group(memory: int, threads: int) -> ControlGroup | None:
+    """Return a control group for a process that may use `memory` bytes (0 means no limit) and have `threads` threads; None if
+    processes cannot enter such a group here.
+    """
+    group = new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, threads)
+    if group is not None and not groups_admit():
+        group.remove()
+        return None
+    return group
+
+
+def counts_memory(group: ControlGroup | None) -> bool:
+    """Return True if the kernel counts all memory of the processes in the group, and limits it."""
+    return group is not None and group.limited("memory")
 
 
 def _command(program: Program, module: str) -> Sequence[str]:

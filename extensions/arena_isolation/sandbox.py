@@ -1,7 +1,7 @@
 """Runs programs in a sandbox of bubblewrap: no network, no files of the user, no other processes in sight.
 
     prove()                                                         call this first; raises SandboxError if the sandbox leaks
-    command = enclose(["node", "my_agent.js"], folder=folder)      the command to start instead of the program
+    command = enclose(["node", "my_agent.js"], ...)               the command to start instead of the program
     surroundings = environment(os.environ)                          its variables, without the user's own
 
 The program sees only the files that `mounts` lists and the files that the caller names, all of them read-only. It has a private
@@ -104,18 +104,18 @@ def enclose(
     readable: Iterable[Path] = (),
     private: Iterable[Path] = (),
     folder: str | Path,
-    calls: int | None = None,
-    metered: bool = True,
+    calls: int | None,
+    metered: bool,
 ) -> list[str]:
     """Return the command line that runs `command` in a sandbox with the working folder `folder`. The program sees only the files
     that it may read.
 
     The program may read `readable`, the folders in `private`, and the files that `command` names, including the program itself.
     The paths in `command` are relative to `folder`. `command` may also name a folder inside `folder`. `calls` is the descriptor
-    of a filter of system calls, as opened by `filter_pipe`. If the kernel does not count all memory of the program, `metered` is
-    False. Then /dev/zero is empty, because mapping it would create hidden memory. Start the command only with the
-    variables from `environment`, because a program can read the variables of bubblewrap in /proc/1/environ. Raises SandboxError
-    if bubblewrap is missing; `prove` tests whether the sandbox works.
+    of a filter of system calls, as opened by `filter_pipe`, or None for no filter. If the kernel does not count all memory of the
+    program, `metered` is False. Then /dev/zero is empty, because mapping it would create hidden memory. Start the command only
+    with the variables from `environment`, because a program can read the variables of bubblewrap in /proc/1/environ. Raises
+    SandboxError if bubblewrap is missing; `prove` tests whether the sandbox works.
     """
     place = Path(folder).absolute()
     program = shutil.which(str(place / command[0]) if "/" in command[0] else command[0])
@@ -296,9 +296,9 @@ _NAMESPACES = (
 def _report(task: Mapping[str, Any]) -> dict[str, Any]:
     bubblewrap = _bubblewrap()
     try:
-        with filter_pipe() as calls:
+        with filter_pipe(frozen=True, metered=True) as calls:
             done = subprocess.run(  # noqa: S603 - our own canary
-                enclose([sys.executable, "-I", "-S", str(CANARY)], folder=Path.cwd(), calls=calls),
+                enclose([sys.executable, "-I", "-S", str(CANARY)], folder=Path.cwd(), calls=calls, metered=True),
                 input=json.dumps(task) + "\n",
                 capture_output=True,
                 text=True,

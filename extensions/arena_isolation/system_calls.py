@@ -1,7 +1,8 @@
 """The filter for system calls in the sandbox. It is a program for classic BPF, which bubblewrap passes to the kernel (seccomp).
 
-    with filter_pipe() as descriptor:
-        subprocess.run(enclose(command, folder=folder, calls=descriptor), pass_fds=[descriptor])
+    with filter_pipe(frozen=True, metered=False) as descriptor:
+        command = enclose(command, folder=folder, calls=descriptor, metered=False)
+        subprocess.run(command, pass_fds=[descriptor])
 
 The filter is a list of denied calls (EPERM) instead of allowed ones, because agents may use any language. It denies calls that no
 player needs and that have been used to escape from sandboxes. They are about keys, which ignore namespaces; access to other
@@ -145,11 +146,11 @@ _INSTRUCTION = Struct("=HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
-def call_filter(machine: str, *, frozen: bool = True, metered: bool = True) -> bytes:
+def call_filter(machine: str, *, frozen: bool, metered: bool) -> bytes:
     """Return the filter of a sandbox for an architecture. Raises IsolationError if the numbers of its system calls are unknown.
 
-    `frozen` says that a control group can freeze the processes, and `metered` that the kernel counts all of their memory. If not,
-    more calls are refused.
+    `frozen` says that the processes are never stopped, or that a control group can freeze them, and `metered` that the kernel
+    counts all of their memory, or that it has no limit. If not, more calls are refused.
 
     Programs of another architecture are killed. The filter reports clone3 as missing, because it cannot see the flags of clone3.
     Libraries then use clone.
@@ -261,7 +262,7 @@ def _if_argument(offset: int, tests: Sequence[tuple[int, int]], found: int, othe
 
 
 @contextmanager
-def filter_pipe(*, frozen: bool = True, metered: bool = True) -> Iterator[int]:
+def filter_pipe(*, frozen: bool, metered: bool) -> Iterator[int]:
     """Yield a descriptor from which one program can read the filter of a sandbox on this machine (see `call_filter`)."""
     with open_pipe(call_filter(platform.machine(), frozen=frozen, metered=metered)) as read:
         yield read

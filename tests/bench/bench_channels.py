@@ -143,9 +143,13 @@ def together(program: str, arguments: Sequence[Sequence[str]], folder: Path, rea
     begin = str(time.monotonic() + BEGIN_SECONDS)
     started = []
     for words in arguments:
-        with filter_pipe() as calls:
+        with filter_pipe(frozen=True, metered=True) as calls:
             command = enclose(
-                [sys.executable, "-I", "-S", "program.py", begin, *words], readable=readable, folder=folder, calls=calls
+                [sys.executable, "-I", "-S", "program.py", begin, *words],
+                readable=readable,
+                folder=folder,
+                calls=calls,
+                metered=True,
             )
             own = environment(os.environ)
             started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own, cwd=folder, pass_fds=[calls]))
@@ -157,8 +161,9 @@ class Talker:
 
     def __init__(self, program: str, folder: Path, readable: Sequence[Path] = ()) -> None:
         (folder / "talker.py").write_text(program)
-        with filter_pipe() as calls:
-            command = enclose([sys.executable, "-I", "-S", "talker.py"], readable=readable, folder=folder, calls=calls)
+        with filter_pipe(frozen=True, metered=True) as calls:
+            words = [sys.executable, "-I", "-S", "talker.py"]
+            command = enclose(words, readable=readable, folder=folder, calls=calls, metered=True)
             own, pipe = environment(os.environ), subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=own, cwd=folder, pass_fds=[calls])
 

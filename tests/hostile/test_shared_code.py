@@ -234,6 +234,7 @@ def test_a_sandbox_shows_only_the_common_part_of_the_cache(
     for name, value in {"ARENA_CACHE": str(cache), "HOME": str(tmp_path), "OPENAI_API_KEY": nonce}.items():
         monkeypatch.setenv(name, value)
     told = json.dumps({"secrets": [*map(str, hidden)], "cache": str(cache), "nonce": nonce})
-    command = enclose([sys.executable, "-I", "-c", SPY, told], folder=tmp_path / "work")
+    words = [sys.executable, "-I", "-c", SPY, told]
+    command = enclose(words, folder=tmp_path / "work", calls=None, metered=True)
     done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)
     assert {Path(place): seen for place, seen in json.loads(done.stdout).items()} == shown

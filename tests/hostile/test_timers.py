@@ -151,7 +151,7 @@ def test_an_agent_that_computes_in_the_turn_of_another_loses(
         request.getfixturevalue("bubblewrap")
     monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
     monkeypatch.setattr(agent_start, "group_filter", lambda: None)  # timers are not refused
-    monkeypatch.setattr(agent_start, "filter_pipe", lambda **_: filter_pipe())
+    monkeypatch.setattr(agent_start, "filter_pipe", lambda **_: filter_pipe(frozen=True, metered=True))
     monkeypatch.setattr(StoppedFamily, "look", lambda family: family._list(family._stops) if family._due else None)
     for record in play(tmp_path, name, sandbox, DEADLINE_SECONDS):
         assert (record.termination, record.seat) == ("timeout", record.labels.index(name)), record

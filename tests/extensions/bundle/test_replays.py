@@ -16,7 +16,10 @@ import pytest
 from arena.api.run import Fingerprint
 from arena.api.spec import load_spec
 from arena.formats import RoundRobin
+from arena_bundle import sandboxed
 from arena_bundle.layout import read_line
+from arena_isolation import agent_start
+from arena_isolation.agent_start import counts_memory
 from tests.conftest import Arena, library_folders
 from tests.core.formats.test_balance import first_entry_first
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, rehash, verdict_on, write
@@ -159,6 +162,40 @@ def test_an_invalid_answer_from_the_sandbox_is_handled(
         reprint(files, tmp_path)
 
     assert verdict_on(attacked(change), capsys, "--replay", "1")[0] == 3
+
+
+@pytest.mark.parametrize("way", ["group", "watcher"])
+def test_a_plugin_cannot_use_memory_that_nothing_counts(
+    way: str, attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It writes 800 MB into shared memory and takes them out of its page tables; the limit is 400 MB. Either a control group
+    counts them, or the call that makes such memory is refused. Private memory is counted in both cases.
+    """
+    if way == "watcher":
+        monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
+    group = agent_start.open_group(64 << 20, 9)
+    counted = counts_memory(group)
+    if group is not None:
+        group.remove()
+    if way == "group" and not counted:
+        pytest.skip("no controller of memory can be had here")
+    monkeypatch.setattr(sandboxed, "MAX_MEMORY_BYTES", 400 << 20)
+    hide = """
+import mmap, time
+def take(flags):
+    for _ in range(160):
+        host.kept = [*getattr(host, "kept", ()), mmap.mmap(-1, 5 << 20, flags)]
+        host.kept[-1].write(bytes(5 << 20))
+        if flags & mmap.MAP_SHARED: host.kept[-1].madvise(mmap.MADV_DONTNEED)
+    time.sleep(1)
+    return {}
+"""
+    refused = "PermissionError: [Errno 1] Operation not permitted"
+    for flags, expected in (("MAP_SHARED", "it needs too much memory" if way == "group" else refused), ("MAP_PRIVATE", "memory")):
+        code = f"{hide}host.do_take = lambda self, request: take(mmap.{flags} | mmap.MAP_ANONYMOUS)"
+        found, verdict = verdict_on(attacked(lambda files, code=code: patch_host(files, code)), capsys, "--replay", "1")
+        assert found == 3
+        assert any(expected.lower() in one.lower() for one in verdict["not_shown"]), verdict["not_shown"]
 
 
 def test_a_forged_remark_of_a_column_is_caught(

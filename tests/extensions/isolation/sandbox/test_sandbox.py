@@ -204,7 +204,7 @@ def test_a_sandbox_is_refused_on_systems_other_than_linux(monkeypatch: pytest.Mo
     """The message names the system and an alternative."""
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(SandboxError, match="a sandbox needs Linux, but this is darwin; use isolation: process"):
-        enclose(["true"], folder=".")
+        enclose(["true"], folder=".", calls=None, metered=True)
     assert issubclass(SandboxError, ArenaError)
 
 
@@ -292,7 +292,8 @@ def test_a_hostile_agent_loses_in_the_sandbox(bwrap: str, name: str) -> None:
 def test_no_process_outlives_its_sandbox(bwrap: str, tmp_path: Path) -> None:
     """If bubblewrap is killed, for example by arena or at its end, the program ends, too."""
     word = f"4{os.getpid()}.125"
-    with subprocess.Popen(enclose(["sleep", word], folder=tmp_path), env=environment(os.environ)) as process:
+    command = enclose(["sleep", word], folder=tmp_path, calls=None, metered=True)
+    with subprocess.Popen(command, env=environment(os.environ)) as process:
         eventually(lambda: sleeping(word))
         process.kill()
     eventually(lambda: not sleeping(word))
@@ -326,7 +327,8 @@ def test_a_program_may_read_the_files_that_its_command_names(bwrap: str, tmp_pat
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "file").write_text("yes")
     script = "import os, sys; print([os.path.exists(name) for name in ('named', 'beside', 'inside/file', '..')], os.listdir())"
-    command = enclose([sys.executable, "-I", "-c", script, "named", "inside", "..", "/"], folder=tmp_path)
+    words = [sys.executable, "-I", "-c", script, "named", "inside", "..", "/"]
+    command = enclose(words, folder=tmp_path, calls=None, metered=True)
     done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)
     assert done.stdout.split("]")[0] == "[True, False, True, True"
     assert "beside" not in done.stdout
