@@ -229,7 +229,8 @@ def _describe_board(
         remarks.append(mixed.describe())
     if sheet.kind == "versus" and tally.games:
         by = "return" if ranked.by_returns else "Elo" if ranked.by_rating else "score"
-        ordered = list(_describe_order(ranked.rows, by)) if ranking is None else []
+        many = tally.matches.has_many_seats
+        ordered = list(_describe_order(ranked.rows, by, many_seats=many)) if ranking is None else []
         remarks += _describe_scale(tally, rated, ordered, facts, shard, ended=ended)
         remarks += () if ranked.unknown is None else ranked.unknown.describe(sheet.labels)
         remarks += _describe_positions(sheet, tally.matches)
@@ -395,7 +396,8 @@ def _describe_scale(
             return [*ranked, FEW_OF_EACH if ended else FEW_OF_EACH_YET]
         return [*ranked, folded if tally.matches.folded else UNCONNECTED]
     zero = describe_zero(None if rated.anchor is None else sheet.anchor, facts.get("zero"))
-    return [" ".join([*ranked, f"Elo 0 is {zero}; a lead of 400 means 91 % of the points."])]
+    lead = "finishing before the other agent in 91 % of the games" if tally.matches.has_many_seats else "91 % of the points"
+    return [" ".join([*ranked, f"Elo 0 is {zero}; a lead of 400 means {lead}."])]
 
 
 def _describe_positions(sheet: BoardInfo, games: PairedGames) -> Iterator[str]:
@@ -408,9 +410,10 @@ def _describe_positions(sheet: BoardInfo, games: PairedGames) -> Iterator[str]:
         )
 
 
-def _describe_order(rows: Sequence[Row], by: str) -> Iterator[str]:
+def _describe_order(rows: Sequence[Row], by: str, *, many_seats: bool = False) -> Iterator[str]:
     if by == "return":
-        yield "Ranked by mean return; Elo and score count only wins and draws."
+        rest = "Elo rates the order in which agents finish, and score counts" if many_seats else "Elo and score count"
+        yield f"Ranked by mean return; {rest} only wins and draws."
         lacking = [row["agent"] for row in rows if row["games"] and row["return_low"] is None and row["return_high"] is None]
         if lacking:
             of = "" if len(lacking) == len(rows) else f" of {', '.join(lacking)}"

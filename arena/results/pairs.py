@@ -176,6 +176,11 @@ class PairedGames:
                 found.add_ranking(round_ if play_hash is None else first, ranking)
         return found
 
+    @property
+    def has_many_seats(self) -> bool:
+        """Whether games have three or more seats, so that ratings come from the order in which their entries finish."""
+        return any(len(seats) > 2 for seats, _ in self._rankings)
+
     def count_cells(self) -> float:
         """Return how large the tables are that ratings need: for each choice in a game of three or more seats, the square of the
         number of seats. Pairs need few. The result is infinite if so many entries tie that a game cannot be rated.

@@ -64,6 +64,32 @@ def test_the_explanation_of_intervals_fits_the_number_of_seats(players: int, sai
     assert text.endswith(said)
 
 
+@pytest.mark.parametrize(
+    ("players", "lead", "counted"),
+    [
+        (2, "91 % of the points", "Elo and score count only wins and draws."),
+        (
+            3,
+            "finishing before the other agent in 91 % of the games",
+            "Elo rates the order in which agents finish, and score counts only wins and draws.",
+        ),
+    ],
+)
+def test_a_board_says_what_its_ratings_count(players: int, lead: str, counted: str) -> None:
+    """By the model of Plackett, the lead speaks of the order of two agents, and the winner alone has the points."""
+    tally = Tally(BoardInfo("trio", {}, "versus", ("one", "two", "three"), 240, exact=True, ranked_by="returns"))
+    rng = random.Random(1)
+    for number in range(60):
+        for seats in permutations(range(3), players):
+            strengths = {entry: rng.gauss((2, 1, 0)[entry]) for entry in seats}
+            returns = tuple([float(sorted(strengths.values()).index(strengths[entry])) for entry in seats])
+            tally.count(Facts(seats, returns, "normal", None, None))
+            tally.add_game(number, seats, returns, rng.randrange(10**9), True, None)
+    [board] = Leaderboard.of_tallies([tally], finished=True)
+    [said] = [remark for remark in board.remarks if "a lead of 400" in remark]
+    assert said == f"Ranked by mean return; {counted} Elo 0 is the mean of all agents; a lead of 400 means {lead}."
+
+
 def test_void_matches_mention_a_server_only_if_it_did_not_answer() -> None:
     tally = Tally(BoardInfo("broken", {}, "versus", ("one", "two"), 2, exact=True))
     for seats in ((0, 1), (1, 0)):
