@@ -217,9 +217,12 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def describe_rescue(path: Path) -> str:
-    """Return how to find out what is damaged in a file, and how to save the rest of it. Every message about damage ends so."""
-    name = quote(str(path))
-    return f"`arena check {name}` lists what is damaged, `arena export --sound {name}` writes the rest"
+    """Return how to find out what is damaged in a file, and how to go on with the rest. Every message about damage ends so."""
+    name, rest = quote(str(path)), quote(str(path.with_name(f"{path.stem}-sound{path.suffix}")))
+    return (
+        f"`arena check {name}` lists what is damaged; `arena merge --sound {rest} {name}` copies the rest to a new store, "
+        "which `arena run` continues"
+    )
 
 
 def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connection: Connection | None = None) -> StoreError:
@@ -239,6 +242,10 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):
         command = f"arena run {quote(str(path))}"
         return StoreError(f"{path} is a spec: `{command}` plays it; name its store, by default results/{path.stem}.db")
+    if name == "SQLITE_NOTADB" and path.suffix in (".jsonl", ".csv"):
+        return StoreError(
+            f"{path} is not a store; if it is an export, name its store instead: `arena merge --sound` reads damaged ones, too"
+        )
     if name == "SQLITE_INTERRUPT":
         if connection is None or connection.deadline == inf or not connection.look():
             raise Interrupted from error

@@ -6,10 +6,11 @@ from typing import IO
 import click
 
 from arena import UnknownName
-from arena.api.cli import is_given, load, plugin_option, results_alone, say
+from arena.api.cli import is_given, load, plugin_option, results_alone
 from arena.api.results import Export
 from arena.api.store import Store
 from arena_records.lines import FORMATS, lines
+from arena_records.merger import say_losses
 from arena_setup.match_setup import MatchSetup, match_of
 from arena_setup.words import values_of
 
@@ -45,11 +46,7 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
     if given or (is_given("plugins") and brought is None):
         raise click.UsageError("--set and --plugin need --format efg")
     with results_alone() as out, Store.open_sound(what, foreign=sound) as opened, opened.snapshot(verified=True):
-        if opened.lost_matches or opened.lost_parts:
-            lost = f"; left out because of damage: {', '.join(opened.lost_matches)}" if opened.lost_matches else ""
-            say(f"note: {len(opened):,} of {len(opened) + len(opened.lost_matches):,} known matches are sound{lost}")
-        if opened.lost_parts:
-            say(f"note: damaged: {', '.join(opened.lost_parts)}")
+        say_losses(opened)
         _print(lines(opened, style) if brought is None else brought.write(opened), out)
         if not sound:
             opened.refuse_losses()

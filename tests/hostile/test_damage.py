@@ -112,6 +112,93 @@ def test_every_command_names_the_match_with_a_changed_byte(store: Path, invoke: 
             store.write_bytes(data)
 
 
+def _flip_bit(place: float) -> Callable[[Path], object]:
+    """Return a function that flips one bit of a file, at this share of its bytes."""
+
+    def change(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        data[int(place * len(data))] ^= 0x10
+        path.write_bytes(data)
+
+    return change
+
+
+def _drop_end(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4 // 4096 * 4096])
+
+
+REPAIRED: dict[str, Callable[[Path], object]] = {
+    "header": lambda path: path.write_bytes(bytes(40) + path.read_bytes()[40:]),
+    "end": _drop_end,
+    "page": lambda path: path.write_bytes(path.read_bytes()[:20480] + bytes(4096) + path.read_bytes()[24576:]),
+    "actions": lambda path: changed(path, "UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3"),
+    "returns": lambda path: changed(path, "UPDATE record SET returns = '0.5,-0.5' WHERE number IN (1, 30)"),
+    "place": lambda path: changed(path, "UPDATE place SET checksum = 1 WHERE number = 7"),
+    **{f"bit {share} %": _flip_bit(share / 100) for share in range(5, 100, 5)},
+}
+
+
+@pytest.mark.parametrize("damage", REPAIRED)
+def test_a_run_continues_with_the_sound_matches_of_a_damaged_store(damage: str, invoke: Arena, tmp_path: Path) -> None:
+    """It plays the lost matches again, and ends like the run that nothing has disturbed."""
+    spec, path = {**SPEC, "rounds": 40}, tmp_path / "cup.db"
+    (tmp_path / "cup.yaml").write_text(json.dumps(spec))
+    arena.run(spec, store=path)
+    with Store.open(path) as store:
+        whole = {record.id: (record.timeless(), place) for record, place in store.records()}
+    [board] = Leaderboard.load(path)
+    REPAIRED[damage](path)
+    with Store.open_sound(path, foreign=True) as store:
+        lost, parts, kept, has_run = store.lost_matches, store.lost_parts, len(store), bool(store.runs())
+    if lost or parts:
+        refused = invoke("run", "cup.yaml", "--store", "cup.db")
+        assert (refused.returncode, "`arena merge --sound cup-sound.db cup.db` copies the rest" in refused.stderr) == (1, True)
+    words = ["--sound", "cup-sound.db", "cup.db"]
+    if not has_run:
+        unknown = invoke("merge", *words)
+        assert (unknown.returncode, "cup.db has lost its runs" in unknown.stderr) == (1, True)
+        words.append("--accept-changed-plugins")
+    damaged = path.read_bytes()
+    merged = invoke("merge", *words)
+    assert (merged.returncode, merged.stdout) == (0, f"cup-sound.db: {kept} matches\n"), merged.stderr
+    assert all(name in merged.stderr for name in [*lost, *parts])
+    assert path.read_bytes() == damaged
+    assert invoke("run", "cup.yaml", "--store", "cup-sound.db").returncode == 0
+    with Store.open(tmp_path / "cup-sound.db") as store, store.snapshot():
+        assert {record.id: (record.timeless(), place) for record, place in store.records()} == whole
+    [again] = Leaderboard.load(tmp_path / "cup-sound.db")
+    clock = ("ms_per_move", "cpu_per_move")
+    shown = [[{key: value for key, value in row.items() if key not in clock} for row in one.rows] for one in (again, board)]
+    assert (shown[0], again.remarks) == (shown[1], board.remarks)
+
+
+def test_a_recovered_store_shows_that_matches_are_missing(store: Path, invoke: Arena) -> None:
+    """A damaged store is never replaced, and its matches join those of a sound one."""
+    whole = store.read_bytes()
+    REPAIRED["actions"](store)
+    refused = invoke("merge", "--sound", "cup.db", "cup.db")
+    assert (refused.returncode, "cup.db is damaged and is kept as it is" in refused.stderr) == (2, True)
+    assert invoke("merge", "new.db", "cup.db").returncode == 1
+    assert invoke("merge", "--sound", "new.db", "cup.db").stdout == "new.db: 9 matches\n"
+    assert "1 of 10 matches is missing" in invoke("leaderboard", "new.db").stdout
+    store.with_name("backup.db").write_bytes(whole)
+    assert invoke("merge", "--sound", "both.db", "cup.db", "backup.db").stdout == "both.db: 10 matches\n"
+
+
+def test_matches_of_a_lost_secret_seed_are_not_taken_over(invoke: Arena, tmp_path: Path) -> None:
+    arena.run({**SPEC, "seed": "secret"}, store=tmp_path / "cup.db")
+    changed(tmp_path / "cup.db", "UPDATE run SET digest = NULL")
+    for words in ([], ["--accept-changed-plugins"]):
+        done = invoke("merge", "--sound", "new.db", "cup.db", *words)
+        assert (done.returncode, "cup.db has lost its secret seed" in done.stderr) == (1, True)
+
+
+def test_an_export_is_told_from_a_store(store: Path, invoke: Arena) -> None:
+    store.with_name("cup.jsonl").write_text(invoke("export", "cup.db").stdout)
+    done = invoke("merge", "new.db", "cup.jsonl")
+    assert (done.returncode, "name its store instead: `arena merge --sound`" in done.stderr) == (2, True)
+
+
 def read_ids(lines: str) -> set[str]:
     return {json.loads(line)["id"] for line in lines.splitlines()}
 

@@ -68,7 +68,11 @@ def test_every_message_about_damage_ends_with_the_way_to_the_rest(tmp_path: Path
     """Each byte of the header of the file, and of the end of its first page, is changed in turn."""
     whole, path = tmp_path / "whole.db", tmp_path / "my cup.db"
     arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=whole)
-    way = f"`arena check '{path}'` lists what is damaged, `arena export --sound '{path}'` writes the rest"
+    new = path.with_name("my cup-sound.db")
+    way = (
+        f"`arena check '{path}'` lists what is damaged; `arena merge --sound '{new}' '{path}'` copies the rest to a new store, "
+        "which `arena run` continues"
+    )
     said = []
     for place in [*range(16, 112), *range(PAGE_BYTES - 40, PAGE_BYTES)]:
         data = bytearray(whole.read_bytes())
