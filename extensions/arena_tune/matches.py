@@ -17,7 +17,16 @@ import numpy as np
 from arena import ArenaError, Outcomes, Record, Spec
 from arena.api.cli import LiveLine, say, workers_for
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, figures, result_points, seat_ways, tallies_of
+from arena.api.results import (
+    BoardInfo,
+    RoundLeads,
+    RoundValues,
+    compare_values,
+    figures,
+    result_points,
+    seat_ways,
+    tallies_of,
+)
 from arena.api.run import Monitor, PlayedMatch, RunSettings, Scheduled, play_tournament
 from arena.api.store import Store
 from arena_duel.decision_limits import REMEDY, DurationForecast
@@ -259,14 +268,36 @@ class AloneResult:
         values = [0.5 + np.sign(value_of(one, other) - 0.5) / 2 for one, other in self.records]
         return [values.count(0.0), 0, values.count(0.5), 0, values.count(1.0)]
 
+    @property
+    def both(self) -> list[tuple[Record, Record]]:
+        """The records of the positions that both solved."""
+        return [(one, other) for one, other in self.records if one.solved and other.solved]
+
+    def compare_solved(self) -> RoundLeads | None:
+        """Return the lead of the best options in the share of solved positions, with its test and its interval; None if the game
+        is no puzzle. Equal positions are one observation.
+        """
+        first: dict[str | None, int] = {}
+        positions = {number: first.setdefault(one.position, number) for number, (one, _) in enumerate(self.records)}
+        repeats: dict[tuple[int, ...], dict[int, int]] = {}
+        if len(first) < len(positions):
+            repeats = {(0,): positions, (1,): positions}
+        best, default = RoundValues(0, repeats), RoundValues(1, repeats)
+        for number, (one, other) in enumerate(self.records):
+            if one.solved is None or other.solved is None:
+                return None
+            best.add(number, float(one.solved), (0,))
+            default.add(number, float(other.solved), (1,))
+        return compare_values(best, default, paired=True)
+
     def means(self) -> dict[str, tuple[float, float]]:
-        """Return the figures for the best options and for the default."""
+        """Return the figures for the best options and for the default. Those of solutions are at positions that both solved."""
         found: dict[str, tuple[float, float]] = {}
         if self.records[0][0].solved is None:
             found["mean return"] = _means([(one.returns[0], other.returns[0]) for one, other in self.records])
             return found
         found["solved"] = _means([(float(bool(one.solved)), float(bool(other.solved))) for one, other in self.records])
-        both = [(one, other) for one, other in self.records if one.solved and other.solved]
+        both = self.both
         costs = [(one.cost, other.cost) for one, other in both if one.cost is not None and other.cost is not None]
         if costs:
             found["cost"] = _means(costs)

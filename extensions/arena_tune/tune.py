@@ -14,6 +14,7 @@ from arena.api.cli import Number, Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
 from arena.api.results import Leaderboard, TextTable, figures
 from arena.clock import monotonic
+from arena_compare.verdicts import p_value_words, signed_points
 from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_pairings.sprt import MAX_ELO, Sprt, Verdict, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
@@ -270,18 +271,32 @@ def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmatio
 def _judge_alone(result: AloneResult, verdict: Verdict | None, shown: bool, llr: float) -> Confirmation:
     means = result.means()
     solved = means.get("solved", (1.0, 1.0))
-    parts = []
-    for name, (one, other) in means.items():
-        if name == "solved":
-            parts.append(f"{figures.share(one)} solved{'' if one == other else f' instead of {figures.share(other)}'}")
-        elif one != other and (name != "seconds" or not any(means.get("nodes", (0, 0)))):
-            parts.append(f"{name} {figures.figure(one)} instead of {figures.figure(other)}")
-    counts = result.counts()
-    words = f"{', '.join(parts)} on {figures.amount(len(result.records), 'held-out position')}"
-    listed = {
+    parts = [
+        f"{name} {figures.figure(one)} instead of {figures.figure(other)}"
+        for name, (one, other) in means.items()
+        if name != "solved" and one != other and (name != "seconds" or not any(means.get("nodes", (0, 0))))
+    ]
+    positions, counts = figures.amount(len(result.records), "held-out position"), result.counts()
+    words = f"{', '.join(parts)} on {positions}"
+    listed: dict[str, Any] = {
         "positions": {"worse": counts[0], "equal": counts[2], "better": counts[4]}, "llr": llr,
         **{name: {"best": one, "default": other} for name, (one, other) in means.items()},
     }  # fmt: skip
+    lead = result.compare_solved()
+    if lead is not None:
+        words, bounds = f"{figures.share(solved[0])} solved", lead.interval()
+        words += "" if solved[0] == solved[1] else f" instead of {figures.share(solved[1])}"
+        if lead.differ:
+            tested = p_value_words(lead.test.p_value, lead.test.name)
+            interval = f"95 % interval {figures.between(*[None if one is None else signed_points(one) for one in bounds])}"
+            words += f" ({signed_points(lead.lead)} points, {interval}, {tested})"
+        words += f" on {positions}"
+        if parts:
+            both = len(result.both)
+            which = "the positions" if both == len(result.records) else f"the {both:,}" if both > 1 else "the only one"
+            words += f"; on {which} that both solved, {', '.join(parts)}"
+        listed["solved"] |= {"low": bounds[0], "high": bounds[1], "p_value": lead.test.p_value, "test": lead.test.name}
+        listed["both_solved"] = len(result.both)
     better = shown and solved[0] >= solved[1]
     return Confirmation(better, words, listed, verdict=verdict)
 

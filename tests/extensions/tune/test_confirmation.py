@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import Field, Outcomes
+from arena import Field, Outcomes, Record, play
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena.results.pairs import PairedGames
@@ -14,9 +14,9 @@ from arena.store import Store
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_tune.formats import HeldOutGauntlet
-from arena_tune.matches import PlayedTuning
+from arena_tune.matches import AloneResult, PlayedTuning
 from arena_tune.terms import Asked, read_terms
-from arena_tune.tune import _judge_pairs
+from arena_tune.tune import _judge_alone, _judge_pairs
 
 
 def state_of(won: int, split: int, lost: int) -> SprtState:
@@ -87,3 +87,60 @@ def test_a_gauntlet_without_a_test_plays_all_its_matches() -> None:
     played = list(HeldOutGauntlet().schedule(Field(entries=3, rounds=20, players=2), Outcomes()))
     seats = Counter(None if pairing is None else pairing.seats for pairing in played)
     assert seats == {(0, 2): 20, (2, 0): 20, (1, 2): 20, (2, 1): 20}
+
+
+def attempts_at(positions: int, both: int, only_best: int, only_default: int) -> AloneResult:
+    """Return attempts at different positions, of which some were solved. Solutions of both cost 3 and 2, others cost 1,000."""
+    attempt = play("sliding-tiles", "a-star", position="1 2 3 / 4 5 6 / 7 . 8")
+
+    def at(number: int, cost: float, *, solved: bool) -> Record:
+        return attempt._replace(position=f"position {number}", solved=solved, cost=cost if solved else None)
+
+    solved = both + only_best, both + only_default
+    return AloneResult(
+        [
+            (
+                at(number, 3.0 if number < both else 1000.0, solved=number < solved[0]),
+                at(
+                    number,
+                    2.0 if number < both else 1000.0,
+                    solved=number < both or solved[0] <= number < solved[0] + only_default,
+                ),
+            )
+            for number in range(positions)
+        ]
+    )
+
+
+def test_the_solved_shares_of_a_puzzle_have_an_interval_and_a_test() -> None:
+    """48 and 37 of 60 are solved, 31 of them by both. McNemar's exact test of 17 against 6 is binomtest(6, 23, 0.5) of scipy. The
+    interval solves Tango's equation numerically, with the likelihood maximised by scipy's minimize_scalar.
+    """
+    found = _judge_alone(attempts_at(60, 31, 17, 6), None, shown=False, llr=0.0)
+    assert found.words == (
+        "80.0 % solved instead of 61.7 % (+18.3 points, 95 % interval +2.8 to +33.3, p = 0.035 by McNemar's exact test) on 60 "
+        "held-out positions; on the 31 that both solved, cost 3 instead of 2"
+    )
+    solved = found.figures["solved"]
+    assert solved["p_value"] == pytest.approx(0.03468966484069824)
+    assert (solved["low"], solved["high"]) == pytest.approx((0.028337811361249174, 0.3329045745452278), abs=1e-6)
+    assert found.figures["both_solved"] == 31
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((4, 4, 0, 0), "100.0 % solved on 4 held-out positions; on the positions that both solved, cost 3 instead of 2"),
+        ((4, 1, 0, 0), "25.0 % solved on 4 held-out positions; on the only one that both solved, cost 3 instead of 2"),
+        ((4, 0, 0, 0), "0.0 % solved on 4 held-out positions"),
+    ],
+)
+def test_equal_attempts_at_a_puzzle_need_no_test(counts: tuple[int, int, int, int], said: str) -> None:
+    assert _judge_alone(attempts_at(*counts), None, shown=False, llr=0.0).words == said
+
+
+def test_a_repeated_position_is_one_observation() -> None:
+    """Both attempts at a position are the same, so twice as many of them say no more: 2 * 0.5 ** 6 for six positions."""
+    once = attempts_at(6, 0, 6, 0)
+    leads = [AloneResult(once.records * times).compare_solved() for times in (1, 2)]
+    assert [None if lead is None else lead.test.p_value for lead in leads] == pytest.approx([0.03125, 0.03125])
