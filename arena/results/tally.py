@@ -147,13 +147,13 @@ def describe_ways(ways: Mapping[str, Way]) -> str | None:
     if unclear:
         return (
             f"The times of {', '.join(unclear)} are left out, because the cache of compiled code may decide whether they run "
-            "compiled. Use `arena run --compiled --fresh` to compile everything possible before the first match."
+            "compiled. Use `arena run SPEC --compiled --fresh` to compile everything possible before the first match."
         )
     if slow:
         return (
             f"The times of {', '.join(slow)} are left out, because their decisions ran uncompiled, while other agents ran "
             "compiled code. "
-            "Use `arena run --plain --fresh` to run all agents uncompiled."
+            "Use `arena run SPEC --plain --fresh` to run all agents uncompiled."
         )
     return None
 

@@ -8,6 +8,7 @@ import os
 import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from shlex import quote
 
 from arena.errors import StoreError
 from arena.whole_files import name_kind
@@ -97,7 +98,7 @@ def _check_journal(database: Path, journal: Path) -> None:
     if fault:
         raise StoreError(
             f"{journal} {fault}; arena never writes such a journal, so do not trust it or {database.name}: move both away; "
-            "`arena export --sound` writes the sound matches of a store without its journal"
+            f"`arena export --sound {quote(str(database))}` writes the sound matches of a store without its journal"
         )
 
 

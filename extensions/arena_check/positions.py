@@ -19,7 +19,7 @@ EXPECTED = "expected `game`, and `positions`: a list of mappings with `position`
 
 
 positions_option = click.option(
-    "--positions", metavar="FILE", help="Also test the agents on the positions in a file made by `arena review -o`."
+    "--positions", metavar="FILE", help="Also test the agents on the positions in a file made by `arena review STORE -o FILE`."
 )
 """The option `--positions` of `arena check` and `arena try`."""
 

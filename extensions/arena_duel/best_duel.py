@@ -113,8 +113,8 @@ class PastContest:
         """Return the contest as plain values that can be written as JSON."""
         return asdict(self)
 
-    def report(self) -> list[str]:
-        """Return the result as a sentence, a line for each variant, and the path of the store."""
+    def report(self, history: str) -> list[str]:
+        """Return the result as a sentence, a line for each variant, the store, and the command `history`."""
         lines = [f"{self.sentence}.", *self.remarks]
         for one in sorted(self.variants, key=lambda one: (one.name != self.answer, not one.still_in, -(one.score or 0))):
             share = None if one.score is None else figures.fixed(100 * one.score, 1)
@@ -124,7 +124,7 @@ class PastContest:
         drawn = describe_drawn(self.limits, {one.name: one.random_moves for one in self.variants if one.random_moves})
         lines += [drawn] if drawn else []
         lines.append(f"{figures.amount(self.games, 'game')}; {describe_plies(self.plies)} (--openings).")
-        return [*lines, f"Kept in {self.store}; use `arena duel --history` to list all duels."]
+        return [*lines, f"Kept in {self.store}; use `{history}` to list all duels."]
 
 
 def read_variants(words: Sequence[str]) -> tuple[list[str], dict[str, list[Any]]]:

@@ -3,6 +3,7 @@ are kept.
 """
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -71,6 +72,13 @@ class DuelOptions:
     plugins: tuple[str, ...]
     remembered: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of the game in the last duel, which are used if the same game is played again."""
+
+    @property
+    def history_command(self) -> str:
+        """Return the command that lists all duels of the first file."""
+        given = [("--agent", self.agent), ("--folder", self.folder)]
+        words = [word for name, value in given if value is not None for word in (name, value)]
+        return shlex.join(["arena", "duel", self.files[0], *words, "--history"])
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -235,7 +243,7 @@ def _find_best(options: DuelOptions, files: Sequence[Path], several: Mapping[str
     if options.style == "json":
         print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
     else:
-        print(TextTable.fold("\n".join(found.report()), Terminal(out).room), file=out)
+        print(TextTable.fold("\n".join(found.report(options.history_command)), Terminal(out).room), file=out)
     return EXIT_CODES[found.verdict] if options.exit_code else 0
 
 
@@ -279,7 +287,7 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     if options.style == "json":
         print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
     else:
-        told = _report(found, agent, played, describe_sizes(spec.boards[0].game, place))
+        told = _report(found, agent, played, describe_sizes(spec.boards[0].game, place), options.history_command)
         print(TextTable.fold("\n".join(told), Terminal(out).room), file=out)
     return _judge(found) if options.exit_code else 0
 
@@ -333,8 +341,10 @@ def _report_nothing(options: DuelOptions, current: KeptVersion, reason: str, out
     )
 
 
-def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) -> Sequence[str]:
-    """Return the verdict as a sentence, the remarks about the test, the figures behind it, and the path of the store."""
+def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str], history: str) -> Sequence[str]:
+    """Return the verdict as a sentence, the remarks about the test, the figures behind it, the path of the store, and the command
+    that lists all duels.
+    """
     state = found.state
     new, old = f"{agent} {found.new.name}", f"{agent} {found.old.name}"
     if state is None:
@@ -369,5 +379,5 @@ def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str]) ->
         *([by_chance] if by_chance else []),
         *failed,
         *again,
-        f"Kept in {found.store}; use `arena duel --history` to list all duels.",
+        f"Kept in {found.store}; use `{history}` to list all duels.",
     ]

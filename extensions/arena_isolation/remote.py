@@ -38,7 +38,7 @@ from arena_isolation.versions import list_needed_plugins, version_in
 
 COMPILED_FIRST = (
     "in a run with hidden cards or dice, the code of an entry in a sandbox is compiled only before the first match, by "
-    "`arena run --compiled`"
+    "`arena run SPEC --compiled`"
 )
 """The reason why a search with code of an entry runs uncompiled if the compiler could learn about deals."""
 SOLVE = pack({"type": "solve"})

@@ -74,7 +74,7 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
         share = figures.share(MAX_SHARE_WITHOUT, 0)
         why = f"more than {share} of one entry's decisions could not be judged."
         if any(one.judge is None for one in decisions if one.entry in entries):
-            why += " `arena review --effort` searches more."
+            why += f" `arena review {quote(str(store.path))} --effort N` searches more."
         return replace(found, withheld=why, remarks=tuple(remarks))
     worth = find_worth(store, board, entries)
     if worth is not None:

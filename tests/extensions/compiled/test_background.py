@@ -142,7 +142,7 @@ def test_the_cache_does_not_affect_which_times_are_shown(
 
     cold = timed("two.yaml")
     assert cold[0] == {"greedy"}
-    assert "`arena run --compiled --fresh`" in cold[1]
+    assert "`arena run SPEC --compiled --fresh`" in cold[1]
     assert timed("near.yaml", "--compiled")[0] == {"near"}
     assert timed("two.yaml") == cold
     assert timed("two.yaml", "--compiled")[0] == {"near", "wrong"}
@@ -185,12 +185,12 @@ def test_searches_of_many_short_decisions_are_compiled(
     assert done.returncode == 0, done.stderr
     assert "note: compiled: alpha-beta(open-lines) on connect-four (after " in done.stderr
     assert "The times of " in done.stdout
-    assert "`arena run --compiled --fresh`" in done.stdout
+    assert "`arena run SPEC --compiled --fresh`" in done.stdout
     left = sorted([file.suffix for file in empty_cache.iterdir()])
     assert left in ([".module"], [".lock", ".module"])  # the run ends compilers that still wait for the lock, so one may remain
     again = arena("run", "spec.yaml", "--store", "again.db", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
     assert "note: compiled: alpha-beta(open-lines) on connect-four\n" in again.stderr
-    assert "`arena run --compiled --fresh`" in again.stdout
+    assert "`arena run SPEC --compiled --fresh`" in again.stdout
     assert arena("merge", "both.db", "fast.db", "again.db").returncode == 0
 
 

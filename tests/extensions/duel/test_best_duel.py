@@ -190,4 +190,4 @@ def test_a_duel_says_whether_returns_differ_in_size(game: str, sized: bool, tmp_
     told = describe_sizes(spec.boards[0].game, tmp_path / "cup.db")
     assert told == (["The test counts only wins and draws, not the size of the returns."] if sized else [])
     found = replace(contest("a", a=(True, [], []), b=(False, ["a"], [])), remarks=told)
-    assert found.report()[1 : 1 + len(told)] == told
+    assert found.report("arena duel a.py --history")[1 : 1 + len(told)] == told
