@@ -355,10 +355,15 @@ def _describe_matches(tally: Tally, shard: str | None, *, ended: bool) -> Iterat
     distinct = f", {different} different"
     if sheet.has_chance or tally.games < 2:  # with chance, no match counts as a repeat
         distinct = ""
-    repeats = " Repeated games give no new information about the agents." if tally.matches.folded else ""
-    if tally.lone.find_repeats():
+    repeats = ""
+    if tally.matches.folded:
+        which = "Repeated games without random numbers" if tally.matches.drew else "Repeated games"
+        repeats = f" {which} give no new information about the agents."
+    if found := tally.lone.find_repeats():
         positions = len({*tally.lone.positions().values()})
-        repeats = " All games start from the same position, and repeated games give no new information about the agents."
+        repeated = [label for entry, label in enumerate(sheet.labels) if (entry,) in found]
+        whom = "the agents" if len(repeated) == len(sheet.labels) else figures.listing(repeated)
+        repeats = f" All games start from the same position, and repeated games give no new information about {whom}."
         if positions > 1:
             repeats = f" They start from {positions:,} positions, each of which counts once in intervals and tests."
     yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
+import arena
 from arena.results.contrasts import compare_returns, compare_rounds, compare_values, contrast
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, MeanReturns, Tally
@@ -154,3 +155,26 @@ def test_values_of_some_rounds_are_tested_despite_repeated_games() -> None:
     assert found[0] == found[1]
     assert found[0] is not None
     assert found[0].test.p_value == pytest.approx(2 / 2**8)
+
+
+def test_attempts_from_a_random_start_are_observations() -> None:
+    """Each round of n-queens draws a start for local searches. So only the depth-first search, which ignores it, repeats itself,
+    and the climber, which draws nothing else, has Wilson's interval of all its attempts.
+    """
+    climber = {"agent": "hill-climb", "choice": "first", "label": "climber"}
+    results = arena.run({"game": {"name": "n-queens", "n": 4}, "rounds": 40, "agents": [climber, "dfs"]})
+    board = Leaderboard.of_results(results)[0]
+    assert board.remarks[0].endswith("the same position, and repeated games give no new information about dfs.")
+    row = next(row for row in board.rows if row["agent"] == "climber")
+    assert (row["solved_low"], row["solved_high"]) == wilson(row["solved"] * 40, 40)
+    results = arena.run({"game": {"name": "n-queens", "n": 4}, "rounds": 40, "agents": [climber]})
+    assert "no new information" not in Leaderboard.of_results(results)[0].remarks[0]
+
+
+@pytest.mark.parametrize(("agents", "which"), [([], ""), (["random"], " without random numbers")])
+def test_repeats_of_games_with_random_numbers_count(agents: list[str], which: str) -> None:
+    results = arena.run(
+        {"game": "tic-tac-toe", "rounds": 2, "agents": ["alpha-beta", "minimax", *agents], "limits": {"depth": 1}}
+    )
+    said = f"Repeated games{which} give no new information about the agents."
+    assert said in Leaderboard.of_results(results)[0].remarks[0]
