@@ -6,7 +6,7 @@ from math import inf, isfinite
 from operator import index
 from typing import Any, ClassVar, TypeGuard
 
-from arena.errors import abbreviate, escape_controls, expect
+from arena.errors import abbreviate, escape_controls, expect, listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,41 @@ class Limits:
 
 MAX_TEXT_CHARACTERS = 8 << 10
 """The most characters of a message or a traceback that are kept."""
+
+
+DECIDING = {
+    "nodes": "{} nodes",
+    "seconds": "{} seconds",
+    "cpu_seconds": "{} seconds of processor time",
+    "depth": "depth {}",
+    "memory_mb": "{} MiB of memory",
+}
+"""The limits that may change the decisions of an agent, with their words."""
+
+
+def list_limits(limits: Limits) -> dict[str, float]:
+    """Return the limits that may change the decisions of an agent, by their names in `Limits`."""
+    return {name: limit for name in DECIDING if (limit := getattr(limits, name)) is not None}
+
+
+def describe_limits(limits: Mapping[str, float]) -> str:
+    """Return the limits of an agent in words.
+
+    >>> describe_limits({"nodes": 20_000, "depth": 4}), describe_limits({})
+    ('20,000 nodes and depth 4', 'no limit')
+    """
+    return listing([words.format(f"{limits[name]:,.10g}") for name, words in DECIDING.items() if name in limits]) or "no limit"
+
+
+def describe_unlike_limits(limits: Mapping[str, Mapping[str, float]]) -> str | None:
+    """Return a sentence on the limits of entries, by their labels, if they differ; otherwise None."""
+    alike: dict[str, list[str]] = {}
+    for label, own in limits.items():
+        alike.setdefault(describe_limits(own), []).append(label)
+    if len(alike) < 2:
+        return None
+    each = "; ".join([f"{listing(labels)} {words}" for words, labels in alike.items()])
+    return f"Limits differ: {each}. A difference may come from the limits."
 
 
 def normalize_depth(depth: Any) -> int:

@@ -619,6 +619,8 @@ class Tally:
             ]
             if often:
                 yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
+        if (unlike := self.sheet.describe_limits()) is not None:
+            yield unlike
         if (untimed := self.untimed) is not None:
             yield untimed
         if self.adjudicated:

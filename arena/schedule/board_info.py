@@ -1,7 +1,7 @@
 """A board as a store keeps it. It has all that a leaderboard needs, but not the game, the agents or any plugin."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from math import inf, isfinite
@@ -17,6 +17,7 @@ from arena.errors import call_foreign
 from arena.format import Kind, RankedBy, concludes, own_columns, own_criteria, ranks
 from arena.game import Game, Puzzle
 from arena.identity import canonical, key
+from arena.limits import describe_unlike_limits, list_limits
 from arena.match.match import Seat
 from arena.plugins.registry import Registry
 from arena.returns import Returns
@@ -107,7 +108,7 @@ class BoardInfo:
     optimal: tuple[str, ...] = ()
     """Entries that claim that their solutions are optimal."""
     limits: dict[str, dict[str, float]] = field(default_factory=dict)
-    """The limits of each entry for a decision, with the keys `nodes` and `seconds`. Entries without limits are missing."""
+    """The limits of each entry for a decision, by their names in `Limits`. Entries without limits are missing."""
     ranked_by: RankedBy = "score"
     """How a versus board is ranked if its format has no ranking."""
     ranking: Ranking | None = None
@@ -150,8 +151,7 @@ class BoardInfo:
         timed = [seat for seat in board.seats if seat.limits.timed]
         limits: dict[str, dict[str, float]] = {}
         for seat in board.seats:
-            given = {"nodes": seat.limits.nodes, "seconds": seat.limits.seconds, "depth": seat.limits.depth}
-            if found := {name: limit for name, limit in given.items() if limit is not None}:
+            if found := list_limits(seat.limits):
                 limits[seat.label] = found
         settings = [{"key": entry_key(board, seat), "agent": seat.agent, **seat.settings._asdict()} for seat in board.seats]
         taken, agents = {column.key for column in own_columns(format_)}, {seat.agent for seat in board.seats}
@@ -208,6 +208,14 @@ class BoardInfo:
     def limits_of(self, entry: int) -> dict[str, float]:
         """Return the limits for a decision by an entry; empty if there are none."""
         return self.limits.get(self.labels[entry], {})
+
+    def describe_limits(self, names: Collection[str] | None = None) -> str | None:
+        """Return a remark if the limits of entries differ; None if they do not. `names` are the labels of the entries (default:
+        all).
+        """
+        return describe_unlike_limits(
+            {label: self.limits.get(label, {}) for label in self.labels if names is None or label in names}
+        )
 
     def was_stopped(self, entry: int, termination: str, decisions: int, nodes: int, seconds: float) -> bool:
         """Return whether a limit for a decision, or the memory limit, ended an attempt by an entry that found no solution.

@@ -13,6 +13,7 @@ from arena.errors import ArenaError, cut, listing, suggest
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
+from arena.limits import describe_unlike_limits, list_limits
 from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
@@ -54,6 +55,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     check_positions(reading, rules, [title for _, title in named])
     check_view(reading, boards, labelled)
     _note_shared_deals(reading, boards)
+    _note_unlike_limits(reading, boards)
     _check_used(reading, rules, boards)
     return boards
 
@@ -69,6 +71,16 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     elif not all(is_closed(reading.registry, isolation) for isolation in near):
         hint = "`isolation: sandbox` also prevents it from leaving files for the next process"
         reading.note(f"{titles}: {SHARED_DEALS}; a process sees each deal only once; {hint}")
+
+
+def _note_unlike_limits(reading: SpecReader, boards: Sequence[Board]) -> None:
+    """Note for each board that the limits of its entries differ, but only once if all boards have the same limits."""
+    found = {
+        board.title: describe_unlike_limits({seat.label: list_limits(seat.limits) for seat in board.seats}) for board in boards
+    }
+    for title, remark in found.items():
+        if remark is not None:
+            reading.note(remark if len(set(found.values())) == 1 else f"{title}: {remark}")
 
 
 def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:

@@ -24,7 +24,7 @@ from arena_compare.domains import (
 )
 from arena_compare.measures import COSTS_OF_SOLUTIONS
 from arena_compare.random_effects import RandomEffects
-from arena_compare.verdicts import EVERYWHERE, interval_name, p_value_text, round_p_value
+from arena_compare.verdicts import EVERYWHERE, UNLIKE_PAR2, interval_name, p_value_text, round_p_value
 
 TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, too few to say anything about other domains."
 POSITIONS = "Positions"
@@ -37,9 +37,11 @@ percentage points.
 """
 
 
-def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver]) -> dict[str, Any]:
+def across_document(
+    names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver], remarks: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the comparisons as plain values. If values are compared by ratios, effects are written as ratios, and not as
-    logarithms.
+    logarithms. `remarks` are sentences on the boards.
     """
     means, groups = group_entries(names, pairs)
     ranks = rank_entries(names, pairs)
@@ -67,6 +69,7 @@ def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], sol
             for pair in pairs
         ],
         "solvers": [asdict(solver) for solver in solvers],
+        **({"remarks": [*remarks]} if remarks else {}),
     }
 
 
@@ -114,10 +117,15 @@ def _plain(pair: AcrossComparison, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def across_text(
-    names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver], style: str, width: int | None
+    names: Sequence[str],
+    pairs: Sequence[AcrossComparison],
+    solvers: Sequence[Solver],
+    style: str,
+    width: int | None,
+    remarks: Sequence[str] = (),
 ) -> str:
     """Return the comparisons as text, with tables in a style of tabulate. First come tables with the figures of each puzzle
-    domain, then the pairs, then all entries.
+    domain, then the pairs, then all entries, then `remarks` on the boards.
     """
     titles = list(dict.fromkeys([effect.domain for pair in pairs for effect in pair.domains]))
     puzzles = {solver.domain for solver in solvers}
@@ -137,7 +145,7 @@ def across_text(
         if all(pair.overall is None for pair in pairs):
             blocks.append(TOO_FEW)
         blocks.append(_entries_table(names, pairs, style, width))
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, *remarks])
 
 
 def _amount(pair: AcrossComparison) -> Callable[[float | None], str]:
@@ -338,6 +346,18 @@ def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> 
             for domain in domains
         ]
         texts.append(f"{title}:\n\n{TextTable.crossing(domains, [POSITIONS, *columns], cells, style, width)}")
+    unlike = [
+        domain
+        for domain in domains
+        if any(at[domain, agent].par2 is not None for agent in agents if (domain, agent) in at)
+        and ((domain, VIRTUAL_BEST) not in at or at[domain, VIRTUAL_BEST].par2 is None)
+    ]
+    if unlike:
+        where = "" if len(unlike) == len(domains) else f" in {figures.listing(unlike)}"
+        texts.append(
+            f"The limits of nodes differ{where}. {UNLIKE_PAR2} The virtual best has no PAR2 there, and entries have no "
+            "contribution."
+        )
     played = Counter([one.agent for one in solvers])
     told = [agent if len(there) == played[agent] else f"{agent} ({', '.join(there)})" for agent, there in idle.items() if there]
     if told:

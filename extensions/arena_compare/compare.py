@@ -123,8 +123,8 @@ def compare(
                         say(f"note: {sheet.title}: {remark}")
                 return _compare_across(opened, tallies, names, measure, style, page, writer, out)
             found = [
-                one if remark is None else replace(one, remarks=(*one.remarks, remark))
-                for one, remark in zip(_compare_boards(opened, run, tallies, names, measure), mixed, strict=True)
+                replace(one, remarks=(*one.remarks, *_describe_conditions(tally, names), *([] if remark is None else [remark])))
+                for one, tally, remark in zip(_compare_boards(opened, run, tallies, names, measure), tallies, mixed, strict=True)
             ]
             boards = [one for one in found if one.pairs]
             if not boards:
@@ -157,6 +157,8 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
             documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **about, "pairs": facts})
         print(json.dumps(documents, indent=2, allow_nan=False), file=out)
     elif style == "csv":
+        for note in [f"note: {one.sheet.title}: {remark}" for one in boards for remark in one.remarks]:
+            say(note)
         rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
         print(rows_as_csv(rows), file=out)
     else:
@@ -164,6 +166,12 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
         print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
         if any(len(one.pairs) > 1 for one in boards):
             print(TextTable.fold("\nName two entries to see the details of that pair.", width), file=out)
+
+
+def _describe_conditions(tally: Tally, names: Sequence[str]) -> list[str]:
+    """Return remarks on what makes a comparison of the given entries of a board less fair."""
+    unlike = tally.sheet.describe_limits(names)
+    return [] if unlike is None else [unlike]
 
 
 def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:
@@ -231,31 +239,38 @@ def _compare_across(
     for number, found in sorted(attempts.items()):
         sheet, labels = tallies[number].sheet, tallies[number].sheet.labels
         here = [name for name in met if name in labels]
-        budget = par2_limits(sheet, found).get("nodes", 0)
+        limits = par2_limits(sheet, found)
         attempts_here = {name: found.get(labels.index(name), {}) for name in here}
         solvers += describe_solvers(
             titles[number],
             attempts_here,
-            budget=budget,
+            limits={name: own["nodes"] for name in here if "nodes" in (own := limits[labels.index(name)])},
             same=tallies[number].lone.positions(),
             path_matters=sheet.path_matters,
         )
+    told: dict[str, list[str]] = {}
+    for title, tally in zip(titles, tallies, strict=True):
+        for remark in _describe_conditions(tally, met):
+            told.setdefault(remark, []).append(title)
+    remarks = [one if len(where) == len(titles) else f"{', '.join(where)}: {one}" for one, where in told.items()]
     if page is not None and writer is None:
-        return _write_latex(page, across_text(met, pairs, solvers, LATEX, None))
+        return _write_latex(page, across_text(met, pairs, solvers, LATEX, None, remarks))
     if page is not None and writer is not None:
-        document = across_document(met, pairs, solvers)
-        text = across_text(met, pairs, solvers, "html", None)
+        document = across_document(met, pairs, solvers, remarks)
+        text = across_text(met, pairs, solvers, "html", None, remarks)
         size = writer.write(Path(page), store, {"names": met, "text": text, "document": document, "domains": titles})
         numbers = ((len(pairs), "comparison"), (len(tallies), "domain"))
         counted = [figures.amount(number, noun) for number, noun in numbers]
         say(f"{page}: {' over '.join(counted)}, {size / 1e6:,.1f} MB")
     elif style == "json":
-        print(json.dumps(across_document(met, pairs, solvers), indent=2, allow_nan=False), file=out)
+        print(json.dumps(across_document(met, pairs, solvers, remarks), indent=2, allow_nan=False), file=out)
     elif style == "csv":
+        for remark in remarks:
+            say(f"note: {remark}")
         print(across_csv(across_document(met, pairs, solvers)), file=out)
     else:
         width = Terminal(out).room if style == TextTable.DEFAULT else None
-        print(TextTable.fold(across_text(met, pairs, solvers, style, width), width), file=out)
+        print(TextTable.fold(across_text(met, pairs, solvers, style, width, remarks), width), file=out)
     return 0
 
 

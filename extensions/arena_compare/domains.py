@@ -152,12 +152,12 @@ class Solver:
     nodes: float | None
     """The geometric mean of its nodes on the positions that all entries that report nodes solved; None without such positions."""
     par2: float | None
-    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the limit of nodes
-    in the spec, see `par2_limits`; None without a limit.
+    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the entry's limit of
+    nodes, see `par2_limits`; None without a limit. The virtual best solver has none if the limits of the entries differ.
     """
     contribution: float | None
     """PAR2 of the virtual best solver (see VIRTUAL_BEST) without this entry, divided by its PAR2 with this entry; None for the
-    virtual best solver itself, and without PAR2.
+    virtual best solver itself, without PAR2, and if the limits of the entries differ.
     """
     searches: bool = True
     """Whether it reports nodes. Otherwise, such as an agent that moves at random, it has no figures by nodes."""
@@ -439,15 +439,15 @@ def describe_solvers(
     domain: str,
     attempts: Mapping[str, Mapping[int, Attempt]],
     *,
-    budget: float = 0,
+    limits: Mapping[str, float] = MappingProxyType({}),
     same: Mapping[int, int] = MappingProxyType({}),
     path_matters: bool = True,
 ) -> list[Solver]:
     """Return the figures of the entries of a puzzle board, and then those of the virtual best solver; an empty list without
     positions.
 
-    `attempts` has the attempts of each entry by round, and `same` the first round with the same position. `budget` is the limit
-    of nodes for PAR2; 0 if there is none. Without `path_matters`, solutions have no cost.
+    `attempts` has the attempts of each entry by round, and `same` the first round with the same position. `limits` has
+    the limit of nodes of each entry that has one, for PAR2. Without `path_matters`, solutions have no cost.
     """
     played = list(attempts.items())
     positions = sorted(set.intersection(*[set(mine) for _, mine in played])) if played else []
@@ -465,15 +465,17 @@ def describe_solvers(
         each = [[played[entry][1][position] for entry in entries] for position in positions]
         return [min([float(one.nodes) for one in some if one.solved], default=None) for some in each]
 
-    def score(spent: Sequence[float | None]) -> float | None:
-        return par2(spent, budget) if budget > 0 else None
+    def score(spent: Sequence[float | None], limit: float | None) -> float | None:
+        return None if limit is None else par2(spent, limit)
 
     found = []
     searching = [entry for entry, (_, mine) in enumerate(played) if reports_nodes(attempt.nodes for attempt in mine.values())]
+    budgets = {limits.get(played[entry][0]) for entry in searching}
+    shared = budgets.pop() if len(budgets) == 1 else None  # otherwise, an unsolved position has no price for all of them
     best, every, counts = spend(searching), find_solved(range(len(played))), find_solved(searching)
     for entry, (label, mine) in enumerate(played):
         counted = entry in searching
-        with_it, without = score(best), score(spend([other for other in searching if other != entry]))
+        with_it, without = [score(spent, shared) for spent in (best, spend([other for other in searching if other != entry]))]
         costs = {position: cost for position in every if path_matters and (cost := mine[position].cost) is not None}
         found.append(
             Solver(
@@ -483,7 +485,7 @@ def describe_solvers(
                 fmean([mine[position].solved for position in positions]),
                 fmean(costs.values()) if costs else None,
                 geometric_mean([max(1, mine[position].nodes) for position in counts]) if counts and counted else None,
-                score(spend([entry])) if counted else None,
+                score(spend([entry]), limits.get(label)) if counted else None,
                 without / with_it if with_it and without is not None and counted else None,
                 counted,
                 count_different(costs),
@@ -504,7 +506,7 @@ def describe_solvers(
         fmean([spent is not None for spent in best]),
         fmean(costs.values()) if costs else None,
         geometric_mean(nodes) if nodes else None,
-        score(best),
+        score(best, shared),
         None,
         cost_positions=count_different(costs),
         nodes_positions=count_different(counts),

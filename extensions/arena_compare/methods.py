@@ -24,7 +24,13 @@ TESTS = {
     "exact sign test": "exact sign tests of matches that one entry always won (Dixon and Mood 1946)",
 }
 """The tests as a paper names them, by the names that comparisons give."""
-UNITS = {"nodes": "generated nodes", "seconds": "seconds", "depth": "plies"}
+UNITS = {
+    "nodes": "generated nodes",
+    "seconds": "seconds",
+    "cpu_seconds": "seconds of processor time",
+    "depth": "plies",
+    "memory_mb": "MiB of memory",
+}
 OF_SOLUTIONS = " of solutions"
 ASPECTS = {
     "rating": "ratings",
@@ -96,7 +102,7 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
         yield f"Void matches are left out ({board.void:,})."
     yield from [remark for remark in board.remarks if "more than one version of" in remark]
     limits = {
-        label: figures.listing([f"{limit:,g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
+        label: figures.listing([f"{limit:,.10g} {UNITS.get(unit, unit)}" for unit, limit in sheet.limits_of(entry).items()])
         for entry, label in enumerate(sheet.labels)
     }
     if not sheet.limits:
@@ -105,7 +111,7 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
         yield f"Each decision was limited to {limits[sheet.labels[0]]}."
     else:
         each = [f"{label} to {limit}" if limit else f"{label} not at all" for label, limit in limits.items()]
-        yield f"Decisions were limited: {', '.join(each)}."
+        yield f"Decisions were limited: {', '.join(each)}. The limits differ, so a difference may come from them."
     ranked = next((remark for remark in board.remarks if remark.startswith("Ranked by")), None)
     if ranked is not None:
         yield f"Entries are ranked by{ranked.removeprefix('Ranked by').partition('. ')[0].rstrip('.')}."

@@ -126,12 +126,12 @@ class PuzzleComparison:
     seconds: Means | None
     """The same for seconds. All figures for seconds are unknown unless the decisions of both entries ran the same way."""
     par2_nodes: tuple[float, float] | None
-    limit_nodes: float | None
-    """The limit in PAR2, the mean nodes (or seconds) per position, in which an unsolved position counts as twice this limit. The
-    limit is that of the spec, see `par2_limits`, so it is the same for all comparisons. Without it, there is no PAR2.
+    limit_nodes: tuple[float, float] | None
+    """The limits in PAR2, the mean nodes (or seconds) per position, in which an unsolved position counts as twice the limit of
+    the entry, see `par2_limits`. Without a limit for both entries, there is no PAR2.
     """
     par2_seconds: tuple[float, float] | None
-    limit_seconds: float | None
+    limit_seconds: tuple[float, float] | None
     gaps: tuple[float | None, float | None] | None
     """For each entry, how far the cost is above the optimum on average, as a fraction of the optimum; None if no optimum is
     known.
@@ -194,7 +194,7 @@ def compare_attempts(
     attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
     contrasts: Contrasts,
     optima: Mapping[int, float],
-    limits: Mapping[str, float],
+    limits: Mapping[int, Mapping[str, float]],
     depths: Mapping[int, int],
     lone: LoneMatches | None = None,
     *,
@@ -203,9 +203,9 @@ def compare_attempts(
     """Compare two entries, given by their labels and numbers, by their attempts in each round.
 
     `contrasts` are those of the board. `optima` has the known lowest costs, and `depths` the lengths of the shortest solutions in
-    each round. `limits` are the limits for PAR2, with the keys `nodes` and `seconds`, if there are any. `lone` knows which rounds
-    share a position and which attempts are repeats; None if no two rounds do. Without `path_matters`, costs and moves of
-    solutions are not compared.
+    each round. `limits` are the limits of the entries for PAR2, with the keys `nodes` and `seconds`, if there are any. `lone`
+    knows which rounds share a position and which attempts are repeats; None if no two rounds do. Without `path_matters`, costs
+    and moves of solutions are not compared.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     by_round = {round_: (attempts[0][round_], attempts[1][round_]) for round_ in shared}
@@ -257,6 +257,8 @@ def compare_attempts(
     }
     branching = {round_: (one, other) for round_, (one, other) in factors.items() if one is not None and other is not None}
 
+    budgets = {unit: [limits.get(entry, {}).get(unit, 0) for entry in numbers] for unit in ("nodes", "seconds")}
+
     def count_positions(rounds: Iterable[int]) -> int:
         return len({positions.get(round_, round_) for round_ in rounds})
 
@@ -277,8 +279,8 @@ def compare_attempts(
         differ("cost") if unlike else None,
         None if idle else ratio("nodes", 1.0),
         ratio("seconds", MIN_SECONDS) if untimed is None else None,
-        *_par2(nodes, 0 if idle else limits.get("nodes", 0)),
-        *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
+        *(_par2(nodes, budgets["nodes"]) if not idle else (None, None)),
+        *(_par2(seconds, budgets["seconds"]) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         (fmean([one for one, _ in branching.values()]), fmean([other for _, other in branching.values()])) if branching else None,
         count_positions(branching),
@@ -292,18 +294,22 @@ def compare_attempts(
     )
 
 
-def par2_limits(sheet: BoardInfo, attempts: Attempts) -> dict[str, float]:
-    """Return the limits for PAR2, by `nodes` and `seconds`: the largest ones in the spec, if every entry has one.
+def par2_limits(sheet: BoardInfo, attempts: Attempts) -> dict[int, dict[str, float]]:
+    """Return the limits of each entry for PAR2, by `nodes` and `seconds`: those of the spec, if there are any.
 
-    They apply to decisions, so an attempt with more than one may have used more. Then the limit is the largest of these amounts.
+    They apply to decisions, so an attempt with more than one may have used more. Then the limit is the largest of these amounts,
+    for all entries with the same limit in the spec.
     """
-    given = [sheet.limits_of(entry) for entry in range(len(sheet.labels))]
-    stepwise = [attempt for entry in attempts.values() for attempt in entry.values() if attempt.decisions > 1]
-    return {
-        unit: max([one[unit] for one in given] + [getattr(attempt, unit) for attempt in stepwise])
-        for unit in ("nodes", "seconds")
-        if all(unit in one for one in given)
-    }
+    limits: dict[int, dict[str, float]] = {entry: {} for entry in range(len(sheet.labels))}
+    for unit in ("nodes", "seconds"):
+        given = {entry: own[unit] for entry in limits if unit in (own := sheet.limits_of(entry))}
+        most = {limit: limit for limit in given.values()}
+        for entry, limit in given.items():
+            stepwise = [getattr(attempt, unit) for attempt in attempts.get(entry, {}).values() if attempt.decisions > 1]
+            most[limit] = max([most[limit], *stepwise])
+        for entry, limit in given.items():
+            limits[entry][unit] = most[limit]
+    return limits
 
 
 def _means(
@@ -339,11 +345,11 @@ def _spent(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float
     )
 
 
-def _par2(spent: Spent, limit: float) -> tuple[tuple[float, float] | None, float | None]:
-    if limit <= 0:
+def _par2(spent: Spent, limits: Sequence[float]) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+    if min(limits) <= 0:
         return None, None
-    one, other = par2(spent[0], limit), par2(spent[1], limit)
-    return (None, None) if one is None or other is None else ((one, other), limit)
+    one, other = [par2(each, limit) for each, limit in zip(spent, limits, strict=True)]
+    return (None, None) if one is None or other is None else ((one, other), (limits[0], limits[1]))
 
 
 def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int, float]) -> float | None:

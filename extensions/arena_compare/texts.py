@@ -10,6 +10,7 @@ from arena_compare.comparison import TOO_FEW_ROUNDS, Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 from arena_compare.verdicts import (
+    UNLIKE_PAR2,
     advice,
     games_verdict,
     interval_name,
@@ -53,6 +54,8 @@ def comparison_text(
             cells = [[text(row.budget), figures.share(row.one), figures.share(row.other)] for row in rows]
             shown = TextTable([title.title(), found.one, found.other], cells).text(style, width)
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
+    if any(len({*limits}) > 1 for limits in (found.limit_nodes, found.limit_seconds) if limits is not None):
+        texts.append(UNLIKE_PAR2)
     texts += [reason for reason in (found.idle, found.untimed) if reason is not None]
     return "\n\n".join(texts)
 
@@ -151,8 +154,12 @@ def _tested(p_value: float, test: str) -> str:
     return f"{p_value_text(p_value)}, {test}" if test else ""
 
 
-def _scores(unit: str, scores: tuple[float, float] | None, limit: float | None) -> list[list[str]]:
-    return [] if scores is None else [[f"PAR2 {unit}, limit {figures.figure(limit)}", *map(figures.figure, scores), "", "", ""]]
+def _scores(unit: str, scores: tuple[float, float] | None, limits: tuple[float, float] | None) -> list[list[str]]:
+    if scores is None or limits is None:
+        return []
+    one, other = map(figures.figure, limits)
+    limit = f"limit {one}" if limits[0] == limits[1] else f"limits {one} and {other}"
+    return [[f"PAR2 {unit}, {limit}", *map(figures.figure, scores), "", "", ""]]
 
 
 # Games

@@ -12,8 +12,13 @@ MIN_TOLD_P_VALUE = 1e-15
 """The smallest p-value that is shown as a number. P-values are computed as 1 minus a likelihood, which has about 16 digits."""
 EVERYWHERE = "everywhere"
 """Takes the place of an interval if all positions have the same difference."""
-"""The reason why there is no test if two entries differ in what they solve."""
 BOTH = "The games between the two and the ratings of the whole leaderboard"
+
+UNLIKE_PAR2 = (
+    "In PAR2, an unsolved position counts as twice the limit of the entry itself. So PAR2 does not compare entries whose limits "
+    "differ: an entry with a small limit pays little for an unsolved position."
+)
+"""Follows figures of PAR2 with different limits."""
 
 
 def percentage_points(difference: float) -> str:

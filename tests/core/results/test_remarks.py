@@ -13,6 +13,7 @@ from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
+from arena.spec import load_spec
 
 
 def test_a_remark_reports_that_positions_decide_most_pairs() -> None:
@@ -154,3 +155,28 @@ def test_a_board_reports_the_spread_of_leads_around_the_ratings() -> None:
     assert spread == pytest.approx(deviation * (11 / 66) ** 0.5, rel=0.2)
     words = f"than their ratings predict: by {spread:.0f} Elo (standard deviation), which is more than chance explains."
     assert any(words in line for line in board.explanations)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ([{"nodes": 20_000}, {"nodes": 500}, {"nodes": 500}], "one 20,000 nodes; two and three 500 nodes"),
+        (
+            [{"depth": 2, "nodes": 9}, {"cpu_seconds": 0.5}, {}],
+            "one 9 nodes and depth 2; two 0.5 seconds of processor time; three no limit",
+        ),
+        ([{"memory_mb": 512}, {}, {}], "one 512 MiB of memory; two and three no limit"),
+        ([{"nodes": 500}] * 3, None),
+    ],
+)
+def test_a_remark_says_that_limits_differ(limits: list[dict[str, float]], said: str | None) -> None:
+    """The spec has the remark as a note, for `arena validate`."""
+    agents = [
+        {"agent": "random", "label": label, "limits": own} for label, own in zip(("one", "two", "three"), limits, strict=True)
+    ]
+    spec = load_spec({"game": "tic-tac-toe", "agents": agents, "isolation": "process"})
+    found = [
+        [one for one in remarks if one.startswith("Limits differ")]
+        for remarks in (spec.notes, Tally(BoardInfo.of(spec.boards[0])).describe())
+    ]
+    assert found == [[] if said is None else [f"Limits differ: {said}. A difference may come from the limits."]] * 2

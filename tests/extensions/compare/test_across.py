@@ -181,7 +181,7 @@ def test_ratios_of_nodes_use_positions_that_both_solved(played: tuple[str, pd.Da
 def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
     """The budget is the limit, even if no attempt used all of it. Without a limit, PAR2 and figures based on it are unknown."""
     attempts = {"one": {0: Attempt(True, 4, 4.0, 30, 0.1, False), 1: Attempt(False, None, None, 70, 0.1, True)}}
-    one, virtual = describe_solvers("d", attempts, budget=100)
+    one, virtual = describe_solvers("d", attempts, limits=dict.fromkeys(attempts, 100))
     assert (one.par2, virtual.par2) == ((30 + 200) / 2, (30 + 200) / 2)
     assert [(each.par2, each.contribution) for each in describe_solvers("d", attempts)] == [(None, None), (None, None)]
 
@@ -358,7 +358,7 @@ def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.D
         "one": {0: Attempt(True, 4, 4.0, 30, 0.1, False), 1: Attempt(True, 4, 4.0, 50, 0.1, False)},
         "idle": {0: Attempt(True, 9, 9.0, 0, 0.1, False), 1: Attempt(False, None, None, 0, 0.1, False)},
     }
-    one, idle, virtual = describe_solvers("d", attempts, budget=100)
+    one, idle, virtual = describe_solvers("d", attempts, limits=dict.fromkeys(attempts, 100))
     assert (idle.searches, idle.nodes, idle.par2, idle.contribution) == (False, None, None, None)
     assert (virtual.nodes, virtual.par2, virtual.cost) == (one.nodes, one.par2, one.cost)
     assert (one.nodes, one.par2, one.cost) == pytest.approx((sqrt(30 * 50), 40, 4)), "idle decides only where costs count"
@@ -370,7 +370,7 @@ def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.D
         r"Geometric mean of the nodes on positions that all entries with nodes solve:\n\n +Positions .*\n.*\n *d +2 ", text
     )
     assert re.search(r"Mean cost on positions that all entries solve:\n\n +Positions .*\n.*\n *d +1 ", text)
-    assert describe_solvers("d", {"idle": attempts["idle"]}, budget=100) == [replace(idle, solved=0.5, cost=9)]
+    assert describe_solvers("d", {"idle": attempts["idle"]}, limits={"idle": 100}) == [replace(idle, solved=0.5, cost=9)]
 
 
 def test_ranks_marks_and_groups_agree() -> None:

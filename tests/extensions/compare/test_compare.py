@@ -105,9 +105,44 @@ def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
     (found,) = board["pairs"]
     mine = [record for record in records if record.labels == ("bfs",)]
     assert 0 < sum(bool(record.solved) for record in mine) < 20
-    assert found["limit_nodes"] == 300
+    assert found["limit_nodes"] == [300, 300]
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(one) if one.solved else 600 for one in mine))
     assert (found["par2_seconds"], found["limit_seconds"]) == (None, None)
+
+
+def test_par2_charges_each_entry_twice_its_own_limit(tmp_path: Path) -> None:
+    """The expected values are computed by hand: strong may generate 60 nodes, and weak 5,000."""
+    agents = [
+        {"agent": "a-star", "label": "strong", "limits": {"nodes": 60}},
+        {"agent": "a-star", "heuristic": "misplaced", "label": "weak", "limits": {"nodes": 5000}},
+    ]
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 30}, "rounds": 20, "agents": agents}
+    path = tmp_path / "unlike.db"
+    records = list(arena.run(spec, store=path).records)
+    charged = {"strong": 120, "weak": 10_000}
+    means = [fmean([nodes(one) if one.solved else charged[name] for one in records if one.labels == (name,)]) for name in charged]
+    assert any(not one.solved for one in records)
+    said = "Limits differ: strong 60 nodes; weak 5,000 nodes. A difference may come from the limits."
+    (board,) = json.loads(called("compare", str(path), "--format", "json").output)
+    (pair,) = board["pairs"]
+    assert pair["par2_nodes"] == pytest.approx(means)
+    assert (pair["limit_nodes"], board["remarks"]) == ([60, 5000], [said])
+    text = called("compare", str(path)).output
+    assert re.search(rf"^PAR2 nodes, limits 60 and 5,000 +{means[0]:.3g} +{means[1]:.3g}$", text, re.MULTILINE)
+    assert "PAR2 does not compare entries whose limits differ" in text
+    assert text.endswith(f"\n\n{said}\n")
+    assert f"note: sliding-tiles: {said}" in called("compare", str(path), "--format", "csv").stderr
+    across = json.loads(called("compare", str(path), "--across", "--format", "json").output)
+    known = {one["agent"]: (one["par2"], one["contribution"]) for one in across["solvers"]}
+    assert known == {
+        "strong": (pytest.approx(means[0]), None),
+        "weak": (pytest.approx(means[1]), None),
+        "virtual best": (None,) * 2,
+    }
+    assert across["remarks"] == [said]
+    assert said in called("compare", str(path), "--across").output
+    assert "The virtual best has no PAR2" in called("compare", str(path), "--across").output
+    assert "The limits differ, so a difference may come from them." in called("compare", str(path), "--methods").output
 
 
 def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None:
@@ -116,7 +151,9 @@ def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None
     """
     one = {0: solver(10), 1: solver(4)}
     other = {0: solver(8, solved=False), 1: solver(2)}
-    found = compare_attempts((("one", 0), ("other", 1)), (one, other), Contrasts({}, {}), {}, {"seconds": 0.08}, {})
+    found = compare_attempts(
+        (("one", 0), ("other", 1)), (one, other), Contrasts({}, {}), {}, {entry: {"seconds": 0.08} for entry in (0, 1)}, {}
+    )
     assert found.par2_seconds == pytest.approx(((0.1 + 0.04) / 2, (0.16 + 0.02) / 2))
 
 
@@ -139,7 +176,7 @@ def test_solutions_that_are_states_have_no_length() -> None:
 )
 def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, Way], named: str | None) -> None:
     met = tuple([{place: solver(place + 1, way=way) for place in range(8)} for way in ways])
-    limits = {"nodes": 100, "seconds": 1.0}
+    limits = {entry: {"nodes": 100, "seconds": 1.0} for entry in (0, 1)}
     found = compare_attempts((("one", 0), ("two", 1)), (met[0], met[1]), Contrasts({}, {}), {}, limits, {})
     figures = [found.seconds, found.par2_seconds, found.limit_seconds, found.by_seconds or None]
     assert all(figure is None for figure in figures) == (named is not None)
@@ -196,7 +233,7 @@ def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list
     assert re.search(told, text)
     stepwise = [nodes(record) for record in records if len(record.decisions) > 1]
     limit = max(PUZZLE["limits"]["nodes"], *stepwise)  # type: ignore[index]  # greedy decides at every step
-    assert found["limit_nodes"] == limit
+    assert found["limit_nodes"] == [limit, limit]
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
     assert (found["par2_seconds"], found["limit_seconds"]) == (None, None)  # the spec limits no seconds
     gaps = [(a.cost or 0) / (best[a.position][0].cost or 1) - 1 for a, _ in met if a.solved]
