@@ -102,7 +102,7 @@ def _merge(target: Path, sources: _Sources, *, accept: bool) -> int:
         if not accept:
             raise StoreConflict(
                 f"{path} has lost its runs, so nobody knows which code played its matches; keep them with "
-                "--accept-changed-plugins, and check them with `arena check --replay 1`"
+                "--accept-changed-plugins, and check them with `arena check STORE --replay 1`"
             )
     if not accept:
         _check_code(sources)

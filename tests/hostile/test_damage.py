@@ -196,7 +196,7 @@ def test_matches_of_a_lost_secret_seed_are_not_taken_over(invoke: Arena, tmp_pat
 def test_an_export_is_told_from_a_store(store: Path, invoke: Arena) -> None:
     store.with_name("cup.jsonl").write_text(invoke("export", "cup.db").stdout)
     done = invoke("merge", "new.db", "cup.jsonl")
-    assert (done.returncode, "name its store instead: `arena merge --sound`" in done.stderr) == (2, True)
+    assert (done.returncode, "name its store instead: `arena merge --sound NEW STORE`" in done.stderr) == (2, True)
 
 
 def read_ids(lines: str) -> set[str]:

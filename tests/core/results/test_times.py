@@ -72,7 +72,7 @@ def test_boards_show_only_comparable_times(tmp_path: Path, kind: str, ways: Ways
         assert sorted(labels.index(row["agent"]) for row in shown.rows if row[key] is not None) == timed
         lines = [remark for remark in shown.remarks if "times of" in remark]
         assert len(lines) == (advice is not None)
-        assert advice is None or f"`arena run {advice} --fresh`" in lines[0]
+        assert advice is None or f"`arena run SPEC {advice} --fresh`" in lines[0]
         assert advice is None or f"The times of {', '.join([labels[n] for n in range(3) if n not in timed])} are" in lines[0]
 
 
