@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -72,6 +72,8 @@ class Rate:
 
 REQUESTS = Rate("requests", 400, 40)
 """The default rate for an address. A class of twenty students may share one address."""
+OWN_PATHS = ("/api/", "/play", "/puzzles")
+"""Path prefixes that a link on a page of another site cannot open: data, and pages that start agents as their address says."""
 FREE_PATHS = ("/static/", "/modules/")
 """Path prefixes of files that are held in memory. Such requests do not count towards a rate, because a page loads
 several files.
@@ -126,8 +128,11 @@ class Site:
         """Return True if a Host header names the proxy."""
         return host.lower() in self._public_hosts
 
-    def check(self, headers: Headers) -> None:
-        """Raise Refusal 403 if Host or Origin does not name this server. This stops pages of other sites and DNS rebinding."""
+    def check(self, scope: Scope, headers: Headers) -> None:
+        """Raise Refusal 403 if Host or Origin does not name this server. This stops pages of other sites and DNS rebinding.
+
+        A link on such a page may open a page of this server.
+        """
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(host):
             hint = "use the address that it printed; a proxy in front of a ladder needs --public"
@@ -135,7 +140,7 @@ class Site:
         only_own = "only pages of this server may send requests"
         if origin is not None and origin != self._public and (self.is_public(host) or origin != f"http://{host}"):
             raise Refusal(403, f"the origin {origin[:100]!r} is a different site", only_own)
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none") and not _follows_link(scope, headers):
             raise Refusal(403, "the request comes from a page of a different site", only_own)
 
     def client_address(self, scope: Scope, headers: Headers) -> str:
@@ -232,7 +237,7 @@ class Guard:
         _check_head(scope)
         if "transfer-encoding" in headers and "content-length" in headers:
             raise Refusal(400, "expected content-length or transfer-encoding, got both")
-        self._site.check(headers)
+        self._site.check(scope, headers)
         if self._limits is not None:
             address, rates = scope["client_address"], self._requests
             if not scope["path"].startswith(FREE_PATHS):
@@ -292,11 +297,13 @@ class Guard:
     async def _keep_token(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Store the token in a cookie and redirect to the address without the token. So the token does not appear in histories
         and logs.
+
+        A browser sends this cookie when a link on a page of another site opens a page, and with no other request of that site.
         """
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
-        path = "/" + scope["path"].lstrip("/")  # a path that begins with // would redirect to another server
-        cookie = f"{self._cookie}={self._token}; Path=/; Max-Age={TOKEN_COOKIE_SECONDS}; HttpOnly; SameSite=Strict"
+        path = "/" + quote(scope["path"].lstrip("/"))  # one that begins with // or /\ would redirect to another server
+        cookie = f"{self._cookie}={self._token}; Path=/; Max-Age={TOKEN_COOKIE_SECONDS}; HttpOnly; SameSite=Lax"
         headers = {"location": f"{path}?{rest}" if rest else path, "set-cookie": cookie}
         await Response(None, 303, headers)(scope, receive, send)
 
@@ -364,6 +371,12 @@ def with_headers(send: Send) -> Send:
         await send(message)
 
     return send_with_headers
+
+
+def _follows_link(scope: Scope, headers: Headers) -> bool:
+    """Return True if a browser opens a page in a tab of its own, where the page with the link can neither read nor frame it."""
+    opened = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    return opened and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(OWN_PATHS)
 
 
 def _query(scope: Scope) -> dict[str, str]:

@@ -215,6 +215,10 @@ def test_the_command_explains_how_to_get_a_valid_token(ladder: HostedLadder, mon
 def test_foreign_origins_and_addresses_are_refused(ladder: HostedLadder) -> None:
     for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert ladder.ask("/api/standings", headers=headers).status == 403
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    for path, status in (("/", 200), ("/claim", 200), ("/yours", 200), ("/api/standings", 403)):
+        assert ladder.ask(path, headers=link).status == status
+        assert ladder.ask(path, headers={**link, "Sec-Fetch-Dest": "iframe"}).status == 403
     assert ladder.ask("/nothing").body == {"error": "this address does not exist", "hint": "see /openapi.json"}
     assert ladder.ask("/api/submissions/0000").status == 401
 

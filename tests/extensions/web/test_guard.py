@@ -47,6 +47,28 @@ def test_a_foreign_origin_cannot_change_anything(pages: Pages) -> None:
         assert pages.ask("/api/t/cup/stop", {}, **headers).status == 403
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_link_on_another_site_opens_pages_and_nothing_else(pages: Pages, site: str) -> None:
+    """Chromium sends these headers. A page that another site opens may not begin to play as its address says."""
+    link = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    for path in ("/", "/t/cup", "/t/cup/matches"):
+        assert pages.ask(path, **link).status in (200, 302)
+        assert pages.ask(path, method="HEAD", **link).status in (200, 302)
+        for other in (
+            {"Sec_Fetch_Dest": "iframe"},
+            {"Sec_Fetch_Dest": "object"},
+            {"Sec_Fetch_Dest": "empty"},
+            {"Sec_Fetch_Mode": "no-cors"},
+            {"Sec_Fetch_Mode": "cors", "Sec_Fetch_Dest": "empty"},
+            {"Origin": "http://evil.example"},
+        ):
+            assert pages.ask(path, **(link | other)).status == 403
+    for path in ("/api/tournaments", "/api/t/cup/events", "/play", "/puzzles"):
+        assert pages.ask(path, **link).status == 403
+    for path in ("/", "/t/cup", "/api/t/cup/stop"):
+        assert pages.ask(path, {}, **link).status == 403
+
+
 @pytest.mark.process
 def test_requests_with_a_body_must_be_json(server: Any) -> None:
     body = b'{"game": {"name": "tic-tac-toe"}, "seed": 1}'
@@ -170,11 +192,29 @@ def test_the_token_moves_from_the_address_into_a_cookie(open_pages: Pages) -> No
     assert first.headers["location"] == "/t/cup/matches?page=2"
     kept = first.headers["set-cookie"]
     assert "HttpOnly" in kept
-    assert "SameSite=Strict" in kept
+    assert "SameSite=Lax" in kept
     cookie = kept.partition(";")[0]
     assert open_pages.ask("/t/cup", Cookie=cookie).status == 200
     assert open_pages.ask("/t/cup", Cookie=cookie[:-1]).status == 401
-    assert open_pages.ask(f"//evil.example/?token={TOKEN}").headers["location"] == "/evil.example/"
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("//evil.example/", "/evil.example/"),
+        ("/%5Cevil.example", "/%5Cevil.example"),
+        ("/\\evil.example", "/%5Cevil.example"),
+        ("/%2F/evil.example", "/evil.example"),
+        ("/%0d%0aset-cookie:a=b", "/%0D%0Aset-cookie%3Aa%3Db"),
+        ("/%E2%82%AC", "/%E2%82%AC"),
+        ("/%09/evil.example", "/%09/evil.example"),
+        ("/t/cup/%3Fa", "/t/cup/%3Fa"),
+    ],
+)
+def test_the_token_leads_to_no_other_server(open_pages: Pages, path: str, target: str) -> None:
+    """Browsers read a backslash as a slash. The target is quoted as in RFC 3986, so that every path can be a header."""
+    answer = open_pages.ask(f"{path}?token={TOKEN}")
+    assert (answer.status, answer.headers["location"]) == (303, target)
 
 
 def test_other_interfaces_accept_addresses_but_not_foreign_names(open_pages: Pages) -> None:

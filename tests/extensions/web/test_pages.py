@@ -361,3 +361,59 @@ def test_the_start_page_without_a_store_links_to_play_and_puzzles(
         assert page.locator(".door h2").all_inner_texts() == ["Play", "Puzzles"]
         made.check(375)
         made.end()
+
+
+def follow(page: Any, address: str) -> int:
+    """Click on a link to an address, and return the status of the answer."""
+    page.evaluate("(address) => { document.querySelector('a').href = address; }", address)
+    with page.expect_navigation() as opened:
+        page.get_by_role("link").click()
+    return int(opened.value.status)
+
+
+@pytest.fixture
+def mail(browser: Any) -> Iterator[Any]:
+    """A page with a link, on a site that only this browser knows."""
+    context = browser.new_context()
+    page = context.new_page()
+    words = "<a href='/'>a link</a>"
+    page.route(
+        re.compile(r"//(mail\.example|127\.0\.0\.1:18080)/"), lambda route: route.fulfill(body=words, content_type="text/html")
+    )
+    yield page
+    context.close()
+
+
+LOAD = """([kind, address]) => new Promise((done) => {
+  const one = document.createElement(kind);
+  one.onload = () => done("loaded");
+  one.onerror = () => done("refused");
+  one.src = address;
+  document.body.append(one);
+})"""
+
+
+@pytest.mark.parametrize("site", ["http://mail.example/", "http://127.0.0.1:18080/"])
+def test_a_link_on_another_site_opens_a_page(mail: Any, server: Any, site: str) -> None:
+    """The other site can neither read nor frame it, nor let an agent play."""
+    mail.goto(site)
+    assert mail.evaluate(LOAD, ["img", f"{server.address}static/icon.svg"]) == "refused"
+    assert mail.evaluate("(address) => fetch(address).then(() => 'read', () => 'refused')", server.address) == "refused"
+    mail.evaluate(LOAD, ["iframe", f"{server.address}t/cup"])
+    assert mail.frames[1].url == "chrome-error://chromewebdata/"
+    for path, status in (("api/tournaments", 403), ("play", 403), ("t/cup", 200)):
+        mail.goto(site)
+        assert follow(mail, server.address + path) == status
+    mail.wait_for_selector(".leaderboard")
+
+
+def test_a_link_with_a_token_opens_a_page_from_another_site(mail: Any, serve: Any, place: Path) -> None:
+    """The browser then keeps the token, so that later links need none."""
+    with serve(place, "cup.db", "--host", "0.0.0.0") as server:
+        plain = server.address.partition("?")[0]
+        for address, status in ((plain, 401), (server.address, 200), (f"{plain}t/cup/matches", 200)):
+            mail.goto("http://mail.example/")
+            assert follow(mail, address) == status
+            assert "token" not in mail.url
+        mail.goto("http://mail.example/")
+        assert mail.evaluate(LOAD, ["img", f"{plain}static/icon.svg"]) == "refused"
