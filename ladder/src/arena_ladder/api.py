@@ -2,15 +2,16 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
-from fastapi import Depends, FastAPI, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.datastructures import UploadFile
@@ -244,17 +245,19 @@ class LadderApi:
         """Add every endpoint."""
         own = [Depends(HTTPBearer(scheme_name="bearer", auto_error=False))]
         get, post = partial(app.add_api_route, methods=["GET"]), partial(app.add_api_route, methods=["POST"])
+        authors, newcomers = router_with(self._author), router_with(self._check_open)
+        get_own, post_own = partial(authors.add_api_route, methods=["GET"]), partial(authors.add_api_route, methods=["POST"])
         get("/api/standings", self.standings, response_model=StandingsAnswer, responses=_refusals(503))
         get("/api/ladder", self.ladder, response_model=LadderAnswer)
         get("/api/agents/{name:path}", self.agent, response_model=AgentAnswer, responses=_refusals(404, 503))
-        get(
+        get_own(
             "/api/submissions",
             self.submissions,
             response_model=SubmissionsAnswer,
             responses=_refusals(401, 403, 422),
             dependencies=own,
         )
-        post(
+        post_own(
             "/api/submissions",
             self.submit,
             status_code=202,
@@ -266,14 +269,15 @@ class LadderApi:
             },
         )
         one: dict[str, Any] = {"responses": _refusals(401, 403, 404), "dependencies": own}
-        get("/api/submissions/{id}", self.submission, response_model=SubmissionAnswer, **one)
-        get("/api/submissions/{id}/log", self.log, response_model=LogAnswer, **one)
-        post("/api/submissions/{id}/withdraw", self.withdraw, response_model=SubmissionAnswer, **one)
-        joining = [Depends(self._check_open)]
-        responses = _refusals(403, 409, 422, 429)
-        post(
-            "/api/authors", self.join, status_code=201, response_model=RegisteredAnswer, responses=responses, dependencies=joining
+        get_own("/api/submissions/{id}", self.submission, response_model=SubmissionAnswer, **one)
+        get_own("/api/submissions/{id}/log", self.log, response_model=LogAnswer, **one)
+        post_own("/api/submissions/{id}/withdraw", self.withdraw, response_model=SubmissionAnswer, **one)
+        responses, answer = _refusals(403, 409, 422, 429), RegisteredAnswer
+        newcomers.add_api_route(
+            "/api/authors", self.join, methods=["POST"], status_code=201, response_model=answer, responses=responses
         )
+        app.include_router(authors)
+        app.include_router(newcomers)
         post("/api/claim", self.claim, response_model=RegisteredAnswer, responses=_refusals(404, 422, 429))
         get("/health", self.health, response_model=HealthAnswer, responses={503: {"model": HealthAnswer}})
         get("/metrics", self.metrics, response_model=None, include_in_schema=False)
@@ -389,7 +393,7 @@ class LadderApi:
         self._host.runner.wake()
         return await self.submission(request, key)
 
-    async def _check_open(self, request: Request) -> None:
+    def _check_open(self, request: Request) -> None:
         """Raise Refusal 403 if registration is closed, and 429 if an address registers too often."""
         if self._host.ladder.authors is not None:
             raise Refusal(403, "registration is closed here", "ask the host of the ladder for a token")
@@ -491,6 +495,24 @@ def _describe(host: "LadderHost", one: Submission, feedback: Feedback | None) ->
         faults=0 if host.hides else one.faults,
         feedback=None if feedback is None else FeedbackAnswer(**feedback.as_values()),
     )
+
+
+def router_with(check: Callable[[Request], object]) -> APIRouter:
+    """Return a router that calls `check`, which raises Refusal, before anything else of a request is read. FastAPI would read its
+    body first, and tell a stranger what is wrong with it.
+    """
+
+    class CheckedRoute(APIRoute):
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
+
+            async def check_first(request: Request) -> Response:
+                check(request)
+                return await handle(request)
+
+            return check_first
+
+    return APIRouter(route_class=CheckedRoute)
 
 
 def bearer_of(request: Request, whose: str) -> str:

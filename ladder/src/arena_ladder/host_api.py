@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from arena import ArenaError
 from arena.api.errors import StoreError
-from arena_ladder.api import STRANGERS, bearer_of, find_lost_matches
+from arena_ladder.api import STRANGERS, bearer_of, find_lost_matches, router_with
 from arena_ladder.hand_ins import HandIn, list_hand_ins, write_archive
 from arena_ladder.mark_book import grade
 from arena_ladder.mark_sheets import as_csv
@@ -67,8 +67,10 @@ class HostApi:
             "/api/host/marks": ("GET", self.marks),
             "/api/host/similar": ("GET", self.similar),
         }
+        router = router_with(self._admit)
         for path, (method, endpoint) in endpoints.items():
-            app.add_api_route(path, endpoint, methods=[method], response_model=None, include_in_schema=False)
+            router.add_api_route(path, endpoint, methods=[method], response_model=None, include_in_schema=False)
+        app.include_router(router)
 
     def _admit(self, request: Request) -> None:
         """Raise Refusal 401 if a request does not carry the host's token."""
@@ -78,9 +80,8 @@ class HostApi:
                 self._limits.take(STRANGERS, request.scope["client_address"])
             raise Refusal(401, f"this is not the token of {HOST}", "`arena ladder admin SPEC host-token` prints a new one")
 
-    async def submissions(self, request: Request) -> Response:
+    async def submissions(self) -> Response:
         """Return all submissions, the latest first, without findings, feedback and code."""
-        self._admit(request)
         return await anyio.to_thread.run_sync(self._list)
 
     def _list(self) -> Response:
@@ -89,9 +90,8 @@ class HostApi:
         ladder = self._host.ladder
         return AsciiJson({"name": ladder.spec.name, "marks": ladder.marks is not None, "rows": rows})
 
-    async def submission(self, request: Request, key: Key) -> Response:
+    async def submission(self, key: Key) -> Response:
         """Return one submission with its findings, feedback, code, log, lost matches, and the messages to its author."""
-        self._admit(request)
         return await anyio.to_thread.run_sync(lambda: AsciiJson(self._describe(key)))
 
     def _describe(self, key: str) -> dict[str, Any]:
@@ -113,17 +113,15 @@ class HostApi:
             "messages": [message._asdict() for message in self._ledger.messages(one.author)],
         }
 
-    async def check(self, request: Request, key: Key) -> Response:
+    async def check(self, key: Key) -> Response:
         """Check a submission again."""
-        self._admit(request)
         one = self._ledger.check_again(key, WHO)
         self._host.examiner.wake()
         self._host.runner.wake()
         return AsciiJson({"id": one.id, "status": one.status})
 
-    async def withdraw(self, request: Request, key: Key) -> Response:
+    async def withdraw(self, key: Key) -> Response:
         """Take a submission out of play."""
-        self._admit(request)
         one = self._ledger.submission(key)
         if not self._ledger.withdraw(one.id, WHO, "withdrawn by the host of the ladder"):
             raise Refusal(
@@ -132,14 +130,12 @@ class HostApi:
         self._host.runner.wake()
         return AsciiJson({"id": key, "status": "withdrawn"})
 
-    async def message(self, request: Request, sent: NewMessage) -> Response:
+    async def message(self, sent: NewMessage) -> Response:
         """Send a message to an author or a team."""
-        self._admit(request)
         return AsciiJson({"author": self._ledger.send(sent.author, sent.text, WHO)})
 
-    async def archive(self, request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
+    async def archive(self, wanted: Annotated[Wanted, Query()]) -> Response:
         """Return the code and the logs of all submissions, or of the ones that fit a filter, as a zip file."""
-        self._admit(request)
 
         def fits(one: HandIn) -> bool:
             return one.is_by(wanted.author) and wanted.status in (None, one.submission.status)
@@ -151,9 +147,8 @@ class HostApi:
 
         return _as_file(await anyio.to_thread.run_sync(pack), "application/zip", "submissions.zip")
 
-    async def similar(self, request: Request) -> Response:
+    async def similar(self) -> Response:
         """Return the pairs of authors with the most similar code and moves."""
-        self._admit(request)
         host = self._host
         try:
             found = await anyio.to_thread.run_sync(compare_authors, host.ladder, self._ledger, host.folder)
@@ -163,9 +158,8 @@ class HostApi:
             raise Refusal(501, str(error), "start the ladder again after that") from error
         return AsciiJson({"pairs": [asdict(pair) for pair in found[:MAX_PAIRS]], "all": len(found)})
 
-    async def marks(self, request: Request) -> Response:
+    async def marks(self) -> Response:
         """Return the marks of all authors as CSV."""
-        self._admit(request)
         marks = self._host.ladder.marks
         if marks is None:
             raise Refusal(404, "this ladder gives no marks", "add `marks` with the baselines to its spec")

@@ -3,11 +3,12 @@
 import asyncio
 import codecs
 import http.cookies
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from encodings import punycode
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -17,7 +18,7 @@ from arena.store import Store
 from arena_ladder.host import Assignments, LadderApp, LadderHost
 from arena_ladder.ledger import Ledger, bind_store
 from arena_ladder.spec import load_ladder
-from arena_web.guard import Guard, Site
+from arena_web.guard import Guard, RateLimits, Site
 from tests.ladder.hosting import SPEC
 
 pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="text", isolation="any")]
@@ -42,11 +43,13 @@ def ask(
     kind: str = "application/json",
     token: str = "",
     more: Sequence[tuple[bytes, bytes]] = (),
+    method: str = "POST",
+    query: bytes = b"",
 ) -> int:
-    """Send a POST request with `more` headers, and return the status of the answer."""
+    """Send a request with `more` headers, and return the status of the answer."""
     answers: list[Message] = []
     scope: Scope = {
-        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"",
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "root_path": "", "query_string": query,
         "scheme": "http", "http_version": "1.1", "client": ("::1", 1), "server": ("localhost", 80), "client_address": "::1",
         "headers": [
             (b"host", b"localhost"), (b"content-type", kind.encode()), (b"authorization", f"Bearer {token}".encode()), *more,
@@ -181,3 +184,41 @@ def test_only_a_form_has_a_large_body(host: LadderHost) -> None:
     form = b'--x\r\ncontent-disposition: form-data; name="file"; filename="a.py"\r\n\r\n' + b"#" * 700_000 + b"\r\n--x--\r\n"
     token = host.ledger.register("ada", "admin")
     assert ask(guard, "/api/submissions", form, "multipart/form-data; boundary=x", token) == 202
+
+
+PUBLIC = """
+/ /hand-in /yours /host /claim /t/ladder /t/ladder/matches /t/ladder/entry /t/ladder/match/{id} /starter.py /dist/{name}
+/static/{name:path} /modules/{name} /openapi.json /health /metrics /api/live /api/events /api/standings /api/ladder
+/api/agents/{name:path} /api/t/ladder/matches /api/t/ladder/match/{id} /api/t/ladder/match/{id}/around /api/t/ladder/entry
+/api/t/ladder/panels /api/authors /api/claim
+"""
+"""The addresses that need no token."""
+
+
+def list_routes(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of an application, each with its method."""
+    for route in routes:
+        if included := getattr(route, "original_router", None):
+            yield from list_routes(included.routes)
+        else:
+            yield from [(route.path, method) for method in route.methods - {"HEAD"}]
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"text": 1}', b"\xff", b"[" * 100_000])
+def test_a_stranger_learns_nothing_about_a_bad_request(host: LadderHost, body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the body of a request nor its parameters are read before its token."""
+    monkeypatch.setattr(RateLimits, "take", lambda *_: None)
+    app = LadderApp(host).app()
+    own = [(path, method) for path, method in list_routes(app.routes) if path not in PUBLIC.split()]
+    assert len(own) == 13, own
+    for path, method in own:
+        for token in ("", "unknown"):
+            status = ask(app, path.replace("{id}", "0"), body, token=token, method=method, query=b"page=x&author=1&author=2")
+            assert status == 401, path
+
+
+def test_a_closed_ladder_reads_nothing_of_a_newcomer(host: LadderHost) -> None:
+    app = LadderApp(host).app()
+    assert ask(app, "/api/authors", b"{") == 422
+    host.ladder = replace(host.ladder, people=())
+    assert ask(app, "/api/authors", b"{") == 403
