@@ -1,9 +1,12 @@
 """Processes that run plugins for pages, with limits on their time, memory and number."""
 
+import asyncio
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -19,6 +22,8 @@ MEMORY_MB = 1024
 """The memory limit of a process and its children."""
 MAX_REQUESTS = 4
 """The maximum number of concurrent requests."""
+WAIT_SECONDS = 20.0
+"""The maximum number of seconds that a request waits for others to end."""
 IDLE_PROCESSES = 2
 """The maximum number of idle processes with keys, and of idle processes without keys."""
 START_SECONDS = 30.0
@@ -111,11 +116,9 @@ class PluginProcesses:
         self._idle: dict[bool, list[PluginProcess]] = {False: [], True: []}
         self._busy: set[PluginProcess] = set()
         self._threads = anyio.CapacityLimiter(MAX_REQUESTS * 2)
-
-    @property
-    def busy(self) -> int:
-        """The number of requests in progress."""
-        return len(self._busy)
+        self._turns = asyncio.Semaphore(MAX_REQUESTS)
+        self._turns_of: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """The turns of each address with requests. So no address has more than MAX_REQUESTS places in front of others."""
 
     def prepare(self) -> None:
         """Start a process that loads its plugins before the first request. Call this method from the thread that calls `ask`."""
@@ -127,8 +130,19 @@ class PluginProcesses:
 
         When the page is closed, the work ends at once and ProcessEnded is raised.
         """
-        if self.busy >= MAX_REQUESTS:
-            raise Busy(f"{MAX_REQUESTS} requests are in progress; try again in a moment")
+        own = self._turns_of.setdefault(page.scope.get("client_address", ""), asyncio.Semaphore(MAX_REQUESTS))
+        async with AsyncExitStack() as turn:
+            try:
+                async with asyncio.timeout(WAIT_SECONDS):
+                    await turn.enter_async_context(own)
+                    await turn.enter_async_context(self._turns)
+            except TimeoutError:
+                raise Busy("too many requests are in progress; try again in a moment") from None
+            if await page.is_disconnected():  # otherwise its process would be ended, and the next one has to be started
+                raise ProcessEnded
+            return await self._ask(asked, seconds, page, keys=keys)
+
+    async def _ask(self, asked: Mapping[str, Any], seconds: float, page: Request, *, keys: bool) -> dict[str, Any]:
         idle = self._idle[keys]
         while idle and not idle[-1].alive:
             idle.pop().end()
