@@ -20,6 +20,8 @@ HOLES = {
     "judge": "a submission to a ladder answers in place of the process that judges it, or delays the other submissions",
     "season": "an author of a ladder hands in or withdraws agents again and again, so that seasons (the times between two "
     "changes of the agents in play) keep restarting and the matches of all authors stop",
+    "versions": "authors of a ladder hand in so many versions, or strangers ask for so many pages, that the time for a plan or a "
+    "page grows with all agents and matches of the ladder",
     "late": "a submission to a ladder passes its check and hangs at its start afterwards, so that the contest stands still",
     "abilities": "a program announces an ability in its check on a ladder and no longer afterwards, so that the contest ends",
     "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",

@@ -9,10 +9,10 @@ favour agents that win quickly. Such a pair takes five bytes.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from arena.format import result_points
 from arena.stats.calculator import EloEstimate
@@ -30,6 +30,8 @@ from arena.stats.observations import (
 from arena.stats.paired import SIGNIFICANCE_LEVEL
 
 Entries = tuple[int, int]
+Key = TypeVar("Key", bound=tuple[int, ...])
+Value = TypeVar("Value")
 PAIRS_OF_GAMES = [Pair.of(*points) for points in product((0, 0.5, 1), repeat=2)]
 """All pairs of two games. Equal pairs are one object, so that counting is quick."""
 
@@ -82,6 +84,11 @@ class RoundPair(NamedTuple):
     round: int
     """The lowest number of their rounds."""
     pair: Pair
+
+
+def _select(found: Mapping[Key, Value], among: Container[int] | None) -> Iterable[tuple[Key, Value]]:
+    """Return the items whose keys, the entries of games, are all `among` some entries."""
+    return found.items() if among is None else [item for item in found.items() if item[0][0] in among and item[0][1] in among]
 
 
 class PairedGames:
@@ -150,27 +157,34 @@ class PairedGames:
             self._orders_of[entry, seat].append(order)
         return there
 
-    def pairings(self) -> dict[Entries, list[Pair]]:
-        """Return the pairs of every two entries that met. A game without the other game of its pair counts as half a pair."""
-        found = {entries: [PAIRS_OF_GAMES[kind] for kind in kinds] for entries, (_, kinds) in self._drawn.items()}
-        for entries, played in self._played.items():
+    def pairings(self, among: Container[int] | None = None) -> dict[Entries, list[Pair]]:
+        """Return the pairs of every two entries that met; with `among`, only of these entries. A game without the other game of
+        its pair counts as half a pair.
+        """
+        drawn, met = _select(self._drawn, among), _select(self._played, among)
+        found = {entries: [PAIRS_OF_GAMES[kind] for kind in kinds] for entries, (_, kinds) in drawn}
+        for entries, played in met:
             found.setdefault(entries, []).extend([one.pair for one in played.values()])
-        for entries, _, pair in self._halves():
+        for entries, _, pair in self._halves(among):
             found.setdefault(entries, []).append(pair)
         return found
 
-    def results(self) -> GameResults[int]:
-        """Return the results of all games by round, as input for `rate`. Repeats belong to the round of the first of them."""
+    def results(self, among: Container[int] | None = None) -> GameResults[int]:
+        """Return the results of all games by round, as input for `rate`; with `among`, only of games in which all seats are these
+        entries. Repeats belong to the round of the first of them.
+        """
         found: GameResults[int] = GameResults()
         points = [2 * pair.score for pair in PAIRS_OF_GAMES]
-        for (one, two), (rounds, kinds) in self._drawn.items():
+        for (one, two), (rounds, kinds) in _select(self._drawn, among):
             found.add_pairs(one, two, rounds, map(points.__getitem__, kinds))
-        for (one, two), played in self._played.items():
+        for (one, two), played in _select(self._played, among):
             for round_, pair in played.values():
                 found.add_pair(round_, one, two, pair.score * pair.games, pair.games)
-        for (one, two), round_, pair in self._halves():
+        for (one, two), round_, pair in self._halves(among):
             found.add_pair(round_, one, two, pair.score, 1)
-        for (_, play_hash), games in self._rankings.items():
+        for (seats, play_hash), games in self._rankings.items():
+            if among is not None and not all(entry in among for entry in seats):
+                continue
             first = min([round_ for round_, _ in games])
             for round_, ranking in games:
                 found.add_ranking(round_ if play_hash is None else first, ranking)
@@ -201,8 +215,8 @@ class PairedGames:
                 lone[play] = min(round_, lone.get(play, round_))
         return len(whole) < MIN_OUTCOMES <= len(whole.union(lone.values()))
 
-    def _halves(self) -> Iterator[tuple[Entries, int, Pair]]:
-        for order in self._orders.values():
+    def _halves(self, among: Container[int] | None = None) -> Iterator[tuple[Entries, int, Pair]]:
+        for _, order in _select(self._orders, among):
             for round_, half in order.waiting.items():
                 counts = ONE_GAME[half.points]
                 yield order.entries, round_, Pair(counts, WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), counts)

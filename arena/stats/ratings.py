@@ -112,8 +112,9 @@ def rate(
     (191, -8, 413)
     """
     names = tuple(dict.fromkeys(chain.from_iterable(games.rows)) if agents is None else agents)
+    known = set(names)
     for name in chain(chain.from_iterable(games.rows), () if anchor is None else (anchor,)):
-        if name not in names:
+        if name not in known:
             raise ArenaError(f"ratings: expected an agent that is rated, one of {', '.join(map(str, names))}; got {name!r}")
     return Ratings(names, anchor, games)
 

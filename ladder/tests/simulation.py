@@ -4,10 +4,15 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.api.results import BoardInfo, Tally
+from arena.api.spec import load_spec
+from arena.api.store import Run
 from arena.stats.elo import ELO, expected_score
 from arena.stats.observations import GameResults
 from arena.stats.ratings import rate
@@ -127,3 +132,41 @@ def ideal(truth: Any, interval: float, steps: int = 20_000) -> tuple[float, floa
             weights = weights * np.sqrt(variances / value)
             weights /= weights.sum()
     return bound, best
+
+
+class Met:
+    """The pairs of games of a field, each with its round, two agents, and the points of the first one in both games."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[int, int, int, tuple[float, float]]] = []
+
+    def add(self, rng: random.Random, one: int, other: int, lead: float) -> None:
+        """Play two games in a round of their own. `lead` is the lead of the first agent in Elo."""
+        self.pairs.append((len(self.pairs), one, other, (play(rng, lead), play(rng, lead))))
+
+    def last(self, agent: int) -> int:
+        """Return the last round of an agent."""
+        return max((round_ for round_, one, other, _ in self.pairs if agent in (one, other)), default=-1)
+
+    def season(self, playing: Sequence[int], retired: Sequence[int]) -> Any:
+        """Return a season in which these agents are in play, and which lists the retired ones in this order."""
+        order = [*playing, *retired]
+        entries = {agent: entry for entry, agent in enumerate(order)}
+        labels = tuple([str(agent) for agent in order])
+        sheet: BoardInfo = replace(
+            Run.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]})).boards[0], labels=labels
+        )
+        tally = Tally(sheet)
+        for round_, one, other, points in self.pairs:
+            for seats, got in zip(((one, other), (other, one)), points, strict=True):
+                first = got if seats[0] == one else 1 - got
+                numbers = (entries[seats[0]], entries[seats[1]])
+                tally.matches.add(round_, numbers, (first, 1 - first), hash((round_, seats)), True)
+                for entry in numbers:
+                    tally.counts[entry].games += 1
+        return SimpleNamespace(
+            tallies=[tally],
+            labels=lambda _: labels,
+            playing=lambda _: range(len(playing)),
+            run=SimpleNamespace(boards=[sheet]),
+        )

@@ -76,14 +76,16 @@ def next_pairs(
     """
     if len(playing) < 2 or not wanted:
         return []
-    covariance = _leads(ratings, anchor)
+    kept = np.array(sorted({*playing, *wanted}))  # the leads of all others change, too, but nobody asks for them
+    covariance = _leads(ratings, anchor)[np.ix_(kept, kept)]
+    strengths = ratings.strengths[kept]
     # The information that a pair of games gives about the lead of one competitor over another:
-    weights = 1 / (2 * np.cosh((ratings.strengths[:, None] - ratings.strengths[None, :]) / 2) ** 2)
-    active = np.array(sorted(playing))
-    rows = np.array(sorted(wanted))
+    weights = 1 / (2 * np.cosh((strengths[:, None] - strengths[None, :]) / 2) ** 2)
+    active: Any = np.searchsorted(kept, sorted(playing))
+    rows: Any = np.searchsorted(kept, sorted(wanted))
     most = max(1, int(count * MAX_SEAT_SHARE)) if len(playing) > 2 else count
     barred = np.tri(len(active), dtype=bool)
-    place = {int(agent): k for k, agent in enumerate(active)}
+    place = {agent: k for k, agent in enumerate(sorted(playing))}
     for i, j in exhausted:
         if i in place and j in place:
             barred[tuple(sorted((place[i], place[j])))] = True
@@ -99,7 +101,7 @@ def next_pairs(
         eased[full, :] = eased[:, full] = -np.inf
         falls = eased if (eased > 0).any() else falls
         i, j = (int(active[k]) for k in np.unravel_index(int(np.argmax(falls)), falls.shape))
-        chosen.append((i, j))
+        chosen.append((int(kept[i]), int(kept[j])))
         seats.update((i, j))
         step = covariance[i] - covariance[j]
         covariance = covariance - weights[i, j] / (1 + weights[i, j] * (step[i] - step[j])) * np.outer(step, step)

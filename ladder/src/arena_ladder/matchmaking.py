@@ -29,6 +29,12 @@ PAIRS_AHEAD = 8
 """The minimum number of pairs in one plan. If there are many agents, a plan has a quarter of their number."""
 
 
+MAX_RETIRED = 200
+"""At most this many agents that have left play are rated with those in play: the ones that have played most recently. So the time
+for a plan does not grow with the number of agents that have ever played.
+"""
+
+
 FLOOR_SHARE = 4
 """At most a quarter of the pairs in a plan are between agents that are paired because they have met only rarely."""
 
@@ -45,7 +51,7 @@ class BoardStandings:
     wanted: tuple[int, ...] = ()
     """The numbers of the agents in play whose intervals are still too wide; for a puzzle, none."""
     ratings: "Ratings[int] | None" = None
-    """The ratings of all agents that have played or are in play; None for a puzzle."""
+    """The ratings of the agents in play and of the MAX_RETIRED others that have played most recently; None for a puzzle."""
     anchor: int = 0
     kind: Literal["versus", "puzzle"] = "versus"
 
@@ -70,14 +76,15 @@ class Measure(NamedTuple):
 
 
 def standings(season: Season, board: int, interval: float, anchor: str | None) -> BoardStandings:
-    """Rate a board. The matches of all agents count, but only agents in play are shown. `interval` is the largest half-width that
-    counts as settled.
+    """Rate a board. The matches among the agents in play and the MAX_RETIRED others that have played most recently count, but
+    only agents in play are shown. `interval` is the largest half-width that counts as settled.
     """
     from arena.stats import rate
 
     tally, labels, playing = season.tallies[board], season.labels(board), season.playing(board)
-    zero = labels.index(anchor) if anchor in labels else 0
-    ratings = rate(tally.matches.results(), range(len(labels)), anchor=zero)
+    rated = range(min(len(labels), len(playing) + MAX_RETIRED))
+    zero = labels.index(anchor) if anchor in labels[: len(rated)] else 0
+    ratings = rate(tally.matches.results(rated), rated, anchor=zero)
     bounds = {row.agent: (row.elo, row.low, row.high) for row in ratings.rows}
     merits = {entry: found[0] or 0.0 for entry, found in bounds.items()}
     wanted = []
@@ -85,11 +92,11 @@ def standings(season: Season, board: int, interval: float, anchor: str | None) -
         _, low, high = bounds[entry]
         if entry != zero and (low is None or high is None or (high - low) / 2 > interval):
             wanted.append(entry)
-    rated = Strengths(bounds, ratings, (), tuple([(None,) * len(labels)] * len(labels)), zero)
+    strengths = Strengths(bounds, ratings, (), tuple([(None,) * len(labels)] * len(labels)), zero)
     order = sorted(playing, key=lambda entry: (-merits[entry], entry))
     sorted_merits = [merits[entry] for entry in order]
     rows = [
-        {**versus_row(sorted_merits.index(merits[entry]) + 1, entry, tally, rated, ()), "settled": entry not in wanted}
+        {**versus_row(sorted_merits.index(merits[entry]) + 1, entry, tally, strengths, ()), "settled": entry not in wanted}
         for entry in order
     ]
     for row in rows:  # the standings of a ladder do not have these keys
@@ -121,7 +128,7 @@ def pairs_to_meet(
     labels = season.labels(board)
     playing, wanted = ([entry for entry in one if labels[entry] not in gone] for one in (season.playing(board), found.wanted))
     exhausted = [*barred, *[both for both in combinations(playing, 2) if have_one_author(labels[both[0]], labels[both[1]])]]
-    pairings = season.tallies[board].matches.pairings()
+    pairings = season.tallies[board].matches.pairings(season.playing(board))
     for entries, pairs in pairings.items():
         if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS:  # deterministic agents mostly repeat rounds
             exhausted.append(entries)

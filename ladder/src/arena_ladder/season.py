@@ -1,7 +1,7 @@
 """A season: the matches of a ladder between two changes of the agents in play.
 
 A season is a run in the store, so every tool that reads a store can read a ladder. A board lists the agents in play first, then
-all other agents that have played. The matches of all of them count in the ratings.
+all other agents that have played, the ones that have played most recently first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from arena.api.store import Run, Store, play_hash_of
 from arena_isolation.describe import DESCRIBE
 from arena_isolation.helper_process import pack
 from arena_isolation.versions import CODE, PluginVersion, Told, shared_code
-from arena_ladder.ledger import Plan
+from arena_ladder.ledger import Plan, find_last_run
 from arena_ladder.spec import LadderSpec
 
 
@@ -49,7 +49,9 @@ class Season:
         self._numbers = [{seat.label: number for number, seat in enumerate(board.seats)} for board in self.spec.boards]
 
     def labels(self, board: int) -> tuple[str, ...]:
-        """Return the labels of all agents that are in play on a board or have played there. The agents in play come first."""
+        """Return the labels of all agents that are in play on a board or have played there. The agents in play come first,
+        and of the others those that have played most recently.
+        """
         return self.run.boards[board].labels
 
     def playing(self, board: int) -> range:
@@ -193,8 +195,8 @@ def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], 
 
     Raises SpecError if one of the entrants cannot be set up.
     """
-    runs = store.runs()
-    seed = ladder.spec.seed if not runs or runs[-1].secret is None else runs[-1].secret
+    last = find_last_run(store)
+    seed = ladder.spec.seed if last is None or last.secret is None else last.secret
     spec = season_spec(ladder.spec, entrants, seed)
     before = [
         one
@@ -208,7 +210,7 @@ def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], 
     if ladder.solvers is not None:  # "score": by solved share, then cost, then nodes
         order = "seconds" if ladder.solvers.effort == "seconds" else "score"
     for number, sheet in enumerate(run.boards):
-        others = dict.fromkeys(label for one in before if one.board == number for label in one.labels)
+        others = dict.fromkeys(label for one in reversed(before) if one.board == number for label in one.labels)
         labels = (*sheet.labels, *(label for label in others if label not in sheet.labels))
         ladder_board = replace(sheet, labels=labels, format="ladder", ranked_by=order, exact=False, anchor=ladder.anchor)
         boards.append(replace(ladder_board, left=labels[len(sheet.labels) :]))
@@ -223,11 +225,11 @@ def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], 
 
 
 def played_matches(store: Store) -> list[Played]:
-    """Return the places of all records on the boards of the last run, in the order of the plans."""
-    runs = store.runs()
-    if not runs:
+    """Return the places of all records on the boards of the last run, in the order of their plans."""
+    last = find_last_run(store)
+    if last is None:
         return []
-    labels = [sheet.labels for sheet in runs[-1].boards]
+    labels = [sheet.labels for sheet in last.boards]
     rows = store.query("SELECT number, record, board, round, seats FROM place ORDER BY number")
     return [
         Played(number, record, board, round_, tuple([labels[board][int(seat)] for seat in seats.split(",")]))
