@@ -145,8 +145,10 @@ class Agent(Configured, ABC):
             The method is called before the first match, after the spec and the traits in `needs` have been checked.
             """
 
-        def needs_limit(self, limits: Limits) -> bool:
+        def needs_limit(self, limits: Limits) -> bool | str:
             """Return whether a decision under `limits` may search all states that can be reached. Optional; the default is False.
-            If it returns True, `arena validate` and `arena run` warn about a game with many states; it has no other effect. The
-            method is not called if a limit on nodes or seconds is set.
+            If it returns True, `arena validate` and `arena run` warn about a game with many states; it has no other effect. If it
+            returns `lines`, because the search follows each line and remembers no states, or `pruned lines`, because alpha-beta
+            prunes these lines, they also warn about a tree with many nodes. The method is not called if a limit on nodes or
+            seconds is set.
             """

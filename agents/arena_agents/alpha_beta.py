@@ -105,9 +105,9 @@ class AlphaBeta(Agent):
         moves = priorities.moves(state, seat) if ordered else each(game, state, order(state, seat))
         return deepen(search, moves, self.depth, look, game=game, pruned=True, stepwise=table is not None)
 
-    def needs_limit(self, limits: Limits) -> bool:
-        """Return True if there is neither a depth nor a budget."""
-        return is_endless(self.depth, limits)
+    def needs_limit(self, limits: Limits) -> bool | str:
+        """Return a true value if there is neither a depth nor a budget: `pruned lines` without a table."""
+        return is_endless(self.depth, limits) and (bool(self.table) or "pruned lines")
 
 
 class TypeAPlus(Agent):

@@ -175,9 +175,9 @@ class Minimax(FullWidthSearch):
         loop: Value | None = search.compiled("full-width", depth=depth, horizon=horizon)
         return loop or full_width(game, search, depth, horizon)
 
-    def needs_limit(self, limits: Limits) -> bool:
-        """Return True if there is neither a depth nor a budget."""
-        return is_endless(self.depth, limits)
+    def needs_limit(self, limits: Limits) -> bool | str:
+        """Return `lines` if there is neither a depth nor a budget."""
+        return "lines" if is_endless(self.depth, limits) else False
 
 
 class TypeA(FullWidthSearch):

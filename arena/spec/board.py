@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from arena.agent import Agent
 from arena.configured import name_of
@@ -21,6 +21,14 @@ from arena.secret import Seed, commitment
 from arena.spec.document import Document
 from arena.spec.parameters import Parameters, make_plain
 from arena.traits import Abilities
+
+
+class Unlimited(NamedTuple):
+    """An entry without a limit that needs one if the game is large or endless."""
+
+    warning: SpecFault
+    growth: float | None
+    """How its nodes grow with those of the tree, as an exponent; None if it remembers the states that it has searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class Board:
     view: TableOptions = TableOptions()
     adjudication: Adjudication | None = None
     """The rules by which reported values end a game early; None if the spec has none, and for puzzles."""
-    unlimited: tuple[SpecFault, ...] = ()
+    unlimited: tuple[Unlimited, ...] = ()
     """Warnings for entries without a limit that would search a large game to its end."""
 
     @property

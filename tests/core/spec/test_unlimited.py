@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from arena import Limits, load_plugins
+from arena import Game, Limits, load_plugins
 from arena.plugins.registry import Registry
 from arena.spec import limit_warnings, load_spec
-from arena.spec.unlimited import count_states, needs_limit
+from arena.spec.unlimited import count_nodes, count_states, needs_limit
 from tests.conftest import Arena
 
 LARGE = "has no limit and searches connect-four to the end, through more than 200,000 states"
@@ -79,6 +79,41 @@ def test_numbers_of_states_agree_with_the_literature(
     assert count_states(rules, start, states, 60.0) == states
     assert count_states(rules, start, states - 1, 60.0) is None
     assert count_states(rules, start, states, 0.0) is None
+
+
+def walk(game: Game, state: Any) -> int:
+    """Generate each node below a state, as minimax does, and return their number."""
+    if game.is_terminal(state):
+        return 0
+    return sum(1 + walk(game, game.result(state, action)) for action in game.actions(state))
+
+
+@pytest.mark.parametrize(
+    ("game", "parameters"), [("tic-tac-toe", {}), ("nim", {"heaps": [1, 2, 3]}), ("connect-four", {"columns": 3, "rows": 4})]
+)
+def test_the_nodes_of_a_tree_are_those_that_a_walk_generates(registry: Registry, game: str, parameters: dict[str, Any]) -> None:
+    rules = registry.game(game)(**parameters)
+    start = rules.initial(Random(1))
+    assert count_nodes(rules, start) == walk(rules, start)
+
+
+def test_a_walk_through_tic_tac_toe_generates_the_published_number_of_nodes(registry: Registry) -> None:
+    """H. Schaefer, Solution: How Many Games of Tic-Tac-Toe Are There?, 2002: 549,946 nodes with the root."""
+    rules = registry.game("tic-tac-toe")()
+    assert count_nodes(rules, rules.initial(Random(1))) == 549_946 - 1
+
+
+def test_a_small_game_with_a_large_tree_gives_a_warning_to_searches_without_a_table() -> None:
+    """The number of nodes is what `minimax` reports if it runs to the end. A table visits each position only once."""
+    agents: list[Any] = ["minimax", "alpha-beta", {"agent": "alpha-beta", "table": True}, {"agent": "minimax", "depth": 3}]
+    [told] = warned(game="nim", agents=agents)
+    assert told.partition(": ")[2] == (
+        "agents[0]: minimax has no limit and searches nim to the end, through a tree of 516,124,194 nodes; "
+        "write limits: {nodes: 100000} or limits: {depth: 4}"
+    )
+    larger = warned(game={"name": "nim", "heaps": [5, 6, 7, 8]}, agents=agents)
+    assert [one.split("agents[")[1][0] for one in larger] == ["0", "1"]
+    assert all("through a tree of more than 10^15 nodes" in one for one in larger)
 
 
 OWN = """
