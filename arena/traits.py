@@ -126,8 +126,17 @@ class Abilities:
             missing |= {"single-player"}
         unknown = self.find_uncoped(game)
         if unknown and not missing:
-            return f"{start}: {name_of(game)} has {listing([trait for trait in Traits.COPED if trait in unknown])}"
+            has_unknown = listing([trait for trait in Traits.COPED if trait in unknown])
+            return f"{start}: {name_of(game)} has {has_unknown}{self._describe_cure(unknown)}"
         return f"{start}: needs {Traits(missing)}; {name_of(game)} is {has}" if missing else None
+
+    def _describe_cure(self, unknown: frozenset[str]) -> str:
+        """Return what the author of an agent can do if it does not cope with some traits; empty for arena's own agents."""
+        package = self._kind.__module__.partition(".")[0]
+        if package.startswith("arena") and not package.startswith("arena_plugin_"):
+            return ""
+        words = ", ".join([f'"{trait}"' for trait in Traits.COPED if trait in unknown | self.copes])
+        return f"; if it can deal with that, write copes = frozenset({{{words}}}) in class {self._kind.__name__}"
 
     def find_claim(self, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:
         """Return the measure that the agent claims to minimize on this puzzle; None if none of its claims applies.
