@@ -244,7 +244,8 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
         return StoreError(f"{path} is a spec: `{command}` plays it; name its store, by default results/{path.stem}.db")
     if name == "SQLITE_NOTADB" and path.suffix in (".jsonl", ".csv"):
         return StoreError(
-            f"{path} is not a store; if it is an export, name its store instead: `arena merge --sound NEW STORE` reads damaged ones, too"
+            f"{path} is not a store; if it is an export, name its store instead: `arena merge --sound NEW STORE` reads "
+            "even damaged stores"
         )
     if name == "SQLITE_INTERRUPT":
         if connection is None or connection.deadline == inf or not connection.look():
