@@ -148,6 +148,13 @@ def describe_unlike_limits(limits: Mapping[str, Mapping[str, float]]) -> str | N
     return f"Limits differ: {each}. A difference may come from the limits."
 
 
+UNLIKE_SPEEDS = (
+    "Under a time limit, a difference may come from that. Use `arena run --plain --fresh` to run all agents uncompiled, or limit "
+    "nodes instead of time: `limits: {nodes: N}`."
+)
+"""Follows the names of entries that run compiled and of those that do not."""
+
+
 def normalize_depth(depth: Any) -> int:
     """Return a depth as a record stores it. ValueError unless it is an integer from 0 to `Limits.MAX_COUNT`."""
     try:

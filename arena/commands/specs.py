@@ -12,6 +12,7 @@ from arena.console.output import results_alone
 from arena.errors import GameError, SpecError, escape_line
 from arena.plugins.sources import load_plugins
 from arena.results import figures
+from arena.schedule.runner import speed_notes
 from arena.spec import json_schema, limit_warnings, load_spec
 from arena.spec.document import Document
 from arena.spec.model import SpecKeys
@@ -43,7 +44,7 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                     say(f"warning: {warning}")
                 counted = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}, " if warnings else ""
                 print(f"{escape_line(spec)}: no faults, {counted}{figures.amount(ready.size, 'match')}", file=out)
-                for note in (*ready.notes, *repeat_notes(ready.boards)):
+                for note in (*ready.notes, *repeat_notes(ready.boards), *speed_notes(ready)):
                     say(f"note: {note}")
     return code
 

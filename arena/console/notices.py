@@ -33,13 +33,13 @@ def say_problems(registry: Registry) -> None:
 
 def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
     """Write to stderr which plugins could not be loaded and, unless `quiet` is true, the notes about a spec."""
-    from arena.schedule.runner import isolation_notes  # imported here, because only commands with a spec need it
+    from arena.schedule.runner import isolation_notes, speed_notes  # imported here, because only commands with a spec need it
     from arena.spec.positions import repeat_notes
 
     say_problems(spec.registry)
     if not quiet and (fault := describe_cache_fault(cache_folder() / "compiled")):
         say(f"note: {fault}")
-    for note in () if quiet else (*spec.notes, *repeat_notes(spec.boards), *isolation_notes(spec)):
+    for note in () if quiet else (*spec.notes, *repeat_notes(spec.boards), *isolation_notes(spec), *speed_notes(spec)):
         say(f"note: {note}")
 
 

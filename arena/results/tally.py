@@ -8,6 +8,7 @@ from math import inf, nan
 from typing import Any, Literal
 
 from arena.format import Format, Outcomes, RankedBy, Tie, concludes, put_last, ranks, result_points
+from arena.limits import UNLIKE_SPEEDS
 from arena.match.record import CPU_SECONDS, EXPANDED, FAULTS, Reason, Record, find_loser
 from arena.results import figures
 from arena.results.claims import Claims
@@ -113,6 +114,11 @@ class Count(ResultCount):
         if self.unsettled or (self.compiled and self.plain):
             return None
         return "compiled" if self.compiled else "plain"
+
+    @property
+    def speed(self) -> str:
+        """How its decisions ran, in words, whatever decided that."""
+        return "uncompiled" if not self.compiled else "partly compiled" if self.plain else "compiled"
 
 
 def add_timing(counts: Sequence[Count], timing: Mapping[str, Any] | None) -> None:
@@ -567,6 +573,19 @@ class Tally:
         counts = zip(self.sheet.labels, self.counts, strict=True)
         return describe_ways({label: count.way for label, count in counts if count.decisions})
 
+    def describe_speeds(self, names: Collection[str] | None = None) -> str | None:
+        """Return which searches with a time limit ran compiled and which did not; None if all ran the same way. `names` are the
+        labels of the entries (default: all).
+        """
+        speeds: dict[str, list[str]] = {"compiled": [], "partly compiled": [], "uncompiled": []}
+        for label, count in zip(self.sheet.labels, self.counts, strict=True):
+            if label in self.sheet.timed and count.searches and (names is None or label in names):
+                speeds[count.speed].append(label)
+        known = [f"{figures.listing(labels)} ran {speed}" for speed, labels in speeds.items() if labels]
+        if sum(map(len, speeds.values())) < 2 or (len(known) == 1 and not speeds["partly compiled"]):
+            return None
+        return figures.listing(known)
+
     def is_timed(self, entry: int) -> bool:
         """Return whether the times of an entry can be compared with the times of the other entries."""
         return self.counts[entry].way == timed_way(count.way for count in self.counts if count.decisions)
@@ -603,6 +622,11 @@ class Tally:
             ]
         )
 
+    def warn_of_speeds(self, names: Collection[str] | None = None) -> Iterator[str]:
+        """Yield a warning if searches with a time limit did not run the same way, see `describe_speeds`."""
+        if (speeds := self.describe_speeds(names)) is not None:
+            yield f"Speeds differ: {speeds}. {UNLIKE_SPEEDS}"
+
     def describe(self) -> Iterator[str]:
         """Yield remarks on matches without a score, matches that ended early, random actions and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
@@ -621,6 +645,7 @@ class Tally:
                 yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
         if (unlike := self.sheet.describe_limits()) is not None:
             yield unlike
+        yield from self.warn_of_speeds()
         if (untimed := self.untimed) is not None:
             yield untimed
         if self.adjudicated:

@@ -1,14 +1,16 @@
 """Sets up and plays the matches of a schedule."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import inf
 from typing import ClassVar, NamedTuple
 
-from arena.errors import Interrupted, author_traceback, call_foreign, describe
-from arena.game import Puzzle
+from arena.agent import Hints
+from arena.errors import Interrupted, author_traceback, call_foreign, describe, listing
+from arena.game import Game, Puzzle, gives
 from arena.hookspecs import Part
+from arena.limits import UNLIKE_SPEEDS
 from arena.match.match import IN_PROCESS, Match, Position, Seat
 from arena.match.player import Player, PlayerPool, local_player
 from arena.match.record import Reason, Record
@@ -18,8 +20,10 @@ from arena.schedule.deals import Deals
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged
 from arena.schedule.schedule import Scheduled
 from arena.search import SharedStart
+from arena.search_engines import SearchEngine, search_engines
 from arena.spec import Spec
 from arena.spec.isolation import Isolation
+from arena.spec.reader import unbuilt
 
 
 class CurrentTurn(NamedTuple):
@@ -77,6 +81,36 @@ def check_isolations(spec: Spec) -> None:
 def isolation_notes(spec: Spec) -> list[str]:
     """Return lines for the user about the isolations in which agents of a spec play."""
     return list(dict.fromkeys([note for isolation in _isolations(spec) for note in isolation.notes(spec)]))
+
+
+def speed_notes(spec: Spec) -> Iterator[str]:
+    """Yield a sentence for each board on which some searches with a time limit can run compiled, and others cannot."""
+    boards = [board for board in spec.boards if len([seat for seat in board.seats if seat.limits.timed]) > 1]
+    engines = [engine for engine in (search_engines() if boards else ()) if engine.can_load()]
+    for board in boards if engines else ():
+        labels: dict[bool, list[str]] = {True: [], False: []}
+        for seat in [seat for seat in board.seats if seat.limits.timed]:
+            if (compiles := _can_compile(seat, board.game, engines)) is not None:
+                labels[compiles].append(seat.label)
+        if all(labels.values()):
+            yield f"{board.title}: {listing(labels[True])} can run compiled, {listing(labels[False])} cannot. {UNLIKE_SPEEDS}"
+
+
+def _can_compile(seat: Seat, game: Game, engines: Sequence[SearchEngine]) -> bool | None:
+    """Return whether the search of a seat can run compiled; None if it does not search, or if this is not known before play."""
+    if seat.version is not None or (seat.program is not None and seat.program.command is not None):
+        return None
+    agent = call_foreign(seat.make, lambda _: None)
+    if agent is None:
+        return None
+    uses = agent.wants_heuristic or Hints.of(type(agent)).uses_heuristic
+    evaluation = seat.evaluation if uses else None
+    if evaluation is unbuilt:
+        return None
+    loops = [(engine, loop) for engine in engines if (loop := engine.loop_of(agent, game)) is not None]
+    if not loops:
+        return False if gives(agent, "needs_limit") else None
+    return any(loop in engine.loops_for(game) and engine.why_plain(game, evaluation) is None for engine, loop in loops)
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:

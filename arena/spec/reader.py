@@ -203,14 +203,15 @@ class SpecReader:
         except Interrupted:
             raise
         except Postponed:
-            return _unbuilt
+            return unbuilt
         except BaseException as error:  # a mistake in a plugin may raise any exception
             expected = isinstance(error, (ArenaError, ValueError))
             self.faults.add(path, describe_unmade(error), cause=None if expected else error)
         return None
 
 
-def _unbuilt(*_: Any) -> Any:
+def unbuilt(*_: Any) -> Any:
+    """Stand in for a heuristic whose tables are not built, because that is postponed."""
     raise RuntimeError("a heuristic was called before its tables were built; load the spec without postponing them")
 
 

@@ -65,6 +65,7 @@ def across_document(
                 "cochran": {"p_value": pair.spread_p_value, "p_value_holm": pair.spread_holm},
                 "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": pair.wilcoxon_holm},
                 "sign": {"p_value": pair.sign_p_value, "p_value_holm": pair.sign_holm},
+                **({"caveat": pair.caveat} if pair.caveat else {}),
             }
             for pair in pairs
         ],
@@ -224,7 +225,8 @@ def _verdict(pair: AcrossComparison) -> str:
         text = f"Over all domains, {ahead} is better than {behind}: {pair.one} has {said}."
     else:
         text = f"Over all domains, {pair.one} {_has_most(pair, most=found.value > 0)} than {pair.other}: {said}."
-    return f"{text}{_disagreement(pair)}"
+    caveat = f" {pair.caveat}" if pair.caveat else ""
+    return f"{text}{caveat}{_disagreement(pair)}"
 
 
 def _disagreement(pair: AcrossComparison) -> str:

@@ -43,7 +43,7 @@ from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, choose, compare_entries, distinct_of
-from arena_compare.domains import Solver, compare_across, describe_solvers
+from arena_compare.domains import Solver, compare_across, describe_solvers, write_caveat
 from arena_compare.measures import (
     COSTS_OF_SOLUTIONS,
     compare_means,
@@ -123,7 +123,7 @@ def compare(
                         say(f"note: {sheet.title}: {remark}")
                 return _compare_across(opened, tallies, names, measure, style, page, writer, out)
             found = [
-                replace(one, remarks=(*one.remarks, *_describe_conditions(tally, names), *([] if remark is None else [remark])))
+                _add_conditions(one if remark is None else replace(one, remarks=(*one.remarks, remark)), tally, names)
                 for one, tally, remark in zip(_compare_boards(opened, run, tallies, names, measure), tallies, mixed, strict=True)
             ]
             boards = [one for one in found if one.pairs]
@@ -150,7 +150,7 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
     if style == "json":
         documents = []
         for one in boards:
-            rare = ("remarks", "withheld", "untested", "unrated")  # these keys are left out if they are empty
+            rare = ("remarks", "withheld", "untested", "unrated", "caveat")  # these keys are left out if they are empty
             facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
             measured = {"by": by} if by else {}
             about = {**measured, "tests": one.tests, **({"remarks": one.remarks} if one.remarks else {})}
@@ -160,6 +160,8 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
         for note in [f"note: {one.sheet.title}: {remark}" for one in boards for remark in one.remarks]:
             say(note)
         rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
+        if not any(row["caveat"] for row in rows):
+            rows = [{key: value for key, value in row.items() if key != "caveat"} for row in rows]
         print(rows_as_csv(rows), file=out)
     else:
         width = Terminal(out).room if style == TextTable.DEFAULT else None
@@ -168,10 +170,20 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
             print(TextTable.fold("\nName two entries to see the details of that pair.", width), file=out)
 
 
+def _add_conditions(found: Compared, tally: Tally, names: Sequence[str]) -> Compared:
+    """Return the comparisons of a board with remarks and caveats on what makes a comparison of the given entries less fair."""
+    limits, conditions = _describe_limits(tally, names), _describe_conditions(tally, names)
+    pairs = [replace(pair, caveat=write_caveat(tally.describe_speeds((pair.one, pair.other)))) for pair in found.pairs]
+    return replace(found, pairs=tuple(pairs), remarks=(*found.remarks, *limits, *conditions), conditions=tuple(conditions))
+
+
+def _describe_limits(tally: Tally, names: Sequence[str]) -> list[str]:
+    return [] if (unlike := tally.sheet.describe_limits(names)) is None else [unlike]
+
+
 def _describe_conditions(tally: Tally, names: Sequence[str]) -> list[str]:
-    """Return remarks on what makes a comparison of the given entries of a board less fair."""
-    unlike = tally.sheet.describe_limits(names)
-    return [] if unlike is None else [unlike]
+    """Return remarks on unlike speeds and failures of entries."""
+    return [*tally.warn_of_speeds(names)]
 
 
 def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:
@@ -250,7 +262,7 @@ def _compare_across(
         )
     told: dict[str, list[str]] = {}
     for title, tally in zip(titles, tallies, strict=True):
-        for remark in _describe_conditions(tally, met):
+        for remark in (*_describe_limits(tally, met), *_describe_conditions(tally, met)):
             told.setdefault(remark, []).append(title)
     remarks = [one if len(where) == len(titles) else f"{', '.join(where)}: {one}" for one, where in told.items()]
     if page is not None and writer is None:

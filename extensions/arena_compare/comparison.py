@@ -77,6 +77,8 @@ class GamesComparison:
     """The level at which Holm's method tests the ratings; that of a single test if they are not tested."""
     unrated: bool = False
     """Whether the board is too large for ratings, so that the games between the two take their place."""
+    caveat: str = ""
+    """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -95,7 +97,9 @@ class Compared:
     tests_by_aspect: Mapping[str, int] = field(default_factory=dict)
     """The same number by aspect (`solved`, `nodes`, ...); empty if there is a single aspect."""
     remarks: tuple[str, ...] = ()
-    """Remarks on claims of entries that other entries refute."""
+    """Remarks on the board, such as on limits that differ."""
+    conditions: tuple[str, ...] = ()
+    """The remarks that a paragraph on methods repeats: on unlike speeds and on failures."""
 
 
 def compare_entries(

@@ -97,6 +97,8 @@ class AcrossComparison:
     sign_holm: float = 1.0
     spread_holm: float = 1.0
     """The corrected p-value of `spread_p_value`."""
+    caveat: str = ""
+    """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
 
     @property
     def corrected(self) -> bool:
@@ -201,8 +203,17 @@ def compare_across(
         if effects:
             by, lower = (None, False) if measure is None else (measure.name, measure.lower_is_better)
             compared = combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower)
-            found.append(replace(compared, differ=any(any(domain.find_leads(least).values()) for domain in domains)))
+            differ = any(any(domain.find_leads(least).values()) for domain in domains)
+            unlike = {speeds: None for tally in tallies if (speeds := tally.describe_speeds((one, other))) is not None}
+            found.append(replace(compared, differ=differ, caveat=write_caveat("; ".join(unlike))))
     return [pair for pair in correct(found) if {pair.one, pair.other} <= {*names}]
+
+
+def write_caveat(speeds: str | None) -> str:
+    """Return the sentence that follows the verdict on two entries, from what `Tally.describe_speeds` says about them; an empty
+    string if it says nothing.
+    """
+    return f"But {speeds} under a time limit, which may be the reason." if speeds else ""
 
 
 def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:

@@ -59,6 +59,8 @@ class MeanComparison:
     """The reason why there is no verdict; None if there is one."""
     chance: float = SIGNIFICANCE_LEVEL
     """The level at which Holm's method tests the difference."""
+    caveat: str = ""
+    """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
 
     def swapped(self) -> "MeanComparison":
         """Return the same comparison with the two entries exchanged."""

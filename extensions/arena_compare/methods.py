@@ -54,7 +54,7 @@ def methods_text(
     sentences = [
         sentence
         for board, compared in zip(boards, found, strict=True)
-        for sentence in (*_describe_board(board, agents), *_describe_tests(board.sheet, compared, measure))
+        for sentence in (*_describe_board(board, agents), *compared.conditions, *_describe_tests(board.sheet, compared, measure))
     ]
     if moves := (values.get("limits") or {}).get("moves"):
         sentences.append(f"Each match was limited to {figures.amount(moves, 'move')}.")

@@ -157,6 +157,8 @@ class PuzzleComparison:
     """Why nodes are not compared; None if they are."""
     chance: float = SIGNIFICANCE_LEVEL
     """The level at which Holm's method tests the solved shares; that of a single test if both solved the same positions."""
+    caveat: str = ""
+    """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
 
     @property
     def words(self) -> str:

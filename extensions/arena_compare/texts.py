@@ -48,7 +48,7 @@ def comparison_text(
         heading = f"{sheet.title}: {found.one} and {found.other}{by} in {figures.amount(found.rounds, 'round')}"
         return f"{heading}\n\n{_means_text(found, tests)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.words}"
-    texts = [heading, puzzle_verdict(found, tests=tests), _figures(found, style, width, tests)]
+    texts = [heading, _add_caveat(puzzle_verdict(found, tests=tests), found), _figures(found, style, width, tests)]
     for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
             cells = [[text(row.budget), figures.share(row.one), figures.share(row.other)] for row in rows]
@@ -58,6 +58,10 @@ def comparison_text(
         texts.append(UNLIKE_PAR2)
     texts += [reason for reason in (found.idle, found.untimed) if reason is not None]
     return "\n\n".join(texts)
+
+
+def _add_caveat(verdict: str, found: Comparison) -> str:
+    return f"{verdict} {found.caveat}" if found.caveat else verdict
 
 
 def _round_duration(seconds: float) -> str:
@@ -87,7 +91,7 @@ def _means_text(found: MeanComparison, tests: int) -> str:
         sentence = f"{means}. No verdict: {found.withheld}"
     elif not found.better:
         sentence = f"{found.one} and {found.other} cannot be told apart. {sentence}"
-    return "\n".join([sentence, *found.remarks])
+    return "\n".join([_add_caveat(sentence, found), *found.remarks])
 
 
 # Puzzles
@@ -170,7 +174,7 @@ def _games(found: GamesComparison, sheet: BoardInfo, tests: int) -> str:
     add nothing.
     """
     alone, several = found.unrated or len(sheet.labels) == 2, tests > 1
-    lines = [games_verdict(found)]
+    lines = [_add_caveat(games_verdict(found), found)]
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
         pairs, whole = sum(found.counts), found.games - found.lone
@@ -238,11 +242,11 @@ def summary_text(
         for (row, column), cell in zip(((pair.one, pair.other), (pair.other, pair.one)), matrix_cells(pair), strict=True):
             cells[row][column] = figures.Figure(f"{cell.text} ({cell.detail})") if cell.detail else cell.text
         if isinstance(pair, GamesComparison):
-            sentences.append(games_verdict(pair))
+            sentences.append(_add_caveat(games_verdict(pair), pair))
         elif isinstance(pair, MeanComparison):
             sentences.append(_means_text(pair, tests).split("\n")[0])
         else:
-            sentences.append(puzzle_verdict(pair, tests=tests, brief=True))
+            sentences.append(_add_caveat(puzzle_verdict(pair, tests=tests, brief=True), pair))
     matrix = TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)
     return "\n\n".join([f"{sheet.title}: {_describe_cells(pairs[0], measure, tests)}", matrix, "\n".join(sentences)])
 

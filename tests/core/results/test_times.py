@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,8 +14,11 @@ from arena.api.store import Run
 from arena.format import Outcomes
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Tally
+from arena.schedule import runner
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
+from arena.search_engines import SearchEngine
+from arena.spec import load_spec
 from arena.store import Store
 from tests.core.results.one_by_one import count_one_by_one
 
@@ -104,3 +108,82 @@ def test_a_format_that_ranks_by_seconds_ranks_by_nodes_without_times() -> None:
         count_one_by_one(tally, matches)
         orders.append([row["agent"] for row in Leaderboard.of(tally, finished=True).rows])
     assert orders[0] == orders[1] == orders[2]
+
+
+@pytest.mark.parametrize(
+    ("ran", "said"),
+    [  # for each entry: compiled decisions, decisions that requested a compiled loop in vain
+        ([(5, 0), (0, 5), (5, 0)], "one and three ran compiled and two ran uncompiled"),
+        ([(5, 0), (2, 3), (0, 0)], "one ran compiled, two ran partly compiled and three ran uncompiled"),
+        ([(2, 3), (2, 3), (2, 3)], "one, two and three ran partly compiled"),
+        ([(5, 0), (5, 0), (5, 0)], None),
+        ([(0, 5), (0, 5), (0, 0)], None),
+    ],
+)
+def test_a_remark_names_searches_that_ran_at_unlike_speeds(ran: list[tuple[int, int]], said: str | None) -> None:
+    """It is about searches with a time limit. The cache may have decided how they ran, as it does by default."""
+    labels = ("one", "two", "three")
+
+    def remarks(timed: tuple[str, ...], nodes: int) -> list[str]:
+        tally = Tally(BoardInfo("duel", {}, "versus", labels, 6, exact=True, timed=timed))
+        for count, (compiled, plain) in zip(tally.counts, ran, strict=True):
+            count.decisions, count.nodes, count.compiled, count.plain, count.unsettled = 5, nodes, compiled, plain, compiled
+        return [one for one in tally.describe() if one.startswith("Speeds differ")]
+
+    found = remarks(labels, 100)
+    assert found == [] if said is None else found[0].startswith(f"Speeds differ: {said}. Under a time limit, ")
+    assert all("`arena run --plain --fresh`" in one and "`limits: {nodes: N}`" in one for one in found)
+    assert remarks((), 100) == remarks(labels, 0) == []
+
+
+CUSTOM = """
+from arena import heuristic, hookimpl
+
+@heuristic("mine", game="othello")
+def mine(game, state, player=0):
+    return 0.25
+
+@hookimpl
+def arena_heuristics():
+    return [mine]
+"""
+
+
+class Compiling(SearchEngine):
+    """Compiles alpha-beta with the heuristics of arena."""
+
+    def can_load(self) -> bool:
+        return True
+
+    def loop_of(self, agent: Any, game: arena.Game | None = None) -> str | None:
+        return getattr(agent, "engine", None)
+
+    def loops_for(self, game: arena.Game) -> frozenset[str]:
+        return frozenset({"alpha-beta"})
+
+    def why_plain(self, game: arena.Game, evaluation: Any = None) -> str | None:
+        own = evaluation is not None and evaluation(game.initial(Random(0)), 0) == 0.25
+        return "it has no estimate" if own else None
+
+
+@pytest.mark.parametrize(
+    ("limits", "rival", "said"),
+    [
+        ({"seconds": 1}, {"heuristic": "mine"}, True),
+        ({"cpu_seconds": 1}, {"agent": "minimax"}, True),
+        ({"nodes": 100}, {"heuristic": "mine"}, False),
+        ({"seconds": 1}, {"depth": 3}, False),
+        ({"seconds": 1}, {"agent": "random"}, False),  # it does not search
+    ],
+)
+def test_a_note_foresees_searches_at_unlike_speeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, float], rival: dict[str, Any], said: bool
+) -> None:
+    (tmp_path / "mine.py").write_text(CUSTOM)
+    agents = [{"agent": "alpha-beta", "heuristic": "discs", "label": "one"}, {"agent": "alpha-beta", "label": "two", **rival}]
+    spec = load_spec({"game": "othello", "plugins": [str(tmp_path / "mine.py")], "agents": agents, "limits": limits})
+    monkeypatch.setattr(runner, "search_engines", lambda: [Compiling("compiling", lambda *_: None)])
+    notes = list(runner.speed_notes(spec))
+    assert [note.partition(". ")[0] for note in notes] == ["othello: one can run compiled, two cannot"] * said
+    monkeypatch.setattr(runner, "search_engines", list)
+    assert not list(runner.speed_notes(spec))

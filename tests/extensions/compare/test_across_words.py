@@ -54,6 +54,15 @@ def test_constant_ratios_of_one_domain_do_not_remove_the_overall_interval() -> N
     assert pair.overall.low is not None
 
 
+def test_a_verdict_over_domains_has_the_caveat_of_its_pair() -> None:
+    """It stands in the line of the verdict, before the next sentences."""
+    pair = compare("nodes", *[([length, length + 1.0], [9.0 * length, 9.0 * length + 8]) for length in (3.0, 4.0, 5.0, 6.0, 7.0)])
+    caveat = "But strong ran compiled and weak ran uncompiled under a time limit, which may be the reason."
+    (line,) = [line for line in tell(replace(pair, caveat=caveat)).splitlines() if line.startswith("Over all domains")]
+    assert line.endswith(f". {caveat}")
+    assert across_document(NAMES, [replace(pair, caveat=caveat)], [])["pairs"][0]["caveat"] == caveat
+
+
 @pytest.mark.parametrize(("last", "words"), [(2.0, "differ in the size of the difference ("), (0.5, "disagree (")])
 def test_domains_that_agree_in_sign_differ_in_size(last: float, words: str) -> None:
     """The sentence names the unit: more nodes, and not only more."""

@@ -25,6 +25,10 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
+from arena.schedule.schedule import Scheduled
+from arena.spec import load_spec
+from arena.store import Store
+from arena.store.run import Run
 from arena_compare.comparison import compare_entries
 from arena_compare.puzzle_comparison import Attempt, compare_attempts
 from arena_compare.texts import comparison_text
@@ -184,6 +188,39 @@ def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, 
     assert found.par2_nodes is not None
     assert (found.untimed is None) == (named is None)
     assert found.untimed is None or found.untimed.startswith(f"The times of {named} are left out")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "openings": {"plies": 2}, "rounds": 3},
+        {"game": {"name": "sliding-tiles", "shuffle": 9}, "agents": ["bfs", "a-star"], "rounds": 8},
+        {"game": "2048", "agents": ["greedy", {"agent": "greedy", "label": "two"}], "rounds": 1, "limits": {"moves": 5}},
+    ],
+)
+def test_a_verdict_has_a_caveat_if_only_one_search_ran_compiled(spec: dict[str, Any], tmp_path: Path) -> None:
+    """Under a time limit, the compiled search sees more nodes, so its heuristic need not be better."""
+    results, limited = arena.run(spec), load_spec({**spec, "limits": {"seconds": 60, **spec.get("limits", {})}})
+    path = str(tmp_path / "unlike.db")
+    with Store.open(Path(path), write=True) as store:
+        store.begin(Run.of(limited))
+        for number, board, pairing, record in results.played:
+            ways = {name: [int(seat == entry) for seat in pairing.seats] for entry, name in enumerate(("compiled", "plain"))}
+            store.add(Scheduled(number, board, pairing), record._replace(timing=ways))
+        store.end()
+    one, two = results.spec.boards[0].seats
+    told = f"{one.label} ran compiled and {two.label} ran uncompiled"
+    caveat, remark = f"But {told} under a time limit, which may be the reason.", f"Speeds differ: {told}. Under a time limit, "
+    (board,) = json.loads(called("compare", path, "--format", "json").output)
+    assert [pair["caveat"] for pair in board["pairs"]] == [caveat]
+    assert [one.startswith(remark) for one in board["remarks"]] == [True]
+    verdict, *others = called("compare", path).output.split("\n\n")[1].split("\n")
+    assert verdict.endswith(f" {caveat}")
+    assert caveat not in "".join(others)
+    text = called("compare", path, "--methods").output
+    assert remark in text
+    assert "`limits: {nodes: N}`" in text
+    assert remark in called("compare", path, "--across").output
 
 
 def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list[Record]]) -> None:

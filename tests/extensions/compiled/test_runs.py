@@ -51,6 +51,20 @@ def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any]
     assert arena("check", "both.db").returncode == 0
 
 
+def test_validate_foresees_searches_at_unlike_speeds(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """The heuristic of the second entry has no compiled form."""
+    (tmp_path / "mine.py").write_text(
+        "from arena import heuristic, hookimpl\n\n"
+        "@heuristic('mine', game='othello')\ndef mine(game, state, player=0):\n    return len(str(state)) / 1e9\n\n"
+        "@hookimpl\ndef arena_heuristics():\n    return [mine]\n"
+    )
+    entries = "[{agent: alpha-beta, heuristic: discs, label: one}, {agent: alpha-beta, heuristic: mine, label: two}, random]"
+    (tmp_path / "spec.yaml").write_text(f"game: othello\nplugins: [mine.py]\nagents: {entries}\nlimits: {{seconds: 1}}\n")
+    said = "note: othello: one can run compiled, two cannot. Under a time limit, a difference may come from that."
+    assert said in arena("validate", "spec.yaml").stderr
+    assert said not in arena("validate", "spec.yaml", ARENA_PLAIN="1").stderr
+
+
 def test_a_run_without_numba_explains_the_installation_in_one_line(arena: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(SPEC)
     (tmp_path / "site").mkdir()
