@@ -201,11 +201,7 @@ def failure_lines(board: ShownBoard) -> list[str]:
     """Return a line for each kind of fault of each agent, with the command that replays its first match."""
     lines = []
     for failure in board.failures:
-        times = "once" if failure.count == 1 else f"{failure.count:,} times"
-        lines.append(
-            f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: "
-            f"{escape_line(failure.message or '')}"
-        )
+        lines.append(failure.describe())
         if board.store is not None:
             lines.append(f"  {replay_command(board.store, failure.first)}")
     return lines

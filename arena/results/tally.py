@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any, Literal
 
+from arena.errors import escape_line
 from arena.format import Format, Outcomes, RankedBy, Tie, concludes, put_last, ranks, result_points
 from arena.limits import UNLIKE_SPEEDS
 from arena.match.record import CPU_SECONDS, EXPANDED, FAULTS, Reason, Record, find_loser
@@ -174,6 +175,11 @@ class Failure:
     first: str
     """The id of the match."""
     message: str | None
+
+    def describe(self) -> str:
+        """Return the failure in one line."""
+        times = "once" if self.count == 1 else f"{self.count:,} times"
+        return f"{self.agent} failed {times} by {self.kind}, first in match {self.first}: {escape_line(self.message or '')}"
 
 
 @dataclass(slots=True)
@@ -622,6 +628,25 @@ class Tally:
             ]
         )
 
+    def _list_fallbacks(self, names: Collection[str]) -> Iterator[str]:
+        """Yield how many decisions of the named entries were random, if any were."""
+        shares = [
+            f"{label} {fell:,} of {figures.amount(count.decisions, 'decision')} ({figures.share(fell / count.decisions)})"
+            for label, count in zip(self.sheet.labels, self.counts, strict=True)
+            if label in names and (fell := count.fallbacks)
+        ]
+        if shares:
+            yield ", ".join(shares)
+
+    def warn_of_failures(self, names: Collection[str]) -> Iterator[str]:
+        """Yield remarks on random actions and on faults of the named entries."""
+        for shares in self._list_fallbacks(names):
+            yield f"Random, because the agent used up a budget before it reported an action: {shares}."
+        counts = zip(self.sheet.labels, self.counts, strict=True)
+        if unclear := [label for label, count in counts if label in names and count.fallbacks is None]:
+            yield f"Some actions of {', '.join(unclear)} were random, but the records do not say how many of each."
+        yield from [failure.describe() for failure in self.failures() if failure.agent in names]
+
     def warn_of_speeds(self, names: Collection[str] | None = None) -> Iterator[str]:
         """Yield a warning if searches with a time limit did not run the same way, see `describe_speeds`."""
         if (speeds := self.describe_speeds(names)) is not None:
@@ -656,13 +681,8 @@ class Tally:
         if self.fallbacks:
             drawn = f"{figures.amount(self.fallbacks, 'action')} {'was' if self.fallbacks == 1 else 'were'} random"
             yield f"{drawn}, because the agent used up a budget before it reported an action."
-            shares = [
-                f"{label} {fell:,} of {figures.amount(count.decisions, 'decision')} ({figures.share(fell / count.decisions)})"
-                for label, count in counts
-                if (fell := count.fallbacks)
-            ]
-            if shares:
-                yield f"! : {', '.join(shares)}. The rank of an agent that did not choose its actions says little."
+            for shares in self._list_fallbacks(self.sheet.labels):
+                yield f"! : {shares}. The rank of an agent that did not choose its actions says little."
             unclear = [label for label, count in counts if count.fallbacks is None]
             if unclear:
                 yield f"The records do not say how many of these actions each of {', '.join(unclear)} played."

@@ -183,7 +183,7 @@ def _describe_limits(tally: Tally, names: Sequence[str]) -> list[str]:
 
 def _describe_conditions(tally: Tally, names: Sequence[str]) -> list[str]:
     """Return remarks on unlike speeds and failures of entries."""
-    return [*tally.warn_of_speeds(names)]
+    return [*tally.warn_of_speeds(names), *tally.warn_of_failures(names)]
 
 
 def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ from arena.api.cli import (
     workers_for,
 )
 from arena.api.errors import Interrupted, StoreError
-from arena.api.results import TextTable, figures
+from arena.api.results import TextTable, figures, tallies_of
 from arena.api.run import Scheduled
 from arena.api.store import Run, Store
 from arena.clock import monotonic
@@ -143,12 +143,16 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
             raise UnknownName(f"entry of {place}", options.agent, known)
         asked = options.matches
         found = [store.record(match) for match in asked] if asked else list(store.records(boards=True))
+        tallies = tallies_of(store, run.boards)
     records = [(record, where) for record, where in found if where is not None and record.termination != "void"]
     if not records:
         raise StoreError(f"{place}: no match of its last run can be reviewed")
     boards = _open_boards(run, records, options)
     if not boards:
         return 2
+    for tally in [tallies[number] for number in boards]:
+        for remark in tally.warn_of_failures(tally.sheet.labels if options.agent is None else (options.agent,)):
+            say(f"note: {tally.sheet.title}: {remark}")
     matches = _read(records, run, boards, options)
     played = sorted({match.board for match in matches if match.decisions})
     if (options.output or options.tests) and len(played) > 1:

@@ -223,6 +223,58 @@ def test_a_verdict_has_a_caveat_if_only_one_search_ran_compiled(spec: dict[str, 
     assert remark in called("compare", path, "--across").output
 
 
+FAILING = """
+from arena import Agent, hookimpl
+
+class Broken(Agent):
+    name = "broken"
+    def choose(self, game, state, search):
+        raise ValueError("no idea")
+
+class Idle(Agent):
+    name = "idle"
+    def choose(self, game, state, search):
+        while True:
+            game.result(state, game.actions(state)[0])
+
+@hookimpl
+def arena_agents():
+    return [Broken, Idle]
+"""
+
+
+def test_comparisons_report_faults_and_random_actions(tmp_path: Path) -> None:
+    """One agent loses each of its games by an exception, and another one never chooses. Only the named entries are reported."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    agents, path = ["greedy", "broken", "idle"], str(tmp_path / "failing.db")
+    spec = {
+        "game": "tic-tac-toe",
+        "rounds": 3,
+        "agents": agents,
+        "plugins": [str(tmp_path / "failing.py")],
+        "limits": {"nodes": 20},
+    }
+    records = list(arena.run(spec, store=path).records)
+    lost = [record for record in records if record.termination == "exception"]
+    assert len(lost) == 12
+    moves = sum(record.labels[one.seat] == "idle" for record in records for one in record.decisions)
+    broken = f"broken failed 12 times by exception, first in match {lost[0].id}: ValueError: no idea (failing.py:7)"
+    idle = (
+        f"Random, because the agent used up a budget before it reported an action: idle {moves} of {moves} decisions (100.0 %)."
+    )
+    for options in ((), ("--by", "score"), ("--methods",), ("--across",), ("--format", "html")):
+        text = called("compare", path, *options).output
+        assert broken in text, options
+        assert idle in text, options
+    (board,) = json.loads(called("compare", path, "--format", "json").output)
+    assert board["remarks"] == [idle, broken]
+    text = called("compare", path, "greedy", "idle").output
+    assert idle in text
+    assert "broken" not in text
+    assert called("compare", path, "-o", str(tmp_path / "page.html")).exit_code == 0
+    assert "broken failed 12 times by exception" in (tmp_path / "page.html").read_text()
+
+
 def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list[Record]]) -> None:
     """The output has solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the
     optimum.

@@ -209,6 +209,24 @@ def test_a_run_can_use_the_positions_as_openings(cup: Path, review: Review) -> N
 
 
 @pytest.mark.process
+def test_a_review_notes_the_faults_of_agents(tmp_path: Path) -> None:
+    """An agent that fails has few decisions to review, so its losses alone say little."""
+    (tmp_path / "broken.py").write_text(
+        "from arena import Agent, hookimpl\n\n"
+        "class Broken(Agent):\n    name = 'broken'\n"
+        "    def choose(self, game, state, search):\n        raise ValueError('no')\n\n"
+        "@hookimpl\ndef arena_agents():\n    return [Broken]\n"
+    )
+    agents = ["greedy", "random", "broken"]
+    spec = {"game": "tic-tac-toe", "agents": agents, "rounds": 1, "plugins": [str(tmp_path / "broken.py")]}
+    arena.run(spec, store=tmp_path / "cup.db")
+    said = "note: tic-tac-toe: broken failed 4 times by exception, first in match "
+    run = arena_in(tmp_path)
+    assert said in run("review", "cup.db").stderr
+    assert said not in run("review", "cup.db", "--agent", "greedy").stderr
+
+
+@pytest.mark.process
 def test_a_review_continues_after_an_interrupt(tmp_path: Path) -> None:
     """The answers found so far are kept, and the same command finds the others. The whole review would take minutes."""
     arena.run({"game": "connect-four", "agents": ["greedy", "random"], "rounds": 50}, store=tmp_path / "cup.db")
