@@ -64,6 +64,8 @@ class ResultCount:
 
 MAX_VOID_SHARE = 0.05
 """If a larger share of the matches of an entry is void, a remark on the board says so."""
+MIN_FALLBACK_SHARE = 0.05
+"""From this share of random decisions of an entry on, a remark on the board says that its rank says little."""
 Way = Literal["compiled", "plain"] | None
 """How all decisions of an entry ran. None if both occur, or if the cache of compiled code decided how they ran."""
 
@@ -682,7 +684,9 @@ class Tally:
             drawn = f"{figures.amount(self.fallbacks, 'action')} {'was' if self.fallbacks == 1 else 'were'} random"
             yield f"{drawn}, because the agent used up a budget before it reported an action."
             for shares in self._list_fallbacks(self.sheet.labels):
-                yield f"! : {shares}. The rank of an agent that did not choose its actions says little."
+                many = any(count.fallbacks >= MIN_FALLBACK_SHARE * count.decisions for _, count in counts if count.fallbacks)
+                doubt = " The rank of an agent that did not choose its actions says little." if many else ""
+                yield f"! : {shares}.{doubt}"
             unclear = [label for label, count in counts if count.fallbacks is None]
             if unclear:
                 yield f"The records do not say how many of these actions each of {', '.join(unclear)} played."

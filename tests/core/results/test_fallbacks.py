@@ -12,6 +12,8 @@ import arena
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
+from arena.results.tally import Facts, Tally
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import RECORD, cells_to_digest
 from arena.store.schema import digest
@@ -91,6 +93,17 @@ def test_fallbacks_are_marked_and_explained(spec: dict[str, Any], tmp_path: Path
     assert f"! : idle {number} of {number} decisions (100.0 %)" in text
     rows = json.loads(render(results, [board], "json"))["boards"][0]["rows"]
     assert {row["agent"]: row["fallback_share"] for row in rows} == {"idle": 1.0, "random": 0.0}
+
+
+@pytest.mark.parametrize(("number", "doubted"), [(1, False), (19, False), (20, True)])
+def test_a_rank_is_doubted_from_one_random_decision_in_twenty_on(number: int, doubted: bool) -> None:
+    tally = Tally(BoardInfo("a board", {}, "puzzle", ("hasty", "random"), 2, exact=True))
+    tally.count(Facts((0,), (1.0,), "normal", None, True, fallbacks=number))
+    tally.counts[0].decisions = 400
+    tally.add_fallbacks((0,), number, [0] * number, (True,))
+    [said] = [remark for remark in Leaderboard.of(tally, finished=True).remarks if remark.startswith("! : ")]
+    assert said.startswith(f"! : hasty {number} of 400 decisions ({number / 4:.1f} %).")
+    assert ("says little" in said) == doubted
 
 
 def test_only_agents_with_a_limit_have_fallbacks(spec: dict[str, Any], tmp_path: Path) -> None:
