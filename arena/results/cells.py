@@ -49,7 +49,8 @@ class BoardTable:
 UNKNOWN = figures.Figure("?")
 """The text of a rating that is too uncertain to be shown."""
 _RATING = frozenset({"rating", "rating_low", "rating_high"})
-_TIMES = frozenset({"ms_per_move", "seconds_per_attempt"})
+TIMES = frozenset({"ms_per_move", "seconds_per_attempt"})
+"""The columns whose cells have a * if the times include communication with another process."""
 _ELO = next(column for column in VERSUS if column.key == "rating" and not column.is_interval)
 
 
@@ -101,7 +102,7 @@ def cell(column: Column, row: Row) -> str:
         marks = [mark for mark, key in (("~", "level_with"), ("!", "fallback_share")) if row.get(key)]
         return " ".join([figures.NONE if row[key] is None else str(row[key]), *marks])
     shown = _TEXT[column.style](row.get(key))
-    return figures.Figure(f"{shown} *") if key in _TIMES and row.get(key) is not None and row.get("apart") else shown
+    return figures.Figure(f"{shown} *") if key in TIMES and row.get(key) is not None and row.get("apart") else shown
 
 
 def kinds(found: dict[str, int] | None) -> str:

@@ -4,7 +4,7 @@ The functions `figure`, `worth` and `duration` of `extensions/arena_web/views/st
 """
 
 from decimal import ROUND_HALF_UP, Context, Decimal
-from math import floor
+from math import floor, isfinite
 
 from arena import errors
 
@@ -121,8 +121,11 @@ def share(value: float | None, decimals: int = 1) -> Figure:
 
 
 def elo(value: float | None, decimals: int = 0) -> Figure:
-    """Return a number of Elo with its sign; 0 is written with a +."""
-    return NONE if value is None else Figure(f"{round(value, decimals) + 0.0:+.{decimals}f}")
+    """Return a number of Elo with its sign; 0 is written with a +. Halves are rounded away from 0."""
+    if value is None:
+        return NONE
+    rounded = _rounded(value, decimals) if isfinite(value) else value
+    return Figure(f"{rounded or 0:+.{decimals}f}")
 
 
 def fixed(value: float, decimals: int) -> str:

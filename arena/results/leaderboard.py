@@ -16,7 +16,7 @@ from arena.match.record import EXPANDED
 from arena.results import figures
 from arena.results.board import ShownBoard, describe_zero
 from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
-from arena.results.cells import board_table, bracket_table
+from arena.results.cells import TIMES, board_table, bracket_table
 from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit, placing_merits
 from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, find_obstacle, is_ranked_by_rating, strengths, unknown_ratings
@@ -241,7 +241,7 @@ def _describe_board(
     if tally.untimed:
         facts["untimed"] = tally.untimed
     remarks += _describe_ranking(tally, ranked.contrasts, ranked.rows, ranking)
-    if any(row.get("apart") for row in ranked.rows):
+    if any(row.get("apart") and any(row.get(key) is not None for key in TIMES) for row in ranked.rows):
         remarks.append("* : the times of this agent include communication with another process.")
     remarks += tally.claims.describe_refutations() + tally.claims.describe_unsolvable(tally.lone.positions())
     remarks += [escape_line(remark) for one in sheet.plugin_columns for remark in one.remarks]

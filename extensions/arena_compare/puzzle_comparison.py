@@ -137,7 +137,7 @@ class PuzzleComparison:
     known.
     """
     branching: tuple[float, float] | None
-    """The mean effective branching factor of both entries, over the positions that both solved with nodes and moves. Its depth is
+    """The mean effective branching factor of both entries, over the positions that both solved with nodes. Its depth is
     that of the shortest solution in the round, so the factor of an entry does not fall because its solutions are long.
     """
     branching_positions: int

@@ -20,6 +20,7 @@ from arena_compare.verdicts import (
     signed_points,
 )
 from arena_pairings.sprt_state import UNDECIDED
+from arena_records.budgets import MIN_DEPTH
 
 LEAST_SHARE = 0.0005
 """Bounds of a score that are nearer to 0 or 100 % are shown as such. An interval with two such bounds says nothing."""
@@ -106,7 +107,8 @@ def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int)
     if known and tests > 1 and not found.test:
         bounds = figures.Figure(f"{bounds} (95 %)")
     typical = f"{both}, geometric mean"
-    counted = f"{found.count(found.branching_positions, found.branching_rounds)} that both solved with nodes and moves"
+    places = found.count(found.branching_positions, found.branching_rounds)
+    counted = f"{places} that both solved with nodes and at least {MIN_DEPTH} moves"
     unit = "positions" if found.positions == solved.rounds else "rounds"
     rows = [
         [

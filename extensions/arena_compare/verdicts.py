@@ -23,7 +23,7 @@ UNLIKE_PAR2 = (
 
 def percentage_points(difference: float) -> str:
     """Return the difference between two shares as text, in percentage points with one decimal, as in tables."""
-    return f"{round(100 * difference, 1) + 0:.1f}"
+    return signed_points(difference).removeprefix("+")
 
 
 def signed_points(difference: float, decimals: int = 1) -> str:

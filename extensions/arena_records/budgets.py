@@ -90,16 +90,23 @@ def optimality_gap(solutions: Iterable[tuple[float, float]]) -> float | None:
     return fmean(gaps) if gaps else None
 
 
+MIN_DEPTH = 3
+"""The least depth of a solution for which there is an effective branching factor. At depth 1 it is the number of nodes, and at
+depth 2 about its square root, so the mean over many positions would be that of the trivial ones.
+"""
+
+
 def effective_branching_factor(nodes: int, moves: int) -> float | None:
     """Return the effective branching factor b* of a search that generated `nodes` states for a solution with `moves` actions.
 
     A uniform tree of this depth and branching factor has as many nodes below its root: nodes = b* + b*^2 + ... + b*^moves
-    (S. Russell, P. Norvig, Artificial Intelligence: A Modern Approach, section 3.6). None without nodes or moves.
+    (S. Russell, P. Norvig, Artificial Intelligence: A Modern Approach, section 3.6). None without nodes, and for fewer moves than
+    MIN_DEPTH.
 
     >>> round(effective_branching_factor(52, 5), 2)
     1.92
     """
-    if nodes < 1 or moves < 1:
+    if nodes < 1 or moves < MIN_DEPTH:
         return None
 
     def excess(factor: float) -> float:

@@ -138,6 +138,16 @@ def test_times_that_include_communication_are_marked() -> None:
     assert "*" not in str(board_table(alike).cells)
 
 
+def test_a_mark_is_explained_only_if_a_time_has_it() -> None:
+    tally = Tally(BoardInfo("a board", {}, "puzzle", ("near", "apart"), 2, exact=True, apart=("apart",)))
+    for entry, played in enumerate(["near", "near and apart"]):
+        tally.count(Facts((entry,), (1.0,), "normal", None, True))
+        tally.attempts[entry].add(0, solved=True, moves=1, cost=None, nodes=1, seconds=0.01)
+        board = Leaderboard.of(tally, finished=True)
+        assert any(remark.startswith("* : ") for remark in board.remarks) == (played == "near and apart")
+        assert ("*" in str(board_table(board).cells)) == (played == "near and apart")
+
+
 def test_a_board_reports_the_spread_of_leads_around_the_ratings() -> None:
     """One of twelve equal agents wins 90 % against half of the others and 10 % against the rest."""
     rng = random.Random(1)

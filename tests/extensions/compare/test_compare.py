@@ -165,7 +165,7 @@ def test_solutions_that_are_states_have_no_length() -> None:
     """The moves are steps of the search, so only solved positions and effort are compared."""
     one, other = [{place: solver(place + more) for place in range(8)} for more in (1, 3)]
     found = [
-        compare_attempts((("one", 0), ("two", 1)), (one, other), Contrasts({}, {}), {}, {}, {3: 2}, path_matters=path_matters)
+        compare_attempts((("one", 0), ("two", 1)), (one, other), Contrasts({}, {}), {}, {}, {3: 3}, path_matters=path_matters)
         for path_matters in (True, False)
     ]
     assert [pair.moves is None for pair in found] == [False, True]
@@ -333,14 +333,17 @@ def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list
 
 
 def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path) -> None:
-    """A puzzle that is solved at its start has no factor. With two random moves, about half of the positions are such."""
-    spec = {"game": {"name": "sliding-tiles", "shuffle": 2}, "rounds": 12, "agents": ["a-star", "bfs"]}
+    """A solution with fewer than three moves has no factor. With four random moves, some positions have such solutions."""
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 4}, "rounds": 40, "agents": ["a-star", "bfs"]}
     played = arena.run(spec, store=tmp_path / "cup.db")
-    moved = [record.position for *_, record in played.played if record.moves and record.labels == ("bfs",)]
+    moved = [record.position for *_, record in played.played if (record.moves or 0) > 2 and record.labels == ("bfs",)]
     places, rounds = len({*moved}), len(moved)
-    assert 0 < places < rounds < 12
+    assert 0 < places < rounds < 40
     text = called("compare", str(tmp_path / "cup.db"), "a-star", "bfs").output
-    assert f"Effective branching factor, {places} positions ({rounds} rounds) that both solved with nodes and moves" in text
+    assert (
+        f"Effective branching factor, {places} positions ({rounds} rounds) that both solved with nodes and at least 3 moves"
+        in text
+    )
 
 
 @pytest.mark.parametrize(("rounds", "elo1", "decided"), [(4, 20, False), (60, 200, True)])
@@ -365,6 +368,8 @@ def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, 
     both = [pair for pair in zip(*attempts, strict=True) if all(record.solved and record.moves for record in pair)]
     lengths = [min(one.moves or 0 for one in records if one.solved and one.position == pair[0].position) for pair in both]
     assert any((other.moves or 0) > length for (_, other), length in zip(both, lengths, strict=True))
+    both = [pair for pair, length in zip(both, lengths, strict=True) if length >= 3]
+    lengths = [length for length in lengths if length >= 3]
     factors = [[max(root.real for root in np.roots([1.0] * length + [-nodes(record)]) if abs(root.imag) < 1e-9)
                 for record in pair] for pair, length in zip(both, lengths, strict=True)]  # fmt: skip
     assert all((nodes(one) < nodes(other)) == (mine < theirs) for (one, other), (mine, theirs) in zip(both, factors, strict=True))
@@ -374,7 +379,8 @@ def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, 
     places = len({one.position for one, _ in both})
     more = rf" \({len(both)} rounds\)" if len(both) > places else ""
     assert re.search(
-        rf"Effective branching factor, {places} positions{more} that both solved with nodes and moves +{shown[0]} +{shown[1]}",
+        rf"Effective branching factor, {places} positions{more} that both solved with nodes and at least 3 moves"
+        rf" +{shown[0]} +{shown[1]}",
         text,
     )
     (means,) = json.loads(called("compare", str(path), *labels, "--by", "branching-factor", "--format", "json").output)[0][
