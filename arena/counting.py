@@ -126,8 +126,8 @@ def counting_view(game: Game, meter: Meter) -> Game:
 
     The copy is an instance of the same class with the same attributes. These methods are replaced on the copy: `result` and,
     if the game has them, `neighbors`, `random_state`, `mutate`, `crossover` and `local`. Calls that the game itself makes are not
-    counted, and a state from `parse_state` is not a node. In a puzzle, `actions` is replaced, too: a state is expanded when the
-    agent asks for its actions.
+    counted, and a state from `parse_state` is not a node. In a puzzle, `actions` and `variables` are replaced, too: a state is
+    expanded when the agent asks for its actions, or for the values of its variables.
     """
     meter.game = game
     if _is_its_attributes(type(game)):
@@ -146,7 +146,7 @@ def counting_view(game: Game, meter: Meter) -> Game:
 
 
 def _counted_actions(list_actions: Callable[[State], Sequence[Action]], meter: Meter) -> Callable[[State], Sequence[Action]]:
-    """Return `actions` of a puzzle, which counts every call as an expanded state."""
+    """Return `actions` of a puzzle, which counts every call as an expanded state; or its `variables`."""
 
     def actions(state: State) -> Sequence[Action]:
         meter.expanded += 1
@@ -226,5 +226,6 @@ _OPTIONAL: dict[str, Callable[[Callable[..., Any], Meter], Callable[..., Any]]] 
     "mutate": _counted,
     "crossover": _counted,
     "actions": _counted_actions,
+    "variables": _counted_actions,
     "local": lambda generate, meter: lambda state: _CountedLocal(generate(state), meter),
 }

@@ -73,6 +73,7 @@ def test_plain_backtracking_generates_as_many_nodes_as_wirths_program(n: int, pl
     record = play(Queens(n=n), Backtracking(order="first", forward_checking=False))
     assert record.solved
     assert record.decisions[0].nodes == placed
+    assert record.decisions[0].spent == {"expanded": placed}, "the empty board, and all placed queens but the last one"
 
 
 @pytest.mark.parametrize("order", ["first", "most-constrained"])
