@@ -22,7 +22,7 @@ class HillClimb(Agent):
     successors in random order and takes the first better one. Stochastic hill climbing, with `ascent: stochastic`, takes one of
     all better successors at random. Up to `sideways` consecutive moves may leave the cost unchanged. After a climb without
     success, it starts again from a random state, up to `restarts` times; the numbers of moves are added up. S. Russell, P.
-    Norvig, Artificial Intelligence, a Modern Approach, figure 4.2 (HILL-CLIMBING) and section 4.1.1.
+    Norvig, Artificial Intelligence: A Modern Approach, 2010, figure 4.2 (HILL-CLIMBING) and section 4.1.1.
     """
 
     name = "hill-climb"

@@ -33,7 +33,8 @@ class SlidingTiles(Puzzle):
     Also called the n-puzzle: the 8-puzzle, eight puzzle, has 3 rows, and the 15-puzzle, fifteen puzzle, has 4. The board has
     `rows` rows and `columns` columns. `goal` says whether the blank is the first or the last cell of the goal. An action is the
     number of the tile that slides. With `shuffle`, a position is the result of this many random moves from the goal; without it,
-    all solvable positions are equally likely. Text notation: `1 2 3 / 4 5 6 / 7 8 .`.
+    all solvable positions are equally likely. Text notation: `1 2 3 / 4 5 6 / 7 8 .`. W. W. Johnson and W. E. Story, Notes on the
+    15 Puzzle, 1879.
     """
 
     name = "sliding-tiles"
