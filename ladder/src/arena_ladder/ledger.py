@@ -91,13 +91,13 @@ class Ledger(SubmissionTables):
             number = 1 + (-1 if (last := self._value("SELECT max(number) FROM ladder_plan")) is None else last)
             for board, *labels in pairs:
                 one, other = sorted(labels)
-                following = "SELECT coalesce(max(round) + 1, 0) FROM ladder_plan WHERE board = ?"
+                last_round = "SELECT coalesce(max(round), -1) FROM ladder_plan WHERE board = ?"
                 if board in dealt:
-                    round_ = unused[board] if board in unused else self._value(following, board)
+                    round_ = unused[board] if board in unused else 1 + self._value(last_round, board)
                     unused[board] = round_ + 1
-                else:
-                    met = f"{following} AND (one IN (?, ?) OR other IN (?, ?))"
-                    round_ = self._value(met, board, one, other, one, other)
+                else:  # each of these questions reads one row of an index, however many plans there are
+                    seats = [(seat, label) for seat in ("one", "other") for label in (one, other)]
+                    round_ = 1 + max([self._value(f"{last_round} AND {seat} = ?", board, label) for seat, label in seats])
                 self._write("INSERT INTO ladder_plan VALUES (?, ?, ?, ?, ?)", number, board, one, other, round_)
                 number += 1
             first = -1 if last is None else last

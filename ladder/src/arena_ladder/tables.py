@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS ladder_plan (
     number INTEGER PRIMARY KEY, board INTEGER NOT NULL, one TEXT NOT NULL, other TEXT NOT NULL, round INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS ladder_met ON ladder_plan (board, one, other);
+CREATE INDEX IF NOT EXISTS ladder_round ON ladder_plan (board, round);
+CREATE INDEX IF NOT EXISTS ladder_round_of_one ON ladder_plan (board, one, round);
+CREATE INDEX IF NOT EXISTS ladder_round_of_other ON ladder_plan (board, other, round);
 CREATE TABLE IF NOT EXISTS ladder_rating (
     number INTEGER PRIMARY KEY, time REAL NOT NULL, board INTEGER NOT NULL, label TEXT NOT NULL, games INTEGER NOT NULL,
     elo REAL NOT NULL, low REAL, high REAL

@@ -2,6 +2,7 @@
 
 import random
 from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -61,3 +62,20 @@ def test_no_request_and_no_season_checks_the_whole_store_again(tmp_path: Path, m
             entry_page(path, label)
             find_lost_matches(path, label)
     assert checks == [path]
+
+
+@pytest.mark.parametrize("dealt", [(), (0,)])
+def test_a_plan_reads_no_more_rows_however_many_plans_there_are(tmp_path: Path, dealt: tuple[int, ...]) -> None:
+    """SQLite counts its steps. A plan among 50 times as many plans is its twin."""
+    steps = []
+    for pairs in (100, 5000):
+        path = tmp_path / f"{pairs}.db"
+        with closing(Store.open(path, write=True)), closing(Ledger(path)) as ledger:
+            ledger.plan([(0, f"a{number % 10}", f"b{number % 7}") for number in range(pairs)], dealt)
+            taken: list[None] = []
+            ledger._connection.set_progress_handler(partial(taken.append, None), 1)
+            (plan,) = ledger.plan([(0, "a1", "b2")], dealt)
+            steps.append(len(taken))
+            rounds = [one.round for one in ledger.plans()[:-1] if dealt or one.one == "a1" or one.other == "b2"]
+            assert plan.round == max(rounds) + 1
+    assert steps[1] < 2 * steps[0]
