@@ -24,6 +24,8 @@ HOLES = {
     "page grows with all agents and matches of the ladder",
     "late": "a submission to a ladder passes its check and hangs at its start afterwards, so that the contest stands still",
     "abilities": "a program announces an ability in its check on a ladder and no longer afterwards, so that the contest ends",
+    "rush": "somebody hands in many slow agents to a ladder at once, under many names, so that matches stop, or that the checks "
+    "of other authors wait until all of these were checked",
     "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",
     "token": "a token or link that was replaced, or the token of a banned or deleted author, stays valid on another ladder of "
     "the same folder",

@@ -145,7 +145,7 @@ def test_a_program_that_exceeds_the_time_of_a_check_is_refused(
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(0o755)
     with pytest.raises(NotPassed, match="timeout"):
-        judge(Brief(spec.document, spec.plugins, spec.shared, str(program), True, "prog", "prog.sh", 1024), lambda _cores: None)
+        judge(Brief(spec.document, spec.plugins, spec.shared, str(program), True, "prog", "prog.sh", 1024), lambda *_: None)
 
 
 @pytest.mark.process

@@ -121,14 +121,6 @@ SEASONS_SECONDS = 25.0
 """The number of seconds in which at most MAX_SEASONS seasons begin, because each new season drops the matches in progress."""
 
 
-RUSH_AUTHORS = 8
-"""When more authors than this wait for a check, for example just before a deadline, the checks get all cores and no match is
-played.
-"""
-RUSH_SECONDS = 60.0
-"""During such a rush, a new season begins after this many seconds, so that new agents appear in the standings."""
-
-
 NOT_SET_UP = "it can no longer be loaded"
 """The first words of the reason if a submission is suspended at the start of a season."""
 
@@ -256,13 +248,6 @@ class ContestRunner:
             self._leave_turn()
             self._tell("reviewing")
             self._night.run()
-        if self._is_rush():
-            self._leave_turn()
-            self._tell("checking")
-            until = monotonic() + RUSH_SECONDS
-            while self._is_rush() and monotonic() < until and not self.stopping.wait(LOOK_SECONDS):
-                pass
-            return False
         if self._ledger.setting("paused") == "yes":
             self._rest("paused", changes)
             return False
@@ -298,16 +283,12 @@ class ContestRunner:
         have begun recently, or a worker waits for a `late` start. In an `idle` season no match is in progress, so a change does
         not wait.
         """
-        if self.stopping.is_set() or wall_time() >= self._ladder.ends or self._night.is_due() or self._is_rush():
+        if self.stopping.is_set() or wall_time() >= self._ladder.ends or self._night.is_due():
             return False
         if self._ledger.changes() == changes:
             return True
         crowded = not idle and len(self._seasons) == MAX_SEASONS and monotonic() < self._seasons[0] + SEASONS_SECONDS
         return (crowded or late) and self._ledger.setting("paused") != "yes" and self._ledger.setting("over") is None
-
-    def _is_rush(self) -> bool:
-        """Return True if so many authors wait for a check that the contest waits, too. No author can cause this alone."""
-        return self._ledger.count_waiting_authors() > RUSH_AUTHORS and self._ledger.setting("over") is None
 
     def _season(self) -> Season:
         """Start a season with all submissions in play. Their processes are not started, because the necessary facts are stored.

@@ -4,11 +4,12 @@ The check is done by a judge, a separate process that plays matches with the sub
 """
 
 import threading
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from math import inf
 
 from arena import ArenaError, __version__
 from arena.api.cli import say
@@ -19,8 +20,16 @@ from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.judge import Brief, NotPassed, Passed
 from arena_ladder.ledger import Ledger
 from arena_ladder.spec import LadderSpec
-from arena_ladder.submission_check import IDLE_SECONDS, CheckDropped, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
-from arena_ladder.submissions import Known, Room, Submission
+from arena_ladder.submission_check import (
+    CHECK_SHARE,
+    IDLE_SECONDS,
+    CheckDropped,
+    CheckStopped,
+    JudgeProcesses,
+    SubmissionCheck,
+    has_room,
+)
+from arena_ladder.submissions import DAY_SECONDS, Known, Room, Submission
 from arena_ladder.turns import OVERRUN_SECONDS, Side, Turns
 
 MEMORY_MB = 1024
@@ -46,6 +55,7 @@ class Examiner:
         folder: CodeFolder,
         decided: Callable[[], None] = lambda: None,
         turns: Turns | None = None,
+        workers: float = inf,
     ) -> None:
         self._ladder, self._ledger, self._folder, self._decided = ladder, ledger, folder, decided
         self.turns = turns or Turns(None)
@@ -59,6 +69,12 @@ class Examiner:
         """The submissions whose check was dropped and that are not yet in the queue again."""
         self._drops: Counter[str] = Counter()
         """The number of times that the check of a submission was dropped, although it was not late."""
+        self._workers = workers
+        """The number of matches that are played beside the checks on this machine; infinite if none is played here."""
+        self._rests_until = -inf
+        """The time until which no check begins, because the checks have used more than their share."""
+        self._took: deque[tuple[float, str, float]] = deque()
+        """The ends of the checks of the last 24 hours, with their authors and seconds."""
         self._next_look = 0.0
         self._waiting = threading.Event()
         """Set when a submission has arrived, so that the idle threads look at the queue at once."""
@@ -113,14 +129,16 @@ class Examiner:
     def _next(self) -> SubmissionCheck | None:
         """Return the next check to begin; None if the queue is empty, enough checks are running, or attempts have their turn."""
         with self._choosing:
-            if monotonic() < self._next_look or not has_room(list(self._checks), _memory(self._ladder)):
+            if monotonic() < max(self._next_look, self._rests_until):
+                return None
+            if not has_room(list(self._checks), _memory(self._ladder), self._workers):
                 return None
             for key in self._dropped[:]:
                 self._ledger.put_back(key)
                 self._dropped.remove(key)
             visit = self.turns.enter(Side.OPEN) if self._ledger.has_check() else None
             if visit is not None:
-                one = self._ledger.next_to_check()
+                one = self._ledger.next_to_check(self._seconds())
                 if one is not None:
                     visit.overrun_seconds = OVERRUN_SECONDS * 2 ** self._drops[one.id]
                     check = SubmissionCheck(one, self._judges, visit)
@@ -131,8 +149,22 @@ class Examiner:
         self._judges.end(IDLE_SECONDS)
         return None
 
+    def _seconds(self) -> Mapping[str, float]:
+        """Return the seconds that the checks of each author have taken in the last 24 hours, as long as this process runs."""
+        while self._took and self._took[0][0] < monotonic() - DAY_SECONDS:
+            self._took.popleft()
+        found: dict[str, float] = {}
+        for _, author, seconds in self._took:
+            found[author] = found.get(author, 0.0) + seconds
+        return found
+
     def _leave(self, check: SubmissionCheck) -> None:
-        self._checks.discard(check)
+        with self._choosing:
+            now = monotonic()
+            self._took.append((now, check.one.author, now - check.began))
+            seconds = check.processor_seconds / (CHECK_SHARE * self._workers)
+            self._rests_until = max(self._rests_until, check.began) + seconds
+            self._checks.discard(check)
         check.leave()
 
     def examine(self, check: SubmissionCheck) -> None:

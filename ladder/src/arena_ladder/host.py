@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from math import inf
 from pathlib import Path
 from typing import IO
 
@@ -146,7 +147,8 @@ class LadderHost:
         self.public = PublicStandings(self.runner.contest, lambda: self.hides)
         self.trouble: BaseException | None = None
         """The error that ended the contest."""
-        self.examiner = Examiner(ladder, ledger, self.folder, self.runner.wake, turns)
+        beside = workers if isinstance(workers, int) else inf  # the matches of a cluster are played elsewhere
+        self.examiner = Examiner(ladder, ledger, self.folder, self.runner.wake, turns, beside)
         self._threads = [
             threading.Thread(target=self._contest, name="contest"),
             *[threading.Thread(target=self.examiner.run, name="examiner") for _ in range(MAX_CHECKS)],

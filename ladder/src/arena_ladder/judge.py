@@ -40,7 +40,7 @@ from arena_isolation.sandbox import private_folder
 from arena_isolation.versions import PluginVersion, list_needed_plugins, seal_submission
 from arena_ladder.season import Entrant, entry_faults, season_spec
 from arena_ladder.spec import NAME, is_name
-from arena_ladder.submission_check import CORES, STEP
+from arena_ladder.submission_check import CORES, STEP, USED
 
 ALWAYS_ALLOWED = ("arena",)
 """Packages that every agent may import, because it needs them."""
@@ -58,6 +58,8 @@ CALL_SECONDS = 5.0
 """Time limit of one call of an agent, in seconds."""
 USE_SECONDS = 1.0
 """The number of seconds over which the use of processors is averaged."""
+UNTOLD_SECONDS = 0.25
+"""The processor time after which the use of processors is reported in any case."""
 LEAST_SECONDS = 0.1
 """The shortest time limit of a call in seconds, even if less time is left for the check."""
 READING_MB = 2048
@@ -129,25 +131,44 @@ class CheckBounds:
     """The time that is left for a check. All its processes share it."""
 
     memory_mb: int
-    tell: Callable[[float], None] = lambda _cores: None
-    """A function that takes the number of cores that were recently used or waited for."""
+    tell: Callable[[float, float], None] = lambda _cores, _used: None
+    """A function that takes the number of cores that were recently used or waited for, and the processor time used so far."""
     seconds: float = CHECK_SECONDS
     cpu_seconds: float = CPU_SECONDS
     over: bool = False
     """True if a call was ended because no time was left."""
-    _use: ProcessorUse | None = None
-    _asked: float = 0.0
+    _lack: float = 0.0
+    _used: float = 0.0
+    """The processor times that were waited for, and used, in the calls that have ended."""
+    _before: tuple[float, float] = (0.0, 0.0)
+    """Both times of the current process before the call in progress."""
+    _told: tuple[float, float] = (0.0, 0.0)
+    """Both times together, and the used one alone, when they were reported."""
     _since: float = field(default_factory=monotonic)
 
+    @contextmanager
+    def call(self, process: AgentProcess) -> Iterator[None]:
+        """Count the processor time of a call."""
+        self._before = process.processors()
+        try:
+            yield
+        finally:
+            lack, used = process.processors()
+            self._lack += max(0.0, lack - self._before[0])
+            self._used += max(0.0, used - self._before[1])
+            self._report(self._lack, self._used)
+
     def look(self, use: ProcessorUse | None) -> None:
-        """Report from time to time the number of cores that the current process uses."""
-        now = monotonic()
-        if use is None or now < self._since + USE_SECONDS:
-            return
-        asked = use.used + use.lack
-        if self._use is use:
-            self.tell((asked - self._asked) / (now - self._since))
-        self._use, self._asked, self._since = use, asked, now
+        """Report from time to time how much all processes together use."""
+        if use is not None:
+            lack, used = max(0.0, use.lack - self._before[0]), max(0.0, use.used - self._before[1])
+            self._report(self._lack + lack, self._used + used)
+
+    def _report(self, lack: float, used: float) -> None:
+        now, (asked, told) = monotonic(), self._told
+        if now >= self._since + USE_SECONDS or used >= told + UNTOLD_SECONDS:
+            self.tell(max(0.0, lack + used - asked) / max(now - self._since, UNTOLD_SECONDS), used)
+            self._told, self._since = (lack + used, used), now
 
     def start(self, program: Program, memory_mb: int | None, isolation: str, module: str = PLAYING_MODULE) -> AgentProcess:
         """Start a process of the submission. The bounds apply to the total time of all its answers."""
@@ -183,6 +204,10 @@ class CheckedProcess(AgentProcess):
 
     def ask(self, request: bytes, seconds: float | None, *, cpu_seconds: float | None = None, **more: Any) -> dict[str, Any]:
         """Write a request and return the answer to it, within the bounds that are left for the check."""
+        with self._left.call(self):
+            return self._ask(request, seconds, cpu_seconds, **more)
+
+    def _ask(self, request: bytes, seconds: float | None, cpu_seconds: float | None, **more: Any) -> dict[str, Any]:
         if self._starting:
             return super().ask(request, OWN_START_SECONDS, **more)
         left = self._left
@@ -213,12 +238,12 @@ def ignore_step(_finding: Finding) -> None:
     """Forget a step of a check."""
 
 
-def judge(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding], None] = ignore_step) -> Passed:
+def judge(brief: Brief, tell: Callable[[float, float], None], keep: Callable[[Finding], None] = ignore_step) -> Passed:
     """Check a submission on the boards of a ladder.
 
-    `tell` is called from time to time with the number of cores in use, and `keep` with each step that the submission has passed,
-    so that a later check of the same submission can continue there. Raises NotPassed if the submission does not pass, and
-    IsolationError if nothing can be checked at all.
+    `tell` is called from time to time with the number of cores in use and the processor time used so far, and `keep` with each
+    step that the submission has passed, so that a later check of the same submission can continue there. Raises NotPassed if the
+    submission does not pass, and IsolationError if nothing can be checked at all.
     """
     house = _load_house(brief)
     bounds = CheckBounds(brief.memory_mb, tell)
@@ -449,7 +474,9 @@ def _finding(board: Board, verdict: Verdict, *, timely: bool) -> Finding:
     }
 
 
-def answer(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding], None] = ignore_step) -> Mapping[str, Any]:
+def answer(
+    brief: Brief, tell: Callable[[float, float], None], keep: Callable[[Finding], None] = ignore_step
+) -> Mapping[str, Any]:
     """Return the verdict on the submission that a brief describes."""
     try:
         return {"type": "passed", **asdict(judge(brief, tell, keep))}
@@ -490,8 +517,8 @@ def fork_check(brief: Brief, requests: BinaryIO, replies: BinaryIO) -> None:
             os.close(descriptor)
         with os.fdopen(write, "wb") as sink:
 
-            def tell(cores: float) -> None:
-                sink.write(pack({"type": CORES, CORES: cores}))
+            def tell(cores: float, used: float) -> None:
+                sink.write(pack({"type": CORES, CORES: cores, USED: used}))
                 sink.flush()
 
             def keep(finding: Finding) -> None:

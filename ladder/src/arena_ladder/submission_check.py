@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,19 @@ judge itself limits the time of the submission.
 """
 MAX_ANSWER_BYTES = 1 << 20
 ALWAYS_CHECKS = 2
-"""The number of checks that may always run in parallel, so that a check that waits for its timeout does not block all others."""
+"""The number of checks that may always run in parallel, so that a check that waits for its timeout does not block all others.
+Beside a single worker, it is one.
+"""
 MAX_CHECKS = 6
 """The maximum number of parallel checks. This number is reached only if most of the checks are waiting."""
 MAX_BUSY_CORES = 0.75
 """Another check starts only if the running checks use fewer cores than this. A check that computes all the time uses nearly 1."""
+CHECK_SHARE = 0.5
+"""The share of the workers' processor time that checks may use over time. If they have used more, no check begins for a while."""
 CORES = "cores"
 """The message type, and also the key, with which a judge reports how many cores it uses before it sends the verdict."""
+USED = "used"
+"""The key with which it also reports the processor time that the submission has used."""
 STEP = "step"
 """The message type, and also the key, with which a judge reports a step of a check that the submission has passed."""
 LOOK_SECONDS = 0.1
@@ -106,6 +113,9 @@ class SubmissionCheck:
         self._judges, self._visit = judges, visit
         self.cores = 1.0
         """The number of cores that were recently used or waited for. It begins at 1, so that a new check counts as busy."""
+        self.began = monotonic()
+        self.processor_seconds = 0.0
+        """The processor time that the submission has used in its check."""
 
     @property
     def late(self) -> bool:
@@ -126,6 +136,7 @@ class SubmissionCheck:
 
         Raises ChildLost if no answer arrives, CheckStopped if the ladder is closing, and CheckDropped if its turn is over.
         """
+        before = self.processor_seconds
         with self._judges.lend(self.must_end) as judge:
             end = perf_counter() + JUDGE_SECONDS
             judge.post(request, end)
@@ -133,16 +144,16 @@ class SubmissionCheck:
                 if answer["type"] == STEP:
                     keep(answer[STEP])
                 else:
-                    self.cores = answer[CORES]
+                    self.cores, self.processor_seconds = answer[CORES], before + answer[USED]
             found: dict[str, Any] = answer
             return found
 
 
-def has_room(checks: Collection[SubmissionCheck], memory_mb: int) -> bool:
+def has_room(checks: Collection[SubmissionCheck], memory_mb: int, workers: float = inf) -> bool:
     """Return True if another check can run at the same time as the checks in `checks`. `memory_mb` is the memory limit of each
-    check.
+    check, and `workers` is the number of matches that are played beside them.
     """
-    if len(checks) < ALWAYS_CHECKS:
+    if len(checks) < min(ALWAYS_CHECKS, workers):
         return True
     idle = sum(one.cores for one in checks) < MAX_BUSY_CORES
     return idle and len(checks) < MAX_CHECKS and memory_left() >= (len(checks) + 1) * memory_mb << 20

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, TypeAdapter
@@ -180,10 +181,6 @@ class SubmissionTables(AuthorTables):
         """Return True if a submission is in the queue or being checked."""
         return bool(self._rows("SELECT 1 FROM ladder_submission WHERE status IN ('queued', 'checking') LIMIT 1"))
 
-    def count_waiting_authors(self) -> int:
-        """Return the number of authors with a submission in the queue."""
-        return int(self._value("SELECT count(DISTINCT author) FROM ladder_submission WHERE status = 'queued'"))
-
     def in_play(self) -> list[Submission]:
         """Return the submissions in play, the oldest first."""
         banned = self.banned()
@@ -193,13 +190,14 @@ class SubmissionTables(AuthorTables):
         """Return the submitted file."""
         return bytes(self._value("SELECT content FROM ladder_submission WHERE id = ?", key))
 
-    def next_to_check(self) -> Submission | None:
+    def next_to_check(self, seconds: Mapping[str, float] = MappingProxyType({})) -> Submission | None:
         """Return the next submission to check and set its status to `checking`; None if the queue is empty or the ladder is over.
 
         Submissions of banned authors stay in the queue.
 
-        The queue treats authors fairly: the author with the fewest checks in the last 24 hours comes first. Each author has at
-        most one check at a time, so versions are numbered in the order of submission.
+        The queue treats authors fairly: the author whose checks have taken the least time comes first, given by `seconds`, and
+        among equals the one with the fewest checks in the last 24 hours. Each author has at most one check at a time, so versions
+        are numbered in the order of submission.
         """
         if not self.has_check():
             return None  # without a lock, because this is called twice a second
@@ -212,7 +210,7 @@ class SubmissionTables(AuthorTables):
                     "SELECT author, count(*) FROM ladder_submission WHERE decided > ? GROUP BY author", wall_time() - DAY_SECONDS
                 )
             )
-            first = min(waiting, key=lambda one: (counts.get(one.author, 0), one.number))
+            first = min(waiting, key=lambda one: (seconds.get(one.author, 0.0), counts.get(one.author, 0), one.number))
             self._write("UPDATE ladder_submission SET status = 'checking' WHERE id = ?", first.id)
         return self.submission(first.id)
 
