@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
+from math import inf
 from typing import Any, Literal, NamedTuple
 
 from arena import (
@@ -30,6 +31,7 @@ from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, name_of,
 from arena.api.match import FAULTS, Match, Position, Stream, play_match
 from arena.api.processes import user_interrupts
 from arena.api.spec import make_seat, source_line
+from arena.clock import monotonic
 from arena_catalog.catalogue import choose_games
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES
 from arena_check.distances import near_goal, shortest_way, way_to_goal
@@ -52,12 +54,13 @@ class SideEffects:
     """The place in the code at which a thread was still running after the decision; None if there was no such thread."""
     nodes: int = 0
     """The nodes of its decisions so far."""
+    decisions: int = 0
     ended: bool = False
-    """Whether the match ended because the agent had used MATCH_NODES."""
+    """Whether the match ended because the agent had used MATCH_NODES, or its time."""
 
 
 class EnoughNodes(Exception):
-    """The agent has used MATCH_NODES. This error ends the match, so that a check of a slow agent ends in time."""
+    """The agent has used MATCH_NODES, or its time. This error ends the match, so that a check of a slow agent ends in time."""
 
 
 class LingeringThread(Exception):
@@ -86,7 +89,8 @@ class WatchedAgent(Agent):
         return found
 
     def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
-        if self._seen.nodes >= MATCH_NODES:
+        late = self._seen.decisions > 0 and monotonic() > self._trial.log.until
+        if self._seen.nodes >= MATCH_NODES or late:
             self._seen.ended = True
             raise EnoughNodes
         before, threads = copy_value(state), threading.enumerate()
@@ -98,6 +102,7 @@ class WatchedAgent(Agent):
             raise
         finally:
             self._seen.nodes += search.nodes
+            self._seen.decisions += 1
             self._trial.tell("a method of the game")
             if state != before:
                 self._seen.changed.append((before, state))
@@ -223,6 +228,10 @@ class AgentSetup(NamedTuple):
     """The measure, cost or length, in which the agent claims that its paths are optimal; None if it makes no claim or cannot be
     created.
     """
+    seconds: float = inf
+    """The time for all matches."""
+    foresee: Callable[[float], None] = lambda _: None
+    """Is called after the first of several matches with the seconds that all will probably take."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """Return the checks of the agent on the game."""
@@ -303,9 +312,13 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
 
 
 def _play_all(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
+    began = monotonic()
+    log.until = began + setup.seconds
     for number in range(matches):
-        if log.nodes > matches * MATCH_NODES:
+        if log.nodes > matches * MATCH_NODES or (number > 0 and monotonic() > log.until):
             break
+        if number == 1:
+            setup.foresee((monotonic() - began) * matches)
         trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
         with suppress(Abandoned):
             with collect_deaths() as died:
@@ -382,15 +395,22 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
             break  # a decision with one node would show the same fault
         limits = Limits(nodes=nodes, moves=moves, patient=check == "plays")
         way = list(trial.actions)
-        first = _check_plays(setup, trial, state, seats, limits, check)
+        seen, later = SideEffects(), SideEffects()
+        first = _check_plays(setup, trial, state, seats, limits, check, seen)
         with trial.checking("repeats"):
             before = random.getstate()
             random.seed("elsewhere")
             try:
-                again = _play_from(setup, trial, state, seats, limits)
+                again = _play_from(setup, trial, state, seats, limits, later)
             finally:
                 random.setstate(before)
             trial.on_time()
+            if trial.log.until < inf and (seen.ended or later.ended):  # the clock decides how many actions there are
+                both = min(len(first.actions), len(again.actions))
+                first, again = (
+                    first._replace(actions=first.actions[:both]),
+                    again._replace(actions=again.actions[:both], answer=first.answer),
+                )
             if again.actions != first.actions:  # the violation shows the first action that differs
                 common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
                 trial.actions = [*way, *first.actions[:common]]
@@ -401,12 +421,18 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
 
 
 def _check_plays(
-    setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
+    setup: AgentSetup,
+    trial: Trial,
+    state: State,
+    seats: Collection[int],
+    limits: Limits,
+    check: str = "plays",
+    effects: SideEffects | None = None,
 ) -> Record:
     """Let the agent play from `state` in some seats, and check its side effects and how the play ends. The actions are added to
     the trial.
     """
-    seen = SideEffects()
+    seen = effects or SideEffects()
     with trial.own_randomness("the agent"):
         record = _play_from(setup, trial, state, seats, limits, seen)
     trial.actions = [*trial.actions, *record.actions]

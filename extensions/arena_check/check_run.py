@@ -8,17 +8,20 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from inspect import getsourcefile, isclass, isfunction
+from math import inf
 from typing import IO, Any
 
 from arena import Agent, ArenaError, Game, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
 from arena.api.games import Abilities, Traits, bind, count_given, make_default, settings
+from arena.api.processes import user_interrupts
 from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line
+from arena.clock import monotonic
 from arena_catalog.board_files import load_board_module
 from arena_catalog.catalogue import choose_games
-from arena_check.agent_checks import agent_verdicts
+from arena_check.agent_checks import agent_setups
 from arena_check.check_process import CheckProgress
 from arena_check.compiled_checks import compiled_verdicts
 from arena_check.encoding_checks import encoding_verdicts
@@ -36,6 +39,8 @@ GAME_MATCHES_PER_AGENT_MATCH = 5
 """A game is checked with this many times as many matches as an agent, because the matches of an agent take longer, and an agent
 plays several games.
 """
+LONG_SECONDS = 60.0
+"""If the checks of an agent will take longer, a note says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,8 @@ class CheckRun:
     alone: bool = True
     """True if the target contains a single object. Then a command need not name the object."""
 
+    seconds: float = inf
+    """The time for the checks of one agent. If it is up, the agent makes one decision in each of the remaining plays."""
     as_json: bool = False
     """True if each object is reported as a line of JSON."""
     given: tuple[str, ...] = ()
@@ -247,7 +254,7 @@ class CheckRun:
             self.progress.at(
                 f"checking {' '.join(key)} on {board.name} ({number} of {len(fitting)})", board.name, [t for _, t in lines]
             )
-            verdicts = list(self._verdicts_on(key, agent, board))
+            verdicts = list(self._verdicts_on(key, agent, board, number, len(fitting)))
             kept = [each.check for each in verdicts if each.kept and each.reached and each.check != "the game"]
             if kept:
                 lines.append((True, f"  ok      {board.name}: {', '.join(kept)}"))
@@ -269,16 +276,27 @@ class CheckRun:
                 lines.append((True, f"  -       {', '.join(left_out)}: not checked; --game NAME checks one of these"))
         yield from lines
 
-    def _verdicts_on(self, key: tuple[str, ...], agent: type[Agent], board: Game) -> Iterator[Verdict]:
-        """Yield the verdicts on an agent in one game. If the agent repeats its actions in this process, the second process plays
-        too.
+    def _verdicts_on(self, key: tuple[str, ...], agent: type[Agent], board: Game, number: int, games: int) -> Iterator[Verdict]:
+        """Yield the verdicts on an agent in one of several games. If the agent repeats its actions in this process, the second
+        process plays too, unless the time is up.
         """
-        how = {**asdict(self.how), "matches": max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)}
-        for _, found in agent_verdicts(agent, board, registry=self.registry, **how):
+        matches = max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)
+
+        def foresee(seconds: float) -> None:
+            if number == 1 and seconds * games > LONG_SECONDS:
+                words = f"{seconds * games:.0f} s or more"
+                shorter = f"--matches {GAME_MATCHES_PER_AGENT_MATCH} takes about {seconds * games / matches:.0f} s"
+                say(f"note: {' '.join(key)} is slow, so the checks will take {words}; {shorter}, and --game NAME checks one game")
+
+        for setup in agent_setups(agent, board, self.registry):
+            timed = setup._replace(seconds=self.seconds / games, foresee=foresee)
+            began = monotonic()
+            with user_interrupts():
+                found = list(timed.suite(self.how.seed, matches, self.how.patience).verdicts())
             kept = {each.check for each in found if each.kept and each.reached}
             other = None
-            if {"plays", "repeats"} <= kept:
-                other = self.second.verdict(key, board, "repeats", self.how.seed, how["matches"])
+            if {"plays", "repeats"} <= kept and monotonic() - began < timed.seconds:
+                other = self.second.verdict(key, board, "repeats", self.how.seed, matches)
             yield from [other if other is not None and each.check == "repeats" else each for each in found]
 
     def _describe(self, verdicts: Iterable[Verdict], key: tuple[str, ...], value: Any) -> Iterator[tuple[bool, str]]:

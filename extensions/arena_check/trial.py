@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import inf
 from typing import Any, TypeVar
 
 from arena import Action, Game, State, load_plugins
@@ -62,6 +63,8 @@ class CheckLog:
     """Facts that the author should know, although they break no promise, by the names of the checks."""
     samples: dict[str, str] = field(default_factory=dict)
     """For each check that looks at a sample only, a description of the sample."""
+    until: float = inf
+    """The time at which the plays of an agent end. Each play has at least one decision of it."""
     over: bool = False
     """True if the plugin is not called any more, because a call has not returned in time or has left a thread running."""
 

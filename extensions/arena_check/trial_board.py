@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import floor
+from math import ceil, floor
 from shlex import quote
 from typing import IO, Any, NamedTuple
 
@@ -16,7 +16,7 @@ from arena.api.errors import escape_controls
 from arena.api.match import Step
 from arena.api.results import BoardInfo, Leaderboard, PairedGames, TextTable, figures, tallies_of
 from arena.api.run import PlayedMatch, Scheduled
-from arena.api.spec import load_spec
+from arena.api.spec import Board, load_spec
 from arena.api.store import Run, TemporaryStore
 from arena.clock import monotonic
 from arena.stats import SIGNIFICANCE_LEVEL, Pair
@@ -32,6 +32,8 @@ PLIES_SEEN = 2
 """The node limit of a decision suffices to search this many plies. With fewer, `lookahead` would not find a move."""
 MAX_MOVES = 200
 """The move limit of a match if the game does not set one by `default_moves`."""
+ROUND_MARGIN = 1.5
+"""The seconds that are proposed for a round are so many times those that its matches probably take."""
 ROUNDS = 20
 """Maximum number of rounds of a board."""
 MAX_CRASHES = 3
@@ -209,7 +211,8 @@ class TrialBoard:
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             slow = None if watched is None else _describe_slowness(watched, played)
             if slow is not None or not brief:
-                remarks.append(f"There was enough time for {matches}{slow or ''}; --seconds S gives more time.")
+                more = _describe_enough(spec.boards[0], whole, watched, seconds + monotonic() - until)
+                remarks.append(f"There was enough time for {matches}{slow or ''}; {more}.")
         if not brief:
             for remark in remarks:
                 self.say(remark)
@@ -225,6 +228,20 @@ class TrialBoard:
         there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
         there |= {(two, one): [pair.swapped() for pair in pairs] for (one, two), pairs in there.items()}
         return Tried(board, there, len(played) // a_round, tuple(remarks) if brief else ())
+
+
+def _describe_enough(board: Board, played: Sequence[PlayedMatch], watched: str | None, seconds: float) -> str:
+    """Return the options that give more time. If a part of the first round took some seconds, they suffice for a round.
+
+    The matches of the entry `watched` take most of the time.
+    """
+    if watched is None or len(played) * ROUNDS >= board.size:
+        return "--seconds S gives more time"
+    share = board.game.players / len(board.seats)  # every entry plays in this share of the matches of a round
+    own = max(1, sum(watched in one.record.labels for one in played))
+    needed = ceil(ROUND_MARGIN * seconds / own * share * board.size / ROUNDS)
+    unit = int(10 ** max(0, len(str(needed)) - 2))
+    return f"--game {board.game.name} --seconds {-(-needed // unit) * unit} is probably enough for a round"
 
 
 def _describe_slowness(label: str, played: Sequence[PlayedMatch]) -> str | None:

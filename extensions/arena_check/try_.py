@@ -120,8 +120,11 @@ def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | 
     asked = find_games(registry, board.only, found, file)
     with SecondProcess(registry, board.plugins) as second:
         how, alone, before = CheckOptions(board.seed, CHECK_MATCHES), len(found) == 1, board.plugins[:-1]
+        agents = sum(key[0] == "agent" for key, _ in found)
+        share = max(seconds, TRY_SECONDS) / max(1, agents)
+        out, as_json = board.out, board.as_json
         check = CheckRun(
-            registry, file, how, before, board.out, progress, second, asked, brief=True, alone=alone, as_json=board.as_json
+            registry, file, how, before, out, progress, second, asked, brief=True, alone=alone, seconds=share, as_json=as_json
         )
         failed = [key for key, value in found if not check.passes(key, value)]  # a list, so that every object is checked
         report_broken(broken)

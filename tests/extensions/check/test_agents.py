@@ -17,7 +17,7 @@ from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Searc
 from arena.plugins.registry import Registry
 from arena.testing import agent_verdicts, check_agent
 from arena.traits import Abilities
-from arena_check.agent_checks import NODES
+from arena_check.agent_checks import NODES, agent_setups
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
@@ -548,3 +548,34 @@ def test_checks_of_decisions_pass_only_if_there_was_a_decision(agent: type[Agent
     ((_, found),) = agent_verdicts(agent, TOE, matches=4)
     assert {verdict.check for verdict in found if not verdict.kept} == {"plays"}
     assert {verdict.check for verdict in found if verdict.kept and verdict.reached} == passed
+
+
+class Counted(Agent):
+    """Plays the first legal action, and counts its decisions."""
+
+    name = "counted"
+    decisions = 0
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        """Return the first action."""
+        Counted.decisions += 1
+        return game.actions(state)[0]
+
+
+@pytest.mark.parametrize(("seconds", "matches", "decisions"), [(0.0, 1, 5), (0.0, 4, 5)])
+def test_checks_without_time_need_one_decision_of_each_play(seconds: float, matches: int, decisions: int) -> None:
+    """A match has five plays: two that must be alike, two with one node that must be alike, and one from a later state."""
+    Counted.decisions = 0
+    (setup,) = agent_setups(Counted, TOE, None)
+    found = list(setup._replace(seconds=seconds).suite(0, matches, 60.0).verdicts())
+    assert all(verdict.kept for verdict in found)
+    assert Counted.decisions == decisions
+
+
+def test_the_duration_of_the_checks_is_foreseen_after_the_first_match() -> None:
+    foreseen: list[float] = []
+    (setup,) = agent_setups(Counted, TOE, None)
+    for matches in (1, 3):
+        list(setup._replace(foresee=foreseen.append).suite(0, matches, 60.0).verdicts())
+    assert len(foreseen) == 1
+    assert foreseen[0] > 0

@@ -21,7 +21,7 @@ from arena.spec import load_spec
 from arena.stats.observations import Pair, WinDrawLoss
 from arena.tournament.results import PlayedMatch
 from arena_check import try_
-from arena_check.trial_board import Tried, _describe_slowness, against_each, place
+from arena_check.trial_board import ROUNDS, Tried, _describe_enough, _describe_slowness, against_each, place
 from tests.extensions.check.conftest import Inside
 
 Called = subprocess.CompletedProcess[str]
@@ -199,6 +199,17 @@ def test_a_slow_agent_is_reported_as_the_reason_for_few_games() -> None:
     played = [PlayedMatch(0, 0, Pairing(0, (0, 1)), record)]
     assert _describe_slowness("slow", played) == ", because slow took 3.00 s for a decision"
     assert _describe_slowness("random", played) is None
+
+
+def test_the_time_for_a_round_is_told() -> None:
+    """With three entries, a round of six matches has four of each entry: 4 * 7 s, and half as much again, are 42 s."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": ROUNDS, "agents": ["random", "greedy", "minimax"]})
+    record = arena.play("tic-tac-toe", ["random", "greedy"])
+    played = [PlayedMatch(0, 0, Pairing(0, (0, 1)), record)]
+    told = _describe_enough(spec.boards[0], played, "random", 7.0)
+    assert told == "--game tic-tac-toe --seconds 42 is probably enough for a round"
+    assert _describe_enough(spec.boards[0], played, "random", 701.0).endswith("--seconds 4300 is probably enough for a round")
+    assert _describe_enough(spec.boards[0], played * 6, "random", 7.0) == "--seconds S gives more time"
 
 
 @pytest.mark.process
