@@ -130,7 +130,13 @@ def _go_apart(memory: int) -> None:
         _begin_namespace()
         if memory:
             _try_to_write("/proc/sys/kernel/shmall", str(memory // os.sysconf("SC_PAGE_SIZE")))
+        # The program does not lead its session, because Linux continues the leader of a session when its terminal is closed. It
+        # is in the group of its parent, because Linux continues a group that loses its last parent within the session.
+        os.setsid()
         if program := os.fork():
+            import signal
+
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # like other signals that the program sends to its group
             os.dup2(tell, 0)
             os.closerange(1, tell + 1)
             os.write(0, b"%d" % _reap(program))
@@ -151,7 +157,7 @@ def _go_apart(memory: int) -> None:
             _end_below()
             _end_as(code)
         _control(DIE_WITH_PARENT, SIGKILL)
-    os.setsid()
+        os.setsid()
 
 
 def _unshare() -> bool:

@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from contextlib import suppress
 
 from arena.api.processes import ProcessTree
@@ -55,6 +55,10 @@ class StoppedFamily:
         self._frozen = 0.0
         self._used: dict[int, float] = {}
         """The processor time of each process when the family was stopped, including processes that have ended since."""
+        self._seen: dict[int, float] = {}
+        """The latest known processor time of each process since the stop. One that is killed works for some milliseconds, and
+        leaves no trace if its parent ignores it.
+        """
         self._reaped: dict[int, float] | None = None
         """The processor time of the ended children of each process at the first listing after the stop; None before it."""
         self._closed = False
@@ -69,6 +73,7 @@ class StoppedFamily:
             self._due = self._frozen + FIRST_LISTING_SECONDS
             self._signal_all(signal.SIGSTOP)
             self._used, self._reaped = self._read_clocks(), None
+            self._seen = dict(self._used)
 
     def used(self) -> float:
         """Return the seconds of processor time that the processes have used since `freeze`."""
@@ -98,6 +103,7 @@ class StoppedFamily:
             due = self._due
             if due is not None:
                 self._signal_all(signal.SIGSTOP)
+                self._seen |= self._read_clocks()
         if due is not None and perf_counter() >= due:
             self._list(self._stops)
 
@@ -153,10 +159,10 @@ class StoppedFamily:
         status = {pid: _read_status(pid) for pid in (self._tree.leader, *self._known)}
         self._reaped = {pid: reaped for pid, (_, reaped) in status.items()}
         clocks = self._read_clocks()
-        if all(state in _STOPPED for state, _ in status.values()):
-            self._used |= clocks  # on a busy machine, the stop of a process with many threads takes a moment
-        else:
-            self._used |= {pid: clocks[pid] for pid in new & clocks.keys()}
+        # On a busy machine, a stop takes a moment. So the time of a process counts from the moment when it is seen stopped.
+        stopped = {pid for pid, (state, _) in status.items() if state in _STOPPED}
+        self._used |= {pid: clocks[pid] for pid in (new | stopped) & clocks.keys()}
+        self._seen |= clocks
 
     def _read_clocks(self) -> dict[int, float]:
         """Return the processor time of each process, without its children."""
@@ -169,15 +175,22 @@ class StoppedFamily:
     def _count_used(self) -> float:
         """Return the processor time since the stop, including that of children which have started and ended meanwhile."""
         now = self._read_clocks()
-        used = sum([seconds - self._used.get(pid, seconds) for pid, seconds in now.items()])
+        self._seen |= now
+        used = self._sum_used(self._seen)
+        if self._reaped is None and used >= FIRST_LISTING_SECONDS:  # the first listing is late
+            return self._sum_used([pid for pid in self._seen if _read_status(pid)[0] not in _STOPPED])
         if self._reaped is None:
             return used
         reaped = 0.0
         for pid, before in self._reaped.items():
             # The user time and the system time are whole ticks, so each of them can be too large by one.
             reaped += max(0.0, _read_status(pid)[1] - before - 2 * _TICK)
-        ended = sum([seconds for pid, seconds in self._used.items() if pid not in now])
+        ended = sum([seconds for pid, seconds in self._seen.items() if pid not in now])
         return used + max(0.0, reaped - ended)
+
+    def _sum_used(self, pids: Iterable[int]) -> float:
+        """Return the processor time of processes since the stop, as far as it was seen."""
+        return sum([max(0.0, self._seen[pid] - self._used.get(pid, self._seen[pid])) for pid in pids])
 
     def _signal_all(self, number: signal.Signals) -> None:
         for group in self._groups:

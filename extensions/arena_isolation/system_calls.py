@@ -21,7 +21,8 @@ Calls that set times report success without an effect, because programs that cop
 how much of a file system is free are reported as missing.
 
 Without a control group, a process can only be stopped together with its process group. Then the filter keeps every process in its
-group, also outside a sandbox, and refuses the timers that could continue a stopped process. Without a controller for memory, it
+group, also outside a sandbox, and refuses what could let the kernel continue a stopped process (SIGCONT): timers, and signals at
+the end of a parent, at the end of a child, or when a file is ready. Without a controller for memory, it
 refuses memory that belongs to no process that could be asked about it.
 """
 
@@ -30,6 +31,7 @@ import platform
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from struct import Struct
 
 from arena.api.errors import IsolationError
@@ -89,12 +91,22 @@ PARTED_THREAD, SHARED_FILES = 0x10000, 0x400
 """CLONE_THREAD and CLONE_FILES of clone(2). A thread without CLONE_FILES has open files that are not listed in /proc/PID/fd."""
 UNSHARE_FILES = 2
 """CLOSE_RANGE_UNSHARE of close_range(2), which gives such files to a thread."""
-SETSID, SETPGID, TIMER_CREATE = (112, 157), (109, 154), (222, 107)
+SETSID, SETPGID, TIMER_CREATE, CLONE3 = (112, 157), (109, 154), (222, 107), (435, 435)
 MEMFD_CREATE, MMAP, CLOSE_RANGE = (319, 279), (9, 222), (436, 436)
 SHARED_ANONYMOUS = 0x21
 """MAP_SHARED and MAP_ANONYMOUS of mmap(2). MAP_SHARED is also set in MAP_SHARED_VALIDATE, but not in MAP_PRIVATE."""
-OTHER_CALLS = {"x86_64": (0x40000003, (66, 57, 259)), "aarch64": (0x40000028, (66, 57, 257))}
-"""The AUDIT_ARCH of 32-bit programs on each machine, and their numbers of setsid, setpgid and timer_create."""
+OTHER_CALLS = {
+    "x86_64": (0x40000003, (66, 57, 259, 435, 120, 172, 55, 221)),
+    "aarch64": (0x40000028, (66, 57, 257, 435, 120, 172, 55, 221)),
+}
+"""The AUDIT_ARCH of 32-bit programs on each machine, and their numbers of setsid, setpgid, timer_create, clone3, clone, prctl,
+fcntl and fcntl64.
+"""
+SIGCHLD, SIGCONT = 17, 18
+EXIT_SIGNAL = 0xFF
+"""The flags of clone(2) that are the signal which the parent gets at the end of the child (CSIGNAL)."""
+PARENT_DEATH_SIGNAL, FILE_SIGNAL = 1, 10
+"""PR_SET_PDEATHSIG of prctl(2), and F_SETSIG of fcntl(2)."""
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """The names of architectures, each with its index in the pairs above and its AUDIT_ARCH from linux/audit.h."""
 X32 = 0x40000000
@@ -170,7 +182,7 @@ def call_filter(machine: str, *, frozen: bool, metered: bool) -> bytes:
         for number in sorted({numbers[place] for numbers in calls.values()} - {-1}):
             program += _if_call(number, [(_RETURN, 0, 0, answer)])
     if not frozen:
-        program += _keep_in_group((SETSID[place], SETPGID[place], TIMER_CREATE[place]))
+        program += _keep_stopped(_stop_calls(place))
     for numbers, offset, flag in ((MMAP, _FOURTH_ARGUMENT, HUGE_PAGES), (MEMFD_CREATE, _SECOND_ARGUMENT, HUGE_FILE)):
         huge = [(_LOAD, 0, 0, offset), (_ANY_BIT, 0, 1, flag), (_RETURN, 0, 0, _ENOMEM), (_LOAD, 0, 0, _NUMBER)]
         program += _if_call(numbers[place], huge)
@@ -203,29 +215,50 @@ def group_filter(machine: str | None = None) -> bytes | None:
     """Return a filter that only keeps processes in their process group, so that one signal stops all of them at once; None if the
     system is not Linux or the numbers of its calls are unknown.
 
-    It reports success for calls that leave the group, and timers as missing, because a timer can continue a stopped process.
+    It reports success for calls that leave the group. It also refuses what can continue a stopped process (see `_keep_stopped`).
     """
     machine = machine or platform.machine()
     if sys.platform != "linux" or machine not in MACHINES:
         return None
     place, architecture = MACHINES[machine]
     other, numbers = OTHER_CALLS[machine]
-    own = _keep_in_group((SETSID[place], SETPGID[place], TIMER_CREATE[place]))
+    own = _keep_stopped(_stop_calls(place))
     own = [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, X32), (_RETURN, 0, 0, _EPERM), *own, (_RETURN, 0, 0, _ALLOW)]
-    compatible = [(_LOAD, 0, 0, _NUMBER), *_keep_in_group(numbers), (_RETURN, 0, 0, _ALLOW)]
+    compatible = [(_LOAD, 0, 0, _NUMBER), *_keep_stopped(numbers), (_RETURN, 0, 0, _ALLOW)]
     program: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 0, len(own), architecture), *own]
     program += [(_EQUAL, 0, len(compatible), other), *compatible, (_RETURN, 0, 0, _ALLOW)]
     return b"".join([_INSTRUCTION.pack(*one) for one in program])
 
 
-def _keep_in_group(numbers: Sequence[int]) -> list[_Instruction]:
-    """Return instructions for the numbers of setsid, setpgid and timer_create."""
-    setsid, setpgid, timer_create = numbers
+def _stop_calls(place: int) -> list[int]:
+    """Return the numbers that `_keep_stopped` needs."""
+    return [numbers[place] for numbers in (SETSID, SETPGID, TIMER_CREATE, CLONE3, CLONE, PRCTL, FCNTL)]
+
+
+def _keep_stopped(numbers: Sequence[int]) -> list[_Instruction]:
+    """Return instructions that keep a process in its group, and refuse what lets the kernel continue it when it is stopped.
+
+    The numbers are those of setsid, setpgid, timer_create, clone3, clone, prctl and fcntl; the last may have several. At the end
+    of a process, the kernel can send a chosen signal to its children (PR_SET_PDEATHSIG), to its parent (clone), and to the
+    readers of its pipes (F_SETSIG). The first is refused only for SIGCONT, because PyTorch's `spawn` uses SIGINT.
+    """
+    setsid, setpgid, timer_create, clone3, clone, prctl, *fcntl = numbers
+    exits = [(_LOAD, 0, 0, _FIRST_ARGUMENT), (_AND, 0, 0, EXIT_SIGNAL), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, SIGCHLD)]
     return [
         *_if_call(setsid, [(_RETURN, 0, 0, _DONE)]),
         *_if_call(setpgid, [(_RETURN, 0, 0, _DONE)]),
         *_if_call(timer_create, [(_RETURN, 0, 0, _ENOSYS)]),
+        *_if_call(clone3, [(_RETURN, 0, 0, _ENOSYS)]),
+        *_if_call(clone, [*exits, (_RETURN, 0, 0, _EPERM), (_LOAD, 0, 0, _NUMBER)]),
+        *_if_call(prctl, _refuse_continuing(_FIRST_ARGUMENT, PARENT_DEATH_SIGNAL, _SECOND_ARGUMENT)),
+        *chain(*[_if_call(one, _refuse_continuing(_SECOND_ARGUMENT, FILE_SIGNAL, _THIRD_ARGUMENT)) for one in fcntl]),
     ]
+
+
+def _refuse_continuing(place: int, option: int, signal: int) -> list[_Instruction]:
+    """Return instructions that refuse an option with SIGCONT. `place` and `signal` are the offsets of the two arguments."""
+    found = [(_LOAD, 0, 0, signal), (_EQUAL, 0, 1, SIGCONT), (_RETURN, 0, 0, _EPERM), (_LOAD, 0, 0, _NUMBER)]
+    return [(_LOAD, 0, 0, place), (_EQUAL, 0, len(found) - 1, option), *found]
 
 
 def _refuse_hidden_memory(place: int) -> list[_Instruction]:

@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+import signal
 import socket
 from pathlib import Path
 from struct import Struct, iter_unpack
@@ -143,20 +144,49 @@ def test_the_filter_without_groups_keeps_processes_together(machine: str) -> Non
     The numbers of the latter are those of asm/unistd_32.h (i386) and of ARM's tools/syscall.tbl.
     """
     known, architecture = numbers(machine), ARCHITECTURES[machine]
-    other, numbers_32 = (0x40000003, (66, 57, 259)) if machine == "x86_64" else (0x40000028, (66, 57, 257))
-    expected = {"setsid": DONE, "setpgid": DONE, "timer_create": ENOSYS}
+    other, numbers_32 = (0x40000003, (66, 57, 259, 435)) if machine == "x86_64" else (0x40000028, (66, 57, 257, 435))
+    expected = {"setsid": DONE, "setpgid": DONE, "timer_create": ENOSYS, "clone3": ENOSYS}
     sandboxed, usual = [call_filter(machine, frozen=frozen, metered=True) for frozen in (False, True)]
     alone = group_filter(machine)
     assert alone is not None
     for name, number in known.items():
-        before = verdict(usual, architecture, number, socket.AF_UNIX)
-        assert verdict(sandboxed, architecture, number, socket.AF_UNIX) == expected.get(name, before), name
+        first = signal.SIGCHLD if name == "clone" else socket.AF_UNIX
+        before = verdict(usual, architecture, number, first)
+        assert verdict(sandboxed, architecture, number, first) == expected.get(name, before), name
         assert verdict(alone, architecture, number) == expected.get(name, ALLOW), name
     for number in range(500):
         found = dict(zip(numbers_32, expected.values(), strict=True)).get(number, ALLOW)
         assert verdict(alone, other, number) == found, number
     assert verdict(alone, architecture, 0x40000000 | known["setsid"]) == EPERM
     assert group_filter("riscv64") is None
+
+
+@pytest.mark.parametrize("machine", HEADERS)
+def test_without_groups_nothing_may_continue_a_stopped_process(machine: str) -> None:
+    """The signals at the end of a parent or child, and when a file is ready, are not SIGCONT. 32-bit programs have the numbers of
+    asm/unistd_32.h (i386), and ARM's are the same here.
+    """
+    alone = group_filter(machine)
+    assert alone is not None
+    known, architecture, other = numbers(machine), ARCHITECTURES[machine], 0x40000003 if machine == "x86_64" else 0x40000028
+    sandboxed, usual = [call_filter(machine, frozen=frozen, metered=True) for frozen in (False, True)]
+    others = {"clone": [120], "prctl": [172], "fcntl": [55, 221]}
+    programs = [(one, architecture, {name: [known[name]] for name in others}) for one in (sandboxed, alone, usual)]
+    for program, machines, named in (*programs, (alone, other, others)):
+        for number in range(65):
+            continues = program is not usual and number == signal.SIGCONT
+            died = program is not usual and number not in (0, signal.SIGCHLD)
+            for call in named["clone"]:
+                for flags in (0, 0x4100):  # fork, and CLONE_VM | CLONE_VFORK
+                    assert verdict(program, machines, call, flags | number) == (EPERM if died else ALLOW)
+            for call in named["prctl"]:
+                assert verdict(program, machines, call, 1, number) == (EPERM if continues else ALLOW)
+                assert verdict(program, machines, call, 2, number) == ALLOW  # PR_GET_PDEATHSIG
+            for call in named["fcntl"]:
+                assert verdict(program, machines, call, 3, 10, number) == (EPERM if continues else ALLOW)
+                assert verdict(program, machines, call, 3, fcntl.F_SETFD, number) == ALLOW
+        for call in named["clone"]:
+            assert verdict(program, machines, call, 0x003D0F00) == ALLOW  # a thread
 
 
 @pytest.mark.parametrize("machine", HEADERS)
