@@ -223,6 +223,27 @@ class Hider(Frugal):
         if ctypes.CDLL(None, use_errno=True).syscall(436, 1 << 20, 1 << 20, 2):
             raise OSError(ctypes.get_errno(), "close_range")
 
+class Splitter(Frugal):
+    name = "splitter"
+
+    def __init__(self, *, mappings: int = 60_000):
+        self.mappings = mappings
+
+    def take(self):
+        many, self.mappings = self.mappings, 0  # once
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+        libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        private_anonymous_unreserved = 0x4022
+        place = libc.mmap(None, many << 12, 0, private_anonymous_unreserved, -1, 0)
+        for number in range(0, many, 2):  # every other page may be read
+            if libc.mprotect(place + (number << 12), 4096, 1):
+                raise OSError(number)
+        for _ in range(15 if many else 0):
+            if os.fork() == 0:
+                time.sleep(600)
+
 class Typist(Frugal):
     name = "typist"
 
@@ -231,7 +252,8 @@ class Typist(Frugal):
 
 @hookimpl
 def arena_agents():
-    return [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer, Talker, Whisperer, Plumber, Mapper, Hider, Typist]
+    small = [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer]
+    return [*small, Talker, Whisperer, Plumber, Mapper, Hider, Splitter, Typist]
 """
 ISOLATIONS = ["process", "sandbox"]
 
@@ -289,6 +311,22 @@ def test_memory_that_no_process_maps_is_counted(agent: str, plays: Any, bubblewr
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("sandbox", agent=agent, limits={"memory_mb": 80})
     assert (record.termination, record.seat) == ("memory", 0), record.message
+
+
+@pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+@pytest.mark.parametrize(("mappings", "ending"), [(60_000, "memory"), (1_000, "move-limit")])
+def test_mappings_are_counted(
+    mappings: int, ending: str, isolation: str, plays: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Sixteen processes have 60,000 mappings each without any page. The kernel needs about 200 MB for them. Sixteen processes
+    with as many mappings as large libraries make are not at fault.
+    """
+    if isolation == "sandbox":
+        request.getfixturevalue("bubblewrap")
+    monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
+    record = plays(isolation, agent="splitter", mappings=mappings)
+    assert (record.termination, record.seat) == (ending, 0 if ending == "memory" else None), record.message
 
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
