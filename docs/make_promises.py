@@ -29,6 +29,7 @@ HOLES = {
     "author": "a stranger acts as an author of a ladder, because he takes the same name on another ladder of the same folder",
     "token": "a token or link that was replaced, or the token of a banned or deleted author, stays valid on another ladder of "
     "the same folder",
+    "modes": "another user of the machine reads what a ladder writes, such as its seed, e-mail addresses and code",
     "banned": "an author whom a ladder bans or deletes while his file is still on its way goes on to play",
     "room": "authors hand in more agents than a ladder can play, so that its contest ends for all of them",
     "figures": "a solver on a ladder sends the hidden positions of a puzzle to its author, through figures that it chooses, such "

@@ -6,6 +6,7 @@ query. So a file is used only if its schema is exactly that of arena. Until then
 
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -19,7 +20,15 @@ from arena.errors import Interrupted, StoreDamaged, StoreError, StoreFull
 from arena.match.record import hash_match
 from arena.store.lock import lock_store
 from arena.store.schema import APPLICATION, TABLES, VERSION, Fit, checksum, fit_schema
-from arena.store.side_files import ENDINGS, check_database, check_side_file, path_beside, remove_database
+from arena.store.side_files import (
+    ENDINGS,
+    PRIVATE_FILE,
+    check_database,
+    check_side_file,
+    make_private,
+    path_beside,
+    remove_database,
+)
 
 BUSY_SECONDS = 30.0
 """Seconds to wait for another process that uses the file."""
@@ -190,13 +199,15 @@ def free_name(place: Path) -> Path:
 
 
 def copy_database(connection: Connection, place: Path) -> None:
-    """Copy an open store to another path. An incomplete copy is never visible."""
-    part = place.with_name(f".{place.name}.part")
+    """Copy an open store to another path, with the same mode. An incomplete copy is never visible."""
+    part, file = place.with_name(f".{place.name}.part"), connection.execute("PRAGMA database_list").fetchone()[2]
     try:
         remove_database(part)
+        make_private(part)
         with closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
+        part.chmod(stat.S_IMODE(Path(file).stat().st_mode) if file else PRIVATE_FILE)
         part.rename(place)
     except OSError as error:
         raise StoreError(f"{place} cannot be written: {error.strerror}; free some space there for a copy of the store") from error

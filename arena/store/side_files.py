@@ -15,6 +15,8 @@ from arena.whole_files import name_kind
 
 ENDINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to the name of a database for the files beside it: the log, its index, and the rollback journal."""
+PRIVATE_FILE = 0o600
+"""The mode of a file that only the user may read."""
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The first bytes of a rollback journal; and the last ones, if it names a super-journal. See https://sqlite.org/fileformat2.html."""
 JOURNAL_HEAD_BYTES = 28
@@ -100,6 +102,21 @@ def _check_journal(database: Path, journal: Path) -> None:
             f"{journal} {fault}; arena never writes such a journal, so do not trust it or {database.name}: move both away; "
             f"`arena export --sound {quote(str(database))}` writes the sound matches of a store without its journal"
         )
+
+
+def make_private(place: Path) -> None:
+    """Let only the user read a database, which is created if it does not exist. SQLite gives new files beside it the same mode.
+
+    Raises OSError if this fails, and StoreError as `check_database` does.
+    """
+    check_database(place)
+    real = Path(os.path.realpath(place))
+    real.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE))
+    for ending in ("", *ENDINGS):
+        with suppress(FileNotFoundError):
+            path_beside(place, ending).chmod(PRIVATE_FILE)
 
 
 def remove_database(place: Path) -> None:

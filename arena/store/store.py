@@ -38,7 +38,7 @@ from arena.store.lock import Lock, is_held, lock_store
 from arena.store.rows import NANOSECONDS, place_row, read_record, record_row, results_of, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
 from arena.store.schema import APPLICATION, digest, placeholders
-from arena.store.side_files import check_side_file, open_side_file, remove_database
+from arena.store.side_files import check_side_file, make_private, open_side_file, remove_database
 
 MAX_BATCH_RECORDS = 2000
 """The most records in one transaction."""
@@ -75,7 +75,7 @@ class Store(StoreContents):
     MATCH_HASH = schema.MATCH_HASH
     returns_of, results_of, seats_of = staticmethod(returns_of), staticmethod(results_of), staticmethod(seats_of)
     lock, is_held, settle = staticmethod(lock_store), staticmethod(is_held), staticmethod(settle)
-    remove = staticmethod(remove_database)
+    remove, make_private = staticmethod(remove_database), staticmethod(make_private)
     is_temporary = False
     """Whether the store has no file, so it cannot be opened by its path."""
 

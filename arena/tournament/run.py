@@ -3,7 +3,7 @@
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from os import PathLike
@@ -156,7 +156,7 @@ def play_tournament(spec: Spec, place: Path | Store | None, settings: RunSetting
     path = place.path if isinstance(place, Store) else place
     events = RunEvents(StartedRun(spec, path, settings.options, monitor.note), monitor.warn)
     with events.open_players() as players, ExitStack() as ends:
-        store = place if isinstance(place, Store) else ends.enter_context(_open_store(place, settings, monitor))
+        store = place if isinstance(place, Store) else ends.enter_context(_open_store(place, spec, settings, monitor))
         if settings.fresh_for and (cleared := clear_for(store, spec, planned, settings.fresh_for, accept=settings.accept)):
             monitor.note(cleared)
         planned = check_code(store, spec, planned, monitor.note, accept=settings.accept, remedy=settings.remedy)
@@ -197,11 +197,14 @@ def _add_parameters(spec: Spec, one: PlayedMatch) -> PlayedMatch:
     return one._replace(record=one.record._replace(parameters=spec.boards[one.board].parameters))
 
 
-def _open_store(path: Path | None, settings: RunSettings, monitor: Monitor) -> Store:
+def _open_store(path: Path | None, spec: Spec, settings: RunSettings, monitor: Monitor) -> Store:
     if path is None:
         return TemporaryStore()
     if settings.fresh and (aside := put_aside(path)) is not None:
         monitor.note(f"the matches so far are kept in {aside}")
+    if spec.secret:
+        with suppress(OSError):  # on a file system without modes, whoever may see the folder may read it
+            Store.make_private(path)
     return Store.open(path, write=True)
 
 

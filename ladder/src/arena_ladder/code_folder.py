@@ -12,7 +12,7 @@ from arena.api.errors import StoreFull
 from arena_isolation.agent_log import end_of_log
 from arena_isolation.archive import BadArchive, unpack
 from arena_isolation.versions import LAID_OUT, seal_submission
-from arena_ladder.ledger import Ledger
+from arena_ladder.ledger import PRIVATE_FOLDER, Ledger, private_folders
 from arena_ladder.season import Entrant
 from arena_ladder.spec import Kind
 from arena_ladder.submissions import UNREADABLE, Submission
@@ -51,8 +51,7 @@ class CodeFolder:
     def __init__(self, ledger: Ledger, most_bytes: int) -> None:
         self.ledger = ledger
         self._most = most_bytes
-        self.path = ledger.path.resolve().with_name(f"{ledger.path.name}.code")
-        self.logs = self.path.with_suffix(".logs")
+        self.path, self.logs = private_folders(ledger.path)
 
     def entrant(self, one: Submission, house: Spec) -> Entrant:
         """Return a submission in play as an entry for a season, with its code unpacked. Raises BadSubmission if
@@ -73,7 +72,7 @@ class CodeFolder:
         """
         folder = self.path / one.id
         with suppress(OSError):  # if this fails, the submission plays without a log
-            self.logs.mkdir(exist_ok=True)
+            self.logs.mkdir(PRIVATE_FOLDER, exist_ok=True)
             self._log(one).touch()
         if not (folder / LAID_OUT).exists():
             try:
@@ -92,6 +91,7 @@ class CodeFolder:
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
         try:
+            self.path.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             for name, content in files.items():
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 (part / name).write_bytes(content)

@@ -1,6 +1,7 @@
 """All submissions as the host of the ladder sees them: with their authors, identical files, code and logs."""
 
 import json
+import os
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable
@@ -90,10 +91,16 @@ def write_archive(hand_ins: Iterable[HandIn], ledger: Ledger, folder: CodeFolder
 
     In the zip file, `index.csv` lists the names of the persons for each folder.
     """
-    if isinstance(place, Path) and place.exists():
-        raise ArenaError(f"{place} already exists; choose a new file")
+    if isinstance(place, Path):
+        try:
+            number = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)  # it has names and addresses
+        except FileExistsError:
+            raise ArenaError(f"{place} already exists; choose a new file") from None
+        with os.fdopen(number, "wb") as file:
+            write_archive(hand_ins, ledger, folder, file)
+        return
     lines = [TextTable.csv_line(["folder", "id", "name", "e-mail", "team", "agent", "received", "status", "reason"])]
-    with zipfile.ZipFile(place, "x" if isinstance(place, Path) else "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         for one in hand_ins:
             made = one.submission
             inside = f"{made.author}/{made.number:06}-{made.id}"

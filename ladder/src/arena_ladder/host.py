@@ -32,7 +32,7 @@ from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import ContestRunner
 from arena_ladder.examination import Examiner
 from arena_ladder.host_api import HostApi
-from arena_ladder.ledger import Ledger, bind_store, find_deadline
+from arena_ladder.ledger import Ledger, bind_store, find_deadline, make_private
 from arena_ladder.pages import STATIC, LadderPages, navigation_of
 from arena_ladder.public_standings import PublicStandings
 from arena_ladder.spec import LadderSpec, find_sharing, list_limits
@@ -200,6 +200,7 @@ def open_ladder(ladder: LadderSpec, place: Path, workers: int | ClusterPlayers, 
     MatchRunner.check_isolations(ladder.spec)
     if ladder.spec.document.values["isolation"] == "sandbox":
         prove_once()  # submissions need the sandbox, even if the house agents do not
+    make_private(place)
     with Store.open(place, write=True) as store:
         ledger = Ledger(place)
         try:

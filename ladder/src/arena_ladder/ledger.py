@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena.api.cli import say
 from arena.api.errors import StoreError
 from arena.api.match import canonical
 from arena.api.store import Run, Store
@@ -19,6 +20,8 @@ from arena_web.errors import Refusal
 NIGHT = "night"
 """The name of the setting that holds the last review of matches."""
 MAX_MESSAGE_CHARACTERS = 4000
+PRIVATE_FOLDER = 0o700
+"""The mode of the folders beside a store. The files in them have other modes, because an agent may run as another user."""
 
 
 class Plan(NamedTuple):
@@ -260,7 +263,29 @@ def find_deadline(rules: SubmissionKeys, ledger: Ledger) -> datetime | None:
     return rules.closes if rules.late is None else rules.late.until
 
 
+def make_private(place: Path) -> None:
+    """Let only the user of the ladder read its store, and the folders beside it, because they have the seed, addresses and code.
+
+    If this fails, for example because the files belong to somebody else, a line on stderr says so.
+    """
+    try:
+        Store.make_private(place)
+        for folder in private_folders(place):
+            if folder.is_dir():
+                folder.chmod(PRIVATE_FOLDER)
+    except OSError as error:
+        if place.exists():  # otherwise it cannot be created, and whoever opens it says why
+            say(f"note: {place}: other users of this machine may be able to read it: {error.strerror} ({error.filename})")
+
+
+def private_folders(place: Path) -> tuple[Path, Path]:
+    """Return the folder for the code of submissions, and the folder for their logs, beside the store of a ladder."""
+    code = place.resolve().with_name(f"{place.name}.code")
+    return code, code.with_suffix(".logs")
+
+
 def create_store(ladder: LadderSpec, place: Path) -> None:
     """Create the store of a ladder that has not begun."""
+    make_private(place)
     with Store.open(place, write=True) as store, closing(Ledger(place)) as ledger:
         bind_store(ladder, store, ledger)

@@ -85,7 +85,8 @@ def write_gradescope(rows: Sequence[Graded], folder: Path) -> None:
     """Write `ID/results.json` for every author into a folder."""
     for person, row in rows:
         place = folder / person.id
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        place.mkdir(0o700, exist_ok=True)
         check_place(place / RESULTS.suffix, RESULTS, option="--gradescope")
         write_output(place / RESULTS.suffix, (json.dumps(gradescope_results(row), indent=2) + "\n").encode())
 
