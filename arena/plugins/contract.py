@@ -240,6 +240,12 @@ def _check_agent(agent: type[Agent]) -> None:
             f"did you mean {word} instead of {near[0]}?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
         ]
         raise Unfit("; ".join([f"agent {agent.name} ({locate(agent)}) defines neither choose nor solve", *meant]))
+    for name in ("choose", "solve"):
+        method = getattr(agent, name)
+        if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
+            raise Unfit(f"agent {agent.name} ({locate(agent)}): {name} is asynchronous; write `def {name}` without `async`")
+        if inspect.isgeneratorfunction(method):
+            raise Unfit(f"agent {agent.name} ({locate(agent)}): {name} is a generator; write `return` instead of `yield`")
     if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
         raise Unfit(f"agent {agent.name} ({locate(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
     games = getattr(agent, "games", None)  # other values are not meant for arena

@@ -1,8 +1,11 @@
 """The keys of a spec and their types. The JSON Schema for editors is generated from these classes."""
 
+from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from arena.limits import Limits
 from arena.secret import SECRET
@@ -10,10 +13,20 @@ from arena.secret import SECRET
 MAX_SPEC_COUNT = 10**9
 """The largest value of any count in a spec."""
 MAX_SEED = 2**63 - 1
+
+
+def _read_seed(value: Any, number: Callable[[Any], int]) -> Any:
+    if value == SECRET:
+        return value
+    if isinstance(value, str) and get_close_matches(value, [SECRET]):
+        raise PydanticCustomError("seed", "Input should be an integer or `secret`")
+    return number(value)
+
+
 SpecSeed = Annotated[
     int,
     Field(ge=0, le=MAX_SEED),
-    WrapValidator(lambda value, number: value if value == SECRET else number(value)),  # faults are reported as for a number
+    WrapValidator(_read_seed),  # faults are reported as for a number
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_SEED}, {"const": SECRET}]}),
 ]
 

@@ -428,6 +428,8 @@ def test_a_wrong_name_or_place_is_refused(plugin: Plugin, hook: str, objects: di
         ),
         (agent("a").replace("choose", "chose"), r"a \(mine\.py:\d\) defines neither .*; did you mean choose instead of chose\?"),
         (agent("a").replace("choose", "slove"), r"a \(mine\.py:\d\) defines neither .*; did you mean solve instead of slove\?"),
+        (agent("a").replace("def choose", "async def choose"), r"choose is asynchronous; write `def choose` without `async`"),
+        (agent("a", "def solve(self, *_): yield 1"), r"solve is a generator; write `return` instead of `yield`"),
         (agent("a", "needs = frozenset({'two-players'})"), r"needs 'two-players', .*; did you mean 'two-player'"),
         (agent("a", "needs = frozenset({'path', 'zero_sum'})"), r"needs 'zero_sum', .*; did you mean 'zero-sum'"),
         (agent("a", "needs = 'path'"), r"needs: expected a frozenset of traits, got 'path'"),

@@ -165,6 +165,7 @@ def test_all_errors_are_reported_at_once(faults: Faults) -> None:
         (f"{TIC}{TWO}rounds: '5'\n", "cup.yaml:3:9: rounds", "expected an integer, got '5'"),
         (f"{TIC}{TWO}seed: -1\n", "cup.yaml:3:7: seed", "at least 0, got -1"),
         (f"{TIC}{TWO}seed: true\n", "cup.yaml:3:7: seed", "expected an integer, got true"),
+        (f"{TIC}{TWO}seed: secrt\n", "cup.yaml:3:7: seed", "expected an integer or `secret`, got 'secrt'"),
         (f"{TIC}{TWO}seed: {2**63}\n", "cup.yaml:3:7: seed", "at most"),
         (f"{TIC}{TWO}name: 3\n", "cup.yaml:3:7: name", "expected text, got 3"),
         (f"{TIC}{TWO}name: ''\n", "cup.yaml:3:7: name", "at least 1 character"),
