@@ -57,7 +57,8 @@ KEPT_VARIABLES = (
 """The environment variables that the program inherits; others may hold passwords. The variable OF_WORKER identifies all processes
 that a worker has started.
 """
-SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
+SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+"""Debian and its derivatives put engines, such as Stockfish and GNU Go, into the folders for games."""
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 COUNTING_FOLDERS = ("fs", "irq", "pressure")
 COUNTING_FILES = (
@@ -71,6 +72,8 @@ seat. The number of processors and the size of the memory are still available, f
 """
 EMPTY_FILE = Path(arena.__file__).with_name("py.typed")
 """An empty file that always exists."""
+CONSTANT_FILES = {"meminfo": Path(__file__).with_name("meminfo.txt")}
+"""Files in /proc that libraries such as psutil cannot do without. They have the same numbers on every machine, at any time."""
 CANARY = Path(__file__).with_name("canary.py")
 NOT_RUN = 127
 """The exit code of UNPRIVILEGED if it cannot start the program."""
@@ -80,7 +83,7 @@ CANARY_SECONDS = 20.0
 
 SYSTEM_PATHS = (
     *("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share"),
-    *("/usr/local/bin", "/usr/local/lib", "/usr/local/lib64"),
+    *("/usr/local/bin", "/usr/local/lib", "/usr/local/lib64", "/usr/local/games", "/usr/games"),
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"),
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
 )
@@ -215,7 +218,7 @@ def _hidden_counters() -> Iterator[str]:
             yield from ("--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}")
     for name in COUNTING_FILES:
         if Path("/proc", name).is_file():
-            yield from ("--ro-bind", str(EMPTY_FILE), f"/proc/{name}")
+            yield from ("--ro-bind", str(CONSTANT_FILES.get(name, EMPTY_FILE)), f"/proc/{name}")
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
