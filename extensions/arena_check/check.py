@@ -17,7 +17,7 @@ import click
 from arena import ArenaError, Game, PluginError, Registry
 from arena.api.cli import Number, load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, StoreError, describe, escape_line
-from arena.api.games import Abilities
+from arena.api.games import Abilities, move_limit
 from arena.api.match import Differs, Step
 from arena.api.results import figures
 from arena.api.spec import HOOKS, Document, Parameters, PluginPlace
@@ -32,7 +32,7 @@ from arena_check.positions import agents_of, positions_option, read_positions, r
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
-from arena_records.contradictions import find_contradiction
+from arena_records.contradictions import find_contradiction, find_impossible_ending
 from arena_records.rules import compare_with_rules
 from arena_setup.options import seed_option, set_option
 from arena_setup.words import command_of, values_of
@@ -315,13 +315,20 @@ def _name_plugins(run: Run, plugins: Sequence[str]) -> list[str]:
 
 def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Iterator[str]:
     """Describe each fault. `games` maps the titles of the boards to games, or to None for an unknown game."""
-    boards = [board for run in store.runs()[-1:] for board in run.boards]
+    runs = store.runs()
+    boards = [board for run in runs[-1:] for board in run.boards]
+    limits = runs[-1].spec.get("values", {}).get("limits") if runs else None
+    everywhere = [board for run in runs for board in run.boards]  # an entry may have had another isolation before
+    timed = {label for board in everywhere for label in board.timed}
+    apart = {label for board in everywhere for label in (*board.apart, *(board.left or ()))}
     for record, place in store.records():
         if place is not None and boards and place.board >= len(boards):
             yield f"match {record.id}: on board {place.board + 1} of {len(boards)}"
             continue
         game = None if place is None or not boards else games[boards[place.board].title]
         if fault := find_contradiction(record, game):
+            yield f"match {record.id}: {fault}"
+        if game is not None and (fault := find_impossible_ending(record, timed, apart)):
             yield f"match {record.id}: {fault}"
         if game is not None and int(record.id[:8], 16) < share * 2**32:
             try:
@@ -332,6 +339,9 @@ def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Ite
                 raise StoreError(f"match {record.id} cannot be replayed: {describe(error)}") from error
             else:
                 differences = compare_with_rules(game, record, passed[0], last)
+                moves = limits["moves"] if isinstance(limits, dict) and "moves" in limits else move_limit(game)
+                if record.termination == "move-limit" and last.moves != moves:
+                    differences.append(f"termination: recorded move-limit after {last.moves} of {moves} moves")
             for difference in differences:
                 yield f"match {record.id}: {difference}"
     for damaged in [*store.lost_matches, *store.lost_parts]:

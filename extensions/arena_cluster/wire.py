@@ -14,7 +14,7 @@ from arena import ArenaError, Decision, Pairing, Record, Spec
 from arena.api.errors import abbreviate
 from arena.api.run import Scheduled
 from arena.api.spec import explain_faults
-from arena_records.contradictions import find_contradiction
+from arena_records.contradictions import find_contradiction, find_impossible_ending
 from arena_records.record_types import RECORD_TYPES, Number
 
 _HINT: Any = tuple.__class_getitem__(tuple([RECORD_TYPES[key] for key in Record._fields]))
@@ -128,12 +128,9 @@ class Reader:
                 return f"{key}: expected {abbreviate(wanted)}, got {abbreviate(got)}"
         if record.termination == "adjudicated" and board.adjudication is None:
             return "termination: adjudicated is impossible, because the spec has no adjudication"
-        late = record.seat if record.termination == "timeout" else None
-        if late is not None and late < len(labels):
-            seat = board.seats[scheduled.pairing.seats[late]]
-            if not seat.limits.timed and seat.isolation == "none":
-                return f"termination: timeout is impossible, because seat {late} has no time limit"
-        return find_contradiction(record, board.game)
+        seats = [board.seats[entry] for entry in scheduled.pairing.seats]
+        timed, apart = [one.label for one in seats if one.limits.timed], [one.label for one in seats if not one.in_process]
+        return find_impossible_ending(record, timed, apart) or find_contradiction(record, board.game)
 
 
 def _decode(body: Any) -> dict[str, Any]:

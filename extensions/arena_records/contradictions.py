@@ -1,5 +1,6 @@
 """Finds values of a record that contradict each other or its game, without using the rules."""
 
+from collections.abc import Collection
 from math import inf, isfinite
 
 from arena import Game, Puzzle, Record
@@ -29,6 +30,22 @@ def find_contradiction(record: Record, game: Game | None) -> str | None:
         or _check_lengths(record)
         or _check_timing(record)
     )
+
+
+def find_impossible_ending(record: Record, timed: Collection[str], apart: Collection[str]) -> str | None:
+    """Return why a match cannot have ended by the fault in its record; None if it can.
+
+    `timed` are the labels with a time limit for their decisions, and `apart` those with processes of their own. Any process can
+    end, and it must start and answer in time.
+    """
+    reason, seat = record.termination, record.seat
+    if reason not in ("timeout", "crash") or seat is None or seat >= len(record.labels) or record.labels[seat] in apart:
+        return None
+    if reason == "timeout" and record.labels[seat] not in timed:
+        return f"termination: timeout is impossible, because seat {seat} has neither a time limit nor a process of its own"
+    if reason == "crash" and record.decisions:  # a worker that ends takes all decisions of the match with it
+        return f"termination: crash is impossible after a decision, because seat {seat} has no process of its own"
+    return None
 
 
 def _check_returns(record: Record, seats: int, game: Game | None) -> str | None:

@@ -30,7 +30,7 @@ def honest(spec: Spec) -> tuple[Scheduled, Record]:
 
 
 LIES: list[tuple[Callable[[Record], Record], str]] = [
-    (lambda record: make_fault(record, "timeout", 0), "timeout is impossible, because seat 0 has no time limit"),
+    (lambda record: make_fault(record, "timeout", 0), "timeout is impossible, because seat 0 has neither a time limit"),
     (lambda record: record._replace(decisions=()), "decisions: expected .*, one for each action, got 0"),
     (lambda record: record._replace(decisions=record.decisions * 2), "decisions: expected"),
     (

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from arena import run
+from arena.api.store import Store
 from arena.match.chance_streams import Chance, has_chance
 from arena.match.record import Record
 from arena.match.replay import Differs, Step
@@ -16,7 +18,9 @@ from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena_cluster import wire
 from arena_games.tic_tac_toe import TicTacToe
+from arena_records.contradictions import find_impossible_ending
 from arena_records.rules import compare_with_rules
+from tests.conftest import Arena
 
 TWO: list[Any] = ["random", "greedy"]
 
@@ -245,3 +249,45 @@ def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
     gone = list(Step.follow(puzzle, record))
     assert [step.state.at for step in gone] == [0, 1, 2, 1]
     assert compare_with_rules(puzzle, record, gone[0], gone[-1]) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "decisions", "timed", "apart", "possible"),
+    [
+        ("timeout", 1, (), (), False),
+        ("timeout", 0, (), (), False),
+        ("timeout", 1, ("random",), (), True),
+        ("timeout", 1, (), ("random",), True),  # its process must start and read its messages
+        ("timeout", 1, ("greedy",), ("greedy",), False),
+        ("crash", 1, (), (), False),
+        ("crash", 0, (), (), True),  # a worker ends with all decisions of its match
+        ("crash", 1, (), ("random",), True),
+        ("memory", 1, (), (), True),  # Python raises MemoryError without any limit
+        ("exception", 1, (), (), True),
+    ],
+)
+def test_a_fault_needs_a_limit_or_a_process(
+    reason: Any, decisions: int, timed: tuple[str, ...], apart: tuple[str, ...], possible: bool
+) -> None:
+    """The fault is of the agent random, in the first seat."""
+    _, record = play_until(load_spec({"game": "tic-tac-toe", "agents": TWO}))
+    fault = make_fault(record, reason, record.labels.index("random"))._replace(decisions=record.decisions[:decisions])
+    assert (find_impossible_ending(fault, timed, apart) is None) is possible
+
+
+def test_an_impossible_end_is_a_fault_of_a_store(tmp_path: Path, invoke: Arena) -> None:
+    """The first match ends by a timeout without a time limit, and the second one at a move limit of 5 moves, not of 1,000."""
+    run({"game": "tic-tac-toe", "agents": TWO, "rounds": 1}, store=tmp_path / "fair.db")
+    with Store.open(tmp_path / "fair.db") as fair, Store.open(tmp_path / "forged.db", write=True) as forged:
+        forged.begin(fair.last())
+        (one, first), (other, second) = list(fair.records(boards=True))
+        assert first is not None
+        assert second is not None
+        forged.add(first, make_fault(one, "timeout", 0)._replace(decisions=one.decisions[:5]))
+        five = other._replace(actions=other.actions[:5], decisions=other.decisions[:5], moves=5)
+        forged.add(second, five._replace(termination="move-limit", returns=(0.0, 0.0)))
+    assert invoke("check", "fair.db", "--replay", "1").returncode == 0
+    done = invoke("check", "forged.db", "--replay", "1")
+    assert done.returncode == 1
+    assert "termination: timeout is impossible, because seat 0 has neither a time limit nor a process of its own" in done.stdout
+    assert "termination: recorded move-limit after 5 of 1000 moves" in done.stdout
