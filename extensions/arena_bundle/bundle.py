@@ -37,7 +37,7 @@ from arena_bundle.layout import (
     RUN,
     SIGNATURE,
     SPEC,
-    TOURNAMENT,
+    SUBMISSIONS,
     VERSION,
     Code,
     Manifest,
@@ -113,12 +113,14 @@ def bundle(
                 f"{store} has only shard {shard} of its tournament; put all shards into one store with `arena merge`, "
                 "and pack that store"
             )
-        if runs[-1].ended is None:
+        is_ladder = LadderNames.is_ladder(opened)
+        if is_ladder:
+            say("note: `arena verify` cannot check which matches a ladder has played, and does not replay them (exit code 3)")
+        elif runs[-1].ended is None:
             say(
                 "note: the last run has not ended, so `arena verify` cannot check everything (exit code 3); "
                 f"`arena run SPEC --store {shlex.quote(str(store))}` continues the run, or ends it if no match is missing"
             )
-        is_ladder = LadderNames.is_ladder(opened)
         if any(run.hidden for run in runs):
             advice = (
                 "`arena ladder admin SPEC reveal` ends the ladder for ever and reveals the seed"
@@ -414,14 +416,13 @@ class BundleContent:
     def _write_submissions(self, ladder: LadderNames) -> None:
         """Write the code of the submissions to a ladder. If some code cannot be in a bundle, it is left out with a note."""
         for label, key in ladder.keys.items():
-            before = dict(self.names)
             try:
-                files = dict(_submitted_files(self.store, label, key))
-                ladder.check(label, files)
-                for name, content in files.items():
-                    self._write(name, content)
+                name, content, files = _submitted_files(self.store, label, key)
+                ladder.check(label, {name: content, **files})
+                for inside, body in files.items():
+                    self.privacy.check(f"{name}/{inside}", body)
+                self._write(name, content)
             except ArenaError as error:
-                self.names = before
                 say(f"note: the code of {label} is left out: {error}")
 
     def pack(self, out: Path) -> int:
@@ -471,12 +472,13 @@ def _digest(place: Path) -> str:
     return whole.hexdigest()
 
 
-def _submitted_files(store: Store, label: str, key: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a submission to a ladder, in a folder for this submission. Archives are unpacked."""
-    folder = f"{TOURNAMENT}/submissions/{label}"
-    for kind, content in store.query("SELECT kind, content FROM ladder_submission WHERE id = ?", [key]):
-        if not content:
-            raise ArenaError("the ladder has deleted it")
-        found = unpack(content, MAX_SUBMISSION_BYTES) if kind == "zip" else {f"agent{'.py' if kind == 'python' else ''}": content}
-        for name, body in found.items():
-            yield f"{folder}/{name}", body
+def _submitted_files(store: Store, label: str, key: str) -> tuple[str, bytes, dict[str, bytes]]:
+    """Return the name and the content of the file of a submission to a ladder, and the files in it if it is an archive.
+
+    The bundle contains the archive itself, because the SHA-256 of the submission covers it.
+    """
+    [(kind, content)] = store.query("SELECT kind, content FROM ladder_submission WHERE id = ?", [key])
+    if not content:
+        raise ArenaError("the ladder has deleted it")
+    suffix = {"python": ".py", "zip": ".zip"}.get(kind, "")
+    return f"{SUBMISSIONS}/{label}/agent{suffix}", content, unpack(content, MAX_SUBMISSION_BYTES) if kind == "zip" else {}

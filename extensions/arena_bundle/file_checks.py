@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version as version_of
 from itertools import zip_longest
@@ -33,6 +34,7 @@ from arena_bundle.layout import (
     RUN,
     SIGNATURE,
     SPEC,
+    SUBMISSIONS,
     TOURNAMENT,
     Code,
     Contradiction,
@@ -49,7 +51,7 @@ from arena_bundle.reader import Archive
 from arena_bundle.rebuild import build_store, print_boards
 from arena_bundle.signature import check_signature
 from arena_bundle.verdict import Verdict
-from arena_records.contradictions import find_contradiction
+from arena_records.contradictions import find_contradiction, find_impossible_ending
 
 TOLERANCE = 1e-9
 """Two numbers count as equal if their relative difference is at most this, because processors may differ in the last digits."""
@@ -60,6 +62,10 @@ AUTHORS = b"authors: "
 MAX_SIZE = 2**53
 """The largest size of a schedule, so that every program can read the number from JSON."""
 SECRET_PATTERN = re.compile(r"[0-9a-f]{32}(,[0-9]{1,15}:[0-9a-f]{32})*")
+LADDER = (
+    "which matches the ladder has played, in which order, and with which limits and isolation; that its agents chose these "
+    "actions, or failed as the records say; which submissions have these pseudonyms, and which have left: the author alone knows"
+)
 HONEST_CODE = "that the code does what its author says: it may contain recorded moves, so read it"
 
 
@@ -71,13 +77,17 @@ class FileChecks:
         self._line = LiveLine(sys.stderr)
 
     def run(self, signers: Path | None) -> bool:
-        """Make these checks, and write their results into the verdict. Return whether the matches can be replayed."""
+        """Make these checks, and write their results into the verdict. Return whether the records can be compared with the rules.
+
+        Then `replays` says whether the matches can also be replayed.
+        """
         manifest = self.archive.check()
         self.verdict.manifest = self.archive.digests[MANIFEST]
         try:
             self._check_hashes(manifest)
             self._check_signature(signers)
             self._read_run()
+            self._check_submissions(manifest)
             self._check_records()
             self._check_boards()
             self._check_citation()
@@ -93,15 +103,14 @@ class FileChecks:
             self._line.show("")
         self._compare_environment(manifest)
         self._note_limits()
+        self.replays = manifest.without is None and not self.file.ladder
         if manifest.without is not None:
             self.verdict.not_shown.append(f"not replayed: the bundle does not contain {manifest.without}")
         elif self.file.ladder:
             self.verdict.not_shown.append(
                 "not replayed: the records of a ladder contain pseudonyms, which change the random numbers"
             )
-        else:
-            return True
-        return False
+        return True
 
     def _check_hashes(self, manifest: Manifest) -> None:
         if manifest.left_out and manifest.without is None:
@@ -132,7 +141,7 @@ class FileChecks:
         self.verdict.shown.append(f"the manifest is signed by {signer}")
 
     def _read_run(self) -> None:
-        self.file: RunFile = read_model(RunFile, self.archive.read_values(RUN), RUN)
+        self.file: RunFile = read_model(RunFile, self.archive.read_values(RUN), f"{self.archive.place}: {RUN}")
         self.values: Any = self.archive.read_values(SPEC)
         if not isinstance(self.values, dict) or not self.file.runs:
             raise Contradiction(f"{SPEC} or {RUN} contains no run")
@@ -144,12 +153,32 @@ class FileChecks:
         self._secret = [(0, self.file.seed)] if secret is None else list(split_secret(secret))
         if secret is not None and (self.last.revealed is None or self.file.seed != self._secret[-1][1]):
             raise Contradiction(f"{RUN}: the seed is not the secret seed that was revealed")
+        same = [run for run in self.runs if secret is not None and run.secret == secret]
+        if any(is_revealed_early(self.last.revealed, run.started) for run in same[:1]):
+            raise Contradiction(f"{RUN}: the secret seed was revealed at {self.last.revealed}, before its run started")
         self._used = {0} if secret is None else set[int]()
         check_sheets(self.file.boards)
         self._check_spec()
-        self.environments = read_model(Environments, self.archive.read_values(ENVIRONMENT), ENVIRONMENT)
+        environments = self.archive.read_values(ENVIRONMENT)
+        self.environments = read_model(Environments, environments, f"{self.archive.place}: {ENVIRONMENT}")
         if self.environments.runs != Run.list_environments(self.runs):
             raise Contradiction(f"{ENVIRONMENT}: its runs do not have the versions in {RUN}")
+
+    def _check_submissions(self, manifest: Manifest) -> None:
+        """Compare the code of the submissions to a ladder with the SHA-256 of what was handed in."""
+        if self.file.submissions and not self.file.ladder:
+            raise Contradiction(f"{RUN}: submissions: expected none, because the bundle is not of a ladder")
+        folder, packed = f"{SUBMISSIONS}/", set[str]()
+        for name, digest in manifest.files.items() if self.file.ladder else ():
+            if name.startswith(folder):
+                label = posixpath.dirname(name.removeprefix(folder))
+                if self.file.submissions.get(label) != digest:
+                    raise Contradiction(f"{name} is not the code that was handed in: {RUN} has another SHA-256 for it")
+                packed.add(label)
+        if packed:
+            self.verdict.shown.append(f"the code of {figures.amount(len(packed), 'submission')} has the SHA-256 in {RUN}")
+        if manifest.without is None and (lacking := [label for label in self.file.submissions if label not in packed]):
+            self.verdict.not_shown.append(f"the code of {', '.join(lacking[:5])} is not in the bundle")
 
     def _check_spec(self) -> None:
         """Compare what the spec says about the run with the run. The sandbox compares its boards."""
@@ -224,6 +253,11 @@ class FileChecks:
                     raise Contradiction(f"match {record.id}: seed: expected the seed of the run, got {abbreviate(record.seed)}")
             if (wrong := find_contradiction(record, None)) is not None:
                 raise Contradiction(f"match {record.id}: {wrong}")
+            for place in line.places if len(self.runs) == 1 else ():  # before, an entry may have had another isolation
+                sheet = boards[place.board]
+                wrong = find_impossible_ending(record, sheet.timed, (*sheet.apart, *(sheet.left or ())))
+                if wrong is not None and self.same_version:
+                    raise Contradiction(f"match {record.id}: {wrong}")
             if len(ids) % 1000 == 0:
                 self._line.show(f"{len(ids):,} records")
             yield line
@@ -322,7 +356,8 @@ class FileChecks:
                 f"{OTHER_RUNS}, unless the author published the hash of the secret seed before the run: compare it with {which}"
             )
         names_isolation = '"isolation":' in json.dumps(self.values)
-        self.verdict.limits += [HONEST_CODE, *([ISOLATION] if names_isolation else []), UNCHECKED]
+        about = [LADDER] if self.file.ladder else [HONEST_CODE]
+        self.verdict.limits += [*about, *([ISOLATION] if names_isolation else []), UNCHECKED]
 
 
 def split_secret(secret: str) -> Iterator[tuple[int, int | str]]:
@@ -341,6 +376,16 @@ def split_secret(secret: str) -> Iterator[tuple[int, int | str]]:
 def hash_secret(digits: str) -> str:
     """Return the hash of a part of a secret seed. `arena run` prints this hash before the first match that uses the part."""
     return blake2b(digits.encode(), digest_size=32).hexdigest()
+
+
+def is_revealed_early(revealed: str | None, started: str) -> bool:
+    """Return whether a secret seed was revealed before its run started. Raises Contradiction if one of them is not a time."""
+    if revealed is None:
+        return False
+    try:
+        return datetime.fromisoformat(revealed) < datetime.fromisoformat(started)
+    except (ValueError, TypeError):  # no time, or only one of them has a time zone
+        raise Contradiction(f"{RUN}: {abbreviate(revealed)} and {abbreviate(started)} are not times in UTC") from None
 
 
 def check_sheets(sheets: Sequence[Mapping[str, Any]]) -> None:

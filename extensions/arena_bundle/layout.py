@@ -1,6 +1,7 @@
 """The layout of a bundle, which is a zip archive. docs/reference/bundle.md describes it."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -33,6 +34,8 @@ ALWAYS = (SPEC, RUN, RECORDS, BOARDS, PRINTED, ENVIRONMENT, CITATION)
 """The files that every bundle has in addition to the manifest."""
 TOURNAMENT, OUTSIDE = "tournament", "outside"
 """The folder for files from the folder of the spec, and the folder for files from other folders."""
+SUBMISSIONS = f"{TOURNAMENT}/submissions"
+"""The folder for the submissions to a ladder. Each has a folder with one file: what was handed in, which may be an archive."""
 STORE_NAME = "store.db"
 """The name that stands in the printed boards instead of the path of the store."""
 
@@ -164,8 +167,12 @@ def read_json(text: bytes, what: str) -> Any:
 
     try:
         return json.loads(text, parse_constant=refuse, object_pairs_hook=take)
-    except (ValueError, RecursionError) as error:
-        raise NoBundle(f"{what} is not JSON: {error}") from None
+    except RecursionError:
+        raise NoBundle(f"{what} is not JSON that arena reads: its values are nested too deeply") from None
+    except ValueError as error:
+        digits = sys.get_int_max_str_digits()
+        fault = f"a number has more than {digits:,} digits" if "set_int_max_str_digits" in str(error) else str(error)
+        raise NoBundle(f"{what} is not JSON: {fault}") from None
 
 
 def write_json(value: Any) -> bytes:

@@ -8,13 +8,13 @@ rules.
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from arena import Pairing, Record, Spec, load_plugins
+from arena import Pairing, Record, Spec, SpecError, load_plugins
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Chance
 from arena.api.match import Differs, Position, Seat, Step, find_loser
@@ -24,7 +24,7 @@ from arena.api.run import Batch, MatchRunner, Schedule, Scheduled
 from arena.api.spec import Document, reload_spec
 from arena.api.store import Run, Store, TemporaryStore
 from arena_bundle.layout import TOURNAMENT, Code
-from arena_bundle.sandboxed import RECORDS_PER_ANSWER
+from arena_bundle.sandboxed import LOOKS, RECORDS_PER_ANSWER, stand_ins
 from arena_isolation.command import COMMAND
 from arena_isolation.helper_process import serve
 from arena_isolation.versions import CODE, PluginVersion, SharedCode, seal_submission
@@ -36,6 +36,7 @@ MAX_DIFFERENCES = 20
 """The maximum number of differences in one answer."""
 NATIVE_PROGRAM = b"\x7fELF"
 TIMED, WAITING, NATIVE = "time limits", "language models and other services", "native engines"
+MISSING = "entries that cannot be loaded here"
 """Reasons why a match cannot be replayed."""
 
 
@@ -46,6 +47,8 @@ class ReplayHost:
     schedule: Schedule
     runner: MatchRunner
     followed: Iterator[list[str]]
+    missing: Collection[int] = ()
+    """The entries that cannot be loaded here. Another agent has their places, but plays no match."""
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a request. If something fails, the answer has the key `fault`."""
@@ -61,9 +64,23 @@ class ReplayHost:
         """Load the spec. Return its boards, and the hashes of its schedule and code, which are compared with the bundle's.
 
         Also return the reasons why the matches of entries cannot be replayed, and whether the schedules depend on results.
+        `missing` has the entries that cannot be loaded here, with their reasons, and `invalid` the faults of a spec that nobody
+        can have played.
         """
-        root = Path(request["root"])
-        self.spec = load_spec_of(root, request["values"], request["document"], Code(**request["code"]), request["seed"])
+        root, code = Path(request["root"]), Code(**request["code"])
+
+        def load(values: Mapping[str, Any]) -> Spec:
+            return load_spec_of(root, values, request["document"], code, request["seed"])
+
+        missing: dict[int, str] = {}
+        try:
+            self.spec, missing = load_parts(load, request["values"], request["labels"])
+        except SpecError as error:
+            if not is_invalid(load, request["values"], request["labels"], str(error)):
+                raise
+            nothing: dict[str, Any] = {"boards": [], "hash": "", "parts": {}, "reasons": [], "follows": [], "missing": []}
+            return {**nothing, "invalid": str(error)}
+        self.missing = missing.keys()
         self.schedule, self._taken = Schedule(self.spec), Batch()
         run = Run.of(self.spec)
         parts: dict[str, list[str]] = {}
@@ -74,20 +91,31 @@ class ReplayHost:
             "boards": json.loads(json.dumps([board.as_dict() for board in run.boards], default=str)),
             "hash": run.hash,
             "parts": parts,
-            "reasons": [[find_reason(seat, self.spec.document.folder) for seat in board.seats] for board in self.spec.boards],
+            "reasons": [
+                [
+                    MISSING if entry in self.missing else find_reason(seat, self.spec.document.folder)
+                    for entry, seat in enumerate(board.seats)
+                ]
+                for board in self.spec.boards
+            ],
             "follows": [board.format.follows_results for board in self.spec.boards],
+            "missing": list(missing.items()),
+            "invalid": None,
         }
 
     def do_take(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the next matches of the schedule, with their ids.
 
-        The id is null if an agent in the match asks a service, because the bundle hides the host of the service.
+        The id is null if an agent in the match cannot be loaded here, or asks a service, because the bundle hides its host.
         """
         self._taken = self.schedule.take(BATCH_MATCHES)
-        plain = [
-            [*one[:2], one.pairing.round, one.pairing.seats, None if one.asks_outside(self.spec) else one.match_id(self.spec)]
+        ids = [
+            None
+            if one.asks_outside(self.spec) or not set(one.pairing.seats).isdisjoint(self.missing)
+            else one.match_id(self.spec)
             for one in self._taken
         ]
+        plain = [[*one[:2], one.pairing.round, one.pairing.seats, key] for one, key in zip(self._taken, ids, strict=True)]
         return {"matches": plain}
 
     def do_tell(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,6 +210,56 @@ def load_spec_of(root: Path, values: Mapping[str, Any], name: str, code: Code, s
     given = _replace_sandboxes({key: value for key, value in values.items() if key != "plugins"})
     document = Document(name, given, root / TOURNAMENT)
     return reload_spec(document, [*plugins, *modules], seed, shared={CODE: SharedCode(versions=versions), COMMAND: programs})
+
+
+def load_parts(
+    load: Callable[[Mapping[str, Any]], Spec], values: Mapping[str, Any], labels: Sequence[str] | None
+) -> tuple[Spec, dict[int, str]]:
+    """Load a spec. Each entry that cannot be loaded here, such as an engine that is not installed, is replaced by another agent.
+
+    Return these entries, too, with the reasons. `labels` are the labels of the entries; without them, nothing is replaced.
+    """
+    try:
+        return load(values), {}
+    except Exception:
+        agents = values.get("agents")
+        if labels is None or not isinstance(agents, list) or len(agents) != len(labels):
+            raise
+        instead: list[Any] = [*stand_ins(labels)]
+        missing: dict[int, str] = {}
+        for number, agent in enumerate(agents):
+            try:
+                load({**values, "agents": [*instead[:number], agent, *instead[number + 1 :]]})
+            except Exception as error:  # the library of an agent may raise anything
+                missing[number] = describe(error)
+        if not 0 < len(missing) < len(agents):
+            raise
+        spec = load({**values, "agents": [instead[one] if one in missing else agent for one, agent in enumerate(agents)]})
+        if any([seat.label for seat in board.seats] != list(labels) for board in spec.boards):
+            raise
+        return spec, missing
+
+
+def is_invalid(
+    load: Callable[[Mapping[str, Any]], Spec], values: Mapping[str, Any], labels: Sequence[str] | None, fault: str
+) -> bool:
+    """Return whether a spec has a fault that depends neither on its entries nor on what is installed here.
+
+    The game and the format are known here, but the rest of the spec has the same fault with other agents.
+    """
+    if labels is None:
+        return False
+    known = {key: one for key, one in values.items() if key in ("game", "games", "format")}
+    plain = {key: one for key, one in values.items() if key not in (*LOOKS, "isolation")}
+    try:
+        load({**known, "agents": stand_ins(labels)})
+    except Exception:  # the library of a game may raise anything
+        return False
+    try:
+        load({**plain, "agents": stand_ins(labels)})
+    except SpecError as error:
+        return str(error) == fault
+    return False
 
 
 def _replace_sandboxes(value: Any) -> Any:

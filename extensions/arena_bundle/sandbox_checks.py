@@ -18,11 +18,12 @@ from arena.api.spec import PythonFile
 from arena.api.store import Store
 from arena.clock import perf_counter
 from arena_bundle.file_checks import FileChecks, find_differences
-from arena_bundle.layout import BOARDS, RUN, Code, Contradiction, read_json
+from arena_bundle.layout import BOARDS, RUN, SPEC, Code, Contradiction, read_json
 from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing
 from arena_bundle.sandboxed import (
     ANSWER_SECONDS,
     LOAD_SECONDS,
+    LOOKS,
     RECORDS_PER_ANSWER,
     Computed,
     Followed,
@@ -32,6 +33,7 @@ from arena_bundle.sandboxed import (
     SandboxedHost,
     Taken,
     Told,
+    stand_ins,
 )
 
 MATCH_SECONDS, SECONDS_PER_RECORDED, MAX_MATCH_SECONDS = 120.0, 50.0, 7200.0
@@ -53,10 +55,14 @@ DRAWN_SCHEDULE = (
 SAME_PROCESS = "that the replays are honest: code from the bundle plays them, and could have forged the answers"
 APART_KEYS = ("game", "labels", "size", "exact", "format", "kind", "test")
 """Keys of a board that must be the same with other agents."""
+LADDER_KEYS = ("game", "kind", "returns", "has_chance", "has_openings")
+"""Keys of a board of a ladder that must be the same with other agents: its entries come and go, and it never ends."""
+COMPLETE = "the schedule is complete: no match was added or dropped"
+RULES = "all records follow the rules of their games, and their positions and chance events follow from the seed"
+MAX_NAMED = 5
+"""The maximum number of entries that a verdict names with the reason why they cannot be loaded."""
 CODE_KEYS = frozenset({"command", "plugin", "version"})
 """Keys of an entry that name code or a program."""
-LOOKS = ("plugins", "report", "columns", "sort")
-"""Keys of a spec that change neither the schedule nor the rules, but may name code of the bundle."""
 
 
 class SandboxChecks:
@@ -69,27 +75,29 @@ class SandboxChecks:
         self._line = LiveLine(sys.stderr)
 
     def run(self) -> None:
-        """Check the schedule, replay matches, and compare all records with the rules. The code for this runs in sandboxes."""
+        """Check the schedule, replay matches, and compare all records with the rules. The code for this runs in sandboxes.
+
+        If matches cannot be replayed, the rest is still checked, with agents of arena in place of those in the spec.
+        """
         self._archive.extract(self._root)
-        self._has_code = self._file.code != Code() or names_code(self._values)
+        replays = self._files.replays
+        self._has_code = replays and (self._file.code != Code() or names_code(self._values))
         if self._has_code:
             self._hash_plugins()
         try:
-            with SandboxedHost(self._root, self._file.code.folders) as host:
-                reasons = self._load(host)
-                self._check_schedule(host)
-                self._replay_lot(host, reasons)
-            followed = self._check_apart() if self._has_code else False
-            with SandboxedHost(self._root, self._file.code.folders, [self._store.parent]) as host:
-                self._load(host)
-                if not followed:
-                    self._follow_rules(host)
-                self._check_columns(host)
+            if replays:
+                try:
+                    self._check_with_code()
+                except HostFailed as error:
+                    self._verdict.not_shown.append(f"not replayed: {error}")
+                    replays = False
+            if not replays and (reason := self._check_apart()):
+                self._verdict.not_shown.append(f"the records were not compared with the rules: {reason}")
         except IsolationError as error:
-            self._verdict.not_shown.append("not replayed: no sandbox")
+            self._verdict.not_shown.append(f"{'not replayed' if replays else 'records not compared with the rules'}: no sandbox")
             self._verdict.notes.append(str(error))
         except HostFailed as error:
-            self._verdict.not_shown.append(f"not replayed: {error}")
+            self._verdict.not_shown.append(f"the records were not compared with the rules: {error}")
         except Contradiction as error:
             self._verdict.contradictions.append(str(error))
         except (Interrupted, MemoryError):
@@ -105,36 +113,83 @@ class SandboxChecks:
                 "different versions may explain a difference; verify again with the versions that made the bundle"
             )
 
+    def _check_with_code(self) -> None:
+        """Make the checks that load the spec with its own agents."""
+        with SandboxedHost(self._root, self._file.code.folders) as host:
+            reasons = self._load(host)
+            drawn = {sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS)
+            if self._missing and drawn:
+                self._verdict.not_shown.append(
+                    f"the schedule: the format {', '.join(sorted(drawn))} draws by the hashes of all agents"
+                )
+            else:
+                self._check_schedule(host)
+            self._replay_lot(host, reasons)
+        apart = self._check_apart() if self._has_code else "the bundle has no code"
+        with SandboxedHost(self._root, self._file.code.folders, [self._store.parent]) as host:
+            self._load(host)
+            if apart:
+                self._follow_rules(host)
+            if not self._missing:
+                self._check_columns(host)
+            elif any(sheet["plugin_columns"] or sheet["ranking"] for sheet in self._file.boards):
+                self._verdict.not_shown.append("the columns and remarks of plugins, because some entries are missing here")
+        if self._has_code and apart:
+            self._verdict.not_shown.append(
+                "the schedule and the rules were checked only by code from the bundle, which found no difference, but could have "
+                f"forged the answers: {apart}"
+            )
+            self._verdict.shown[:] = [text for text in self._verdict.shown if text not in (COMPLETE, RULES)]
+
     def _load(self, host: SandboxedHost) -> list[list[str | None]]:
         """Load the spec in the sandbox, and compare the spec and its code with the rest of the bundle.
 
         For each entry of each board, return the reason why its matches cannot be replayed; None if they can.
         """
-        found = self._ask_for_spec(host, self._values, self._file.code)
+        found = self._ask_for_spec(host, self._values, self._file.code, list_labels(self._file.boards))
+        if found.invalid and self._files.same_version:
+            raise Contradiction(f"{SPEC} is not a valid spec: {'; '.join(found.invalid.splitlines())}")
+        if found.invalid:
+            raise HostFailed(found.invalid)
+        self._missing = {number for number, _ in found.missing}
+        labels = list_labels(self._file.boards) or []
+        for number, why in found.missing[:MAX_NAMED]:
+            text = f"{labels[number]} cannot be loaded here, so its matches are not replayed: {'; '.join(why.splitlines())}"
+            self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
         for number, (given, computed) in enumerate(zip(self._file.boards, found.boards, strict=False)):
-            left, right = ({key: one for key, one in sheet.items() if key not in NO_SHEET_KEYS} for sheet in (given, computed))
+            left, right = (
+                {key: one for key, one in sheet.items() if (key in APART_KEYS if self._missing else key not in NO_SHEET_KEYS)}
+                for sheet in (given, computed)
+            )
             if differences := list(find_differences(left, right, "", subset=not self._files.same_version)):
                 raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
             known, listed = computed.get("settings", ()), given.get("settings", ())
             if len(listed) != len(known):
                 raise Contradiction(f"board {number + 1} has the settings of {len(listed)} entries, the spec has {len(known)}")
-            for entry in find_wrong_settings(listed, known) if self._files.same_version else ():
+            here = [[one for place, one in enumerate(both) if place not in self._missing] for both in (listed, known)]
+            for entry in find_wrong_settings(*here) if self._files.same_version else ():
                 raise Contradiction(
                     f"board {number + 1}: the settings {abbreviate(entry)} are not those of the entry in the spec"
                 )
         hides_host = HIDDEN_HOST.search(json.dumps(self._values)) is not None
-        if found.hash != self._last.hash and self._files.same_version and not hides_host:
+        if found.hash != self._last.hash and self._files.same_version and not hides_host and not self._missing:
             raise Contradiction(f"{RUN}: the hash of the last run is {self._last.hash}, but {found.hash} for the spec")
         if len(self._file.boards) != len(found.boards):
             raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
         if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
             raise HostFailed("an answer from the sandbox does not match the boards of the bundle")
         self._declared, self._follows = found.boards, found.follows
+        self._compare_code(found)
+        return found.reasons
+
+    def _compare_code(self, found: Loaded) -> None:
+        """Compare the code that the spec uses with the code that played. Without some entries, their code is not compared."""
         recorded: dict[str, set[str]] = {}
         for fingerprint in self._last.plugins.values():
             for part, digest in fingerprint.hashes.items():
                 recorded.setdefault(part, set()).add(digest)
-        changed = [part for part, digests in found.parts.items() if not recorded.get(part, set()).issuperset(digests)]
+        known_parts = {part: one for part, one in found.parts.items() if part in recorded or not self._missing}
+        changed = [part for part, digests in known_parts.items() if not recorded.get(part, set()).issuperset(digests)]
         installed = set(self._file.code.installed.values())  # of these plugins, another version may be installed here
         excused = {part for name, one in self._last.plugins.items() if name in installed for part in one.hashes}
         if changed and self._files.same_version and not excused.issuperset(changed):
@@ -142,9 +197,13 @@ class SandboxChecks:
         if changed:
             text = f"the code of {', '.join(changed[:5])} has changed since the matches were played; perhaps its version differs"
             self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
-        return found.reasons
+        unused = [part for part in recorded if part not in found.parts]
+        if unused and self._files.same_version and not self._missing and not excused.issuperset(unused):
+            raise Contradiction(f"{RUN}: the plugins of the last run have {', '.join(unused[:5])}, which the spec does not use")
 
-    def _ask_for_spec(self, host: SandboxedHost, values: Mapping[str, Any], code: Code) -> Loaded:
+    def _ask_for_spec(
+        self, host: SandboxedHost, values: Mapping[str, Any], code: Code, labels: Sequence[str] | None = None
+    ) -> Loaded:
         self._line.show("loading the spec and its code")
         seed, document = self._last.secret or self._file.seed, self._file.document
         return host.ask(
@@ -156,6 +215,7 @@ class SandboxChecks:
             document=document,
             seed=seed,
             code=code.model_dump(),
+            labels=labels,
         )
 
     def _hash_plugins(self) -> None:
@@ -177,44 +237,46 @@ class SandboxChecks:
                     text = f"{plugin} is not the code that played the matches, {name}: its hash differs"
                     (self._verdict.contradictions if self._files.same_version else self._verdict.not_shown).append(text)
 
-    def _check_apart(self) -> bool:
-        """Check the schedule and the rules in a process without code from the bundle. Return whether this was possible.
+    def _check_apart(self) -> str:
+        """Check the schedule and the rules in a process without code from the bundle. Return why not, if that is impossible.
 
         Code from the bundle could change the answers of its own process. The rules do not depend on the agents, so here agents of
         arena take their places. With the formats in PLAIN_FORMATS, this also applies to the schedule.
         """
         known = load_plugins(environ=False).games
         games = [sheet.game["name"] for sheet in self._last.boards if sheet.game["name"] not in known]
-        reason = f"the game {games[0]} is not one of arena's games" if games else ""
-        values = None if reason else replace_agents(self._values, self._file.boards)
+        if games:
+            return f"the game {games[0]} is not one of arena's games"
+        is_ladder = self._file.ladder
+        values = replace_agents(self._values, self._file.boards, is_ladder=is_ladder)
+        if values is None:
+            return "the boards have different agents"
         with SandboxedHost(self._root, (), [self._store.parent]) as host:
-            if values is not None:
-                try:  # to load the spec with other agents
-                    found = self._ask_for_spec(host, values, Code())
-                    kept, made = (
-                        [{key: sheet.get(key) for key in APART_KEYS} for sheet in sheets]
-                        for sheets in (self._file.boards, found.boards)
-                    )
-                    reason = next(find_differences(kept, made, "boards", subset=False), "")
-                except HostFailed as error:
-                    reason = str(error)
-            if values is None or reason:
-                self._verdict.not_shown.append(
-                    "the schedule and the rules were checked only by code from the bundle, which could have forged the "
-                    f"answers: {reason or 'the boards have different agents'}"
-                )
-                return False
-            if drawn := sorted({sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS)):
+            try:  # to load the spec with other agents
+                found = self._ask_for_spec(host, values, Code())
+            except HostFailed as error:
+                return str(error)
+            keys = LADDER_KEYS if is_ladder else APART_KEYS
+            kept, made = (
+                [{key: sheet.get(key) for key in keys} for sheet in sheets] for sheets in (self._file.boards, found.boards)
+            )
+            if reason := next(find_differences(kept, made, "boards", subset=False), ""):
+                return reason
+            self._follows = found.follows
+            drawn = sorted({sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS))
+            if drawn and self._has_code:
                 self._verdict.limits.append(f"{DRAWN_SCHEDULE} ({', '.join(drawn)})")
-            else:
+            elif drawn and not is_ladder:
+                self._verdict.not_shown.append(f"the schedule: the format {', '.join(drawn)} draws by the hashes of all agents")
+            elif not is_ladder:
                 self._check_schedule(host, ids=False)
             self._follow_rules(host)
-        return True
+        return ""
 
     def _find_key(self, place: Sequence[Any]) -> Any:
         """Return what finds a match in the schedule: its number if the schedule depends on results, or else its round and seats.
 
-        The order of a schedule that does not depend on results proves nothing, and may differ between versions of arena.
+        The order of a schedule that does not depend on results may differ between versions of arena.
         """
         number, board, turn, seats = place
         return number if self._follows[board] else (board, turn, *seats)
@@ -226,11 +288,12 @@ class SandboxChecks:
         with Store.open(self._store) as store:
             places = defaultdict[Any, list[tuple[list[Any], str]]](list)
             for number, board, turn, seats, key in store.query(
-                "SELECT p.number, p.board, p.round, p.seats, lower(hex(r.id)) FROM place p JOIN record r ON r.number = p.record"
+                "SELECT p.number, p.board, p.round, p.seats, lower(hex(r.id)) FROM place p JOIN record r ON r.number = p.record "
+                "ORDER BY p.number"
             ):
                 place = [number, board, turn, [int(seat) for seat in seats.split(",")]]
                 places[self._find_key(place)].append((place, key))
-            complete, count = True, sum(map(len, places.values()))
+            complete, count, moved = True, sum(map(len, places.values())), ""
             while complete and (places or self._files.is_complete):
                 batch = host.ask(Taken, "take")
                 if not batch.matches:
@@ -256,15 +319,20 @@ class SandboxChecks:
                             f"match {identity} is not match {place[0]} of the schedule, which the spec determines: expected "
                             f"{abbreviate((*place, key))}"
                         )
+                    if known[0] != place[0] and not moved:
+                        moved = f"match {identity} has the number {known[0]:,} in the schedule, but {place[0]:,} by the spec"
                     facts = store.has([identity])[identity]
                     results.append([facts.returns, facts.play_hash, facts.adjusted, facts.loser])
                 host.ask(Told, "tell", results=results)
                 self._line.show(f"{min(taken, count):,} of {count:,} places compared with the schedule")
         if places and complete:
             raise Contradiction(f"match {next(iter(places.values()))[0][1]} is not in the schedule of the spec")
-        text = "the schedule is complete: no match was added or dropped"
-        if complete and self._files.is_complete and text not in self._verdict.shown:
-            self._verdict.shown.append(text)
+        if moved and self._files.same_version:
+            raise Contradiction(moved)
+        if moved and (text := f"the order of the matches: {moved}") not in self._verdict.not_shown:
+            self._verdict.not_shown.append(text)
+        if complete and self._files.is_complete and COMPLETE not in self._verdict.shown:
+            self._verdict.shown.append(COMPLETE)
 
     def _replay_lot(self, host: SandboxedHost, reasons: Sequence[Sequence[str | None]]) -> None:
         """Draw matches, replay them, and compare the records."""
@@ -331,9 +399,7 @@ class SandboxChecks:
         if not answer.over:
             raise HostFailed("the comparison with the rules did not finish")
         if not self._verdict.contradictions:
-            self._verdict.shown.append(
-                "all records follow the rules of their games, and their positions and chance events follow from the seed"
-            )
+            self._verdict.shown.append(RULES)
 
     def _check_columns(self, host: SandboxedHost) -> None:
         """Compare the columns, remarks and rankings that plugins add to the boards."""
@@ -380,10 +446,20 @@ def names_code(value: Any) -> bool:
     return isinstance(value, dict) and (not CODE_KEYS.isdisjoint(value) or any(names_code(one) for one in value.values()))
 
 
-def replace_agents(values: Mapping[str, Any], sheets: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return a spec with the same labels, but with agents of arena. Return None if the boards have different labels."""
-    labels = sheets[0]["labels"]
-    if any(sheet["labels"] != labels for sheet in sheets):
+def list_labels(sheets: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """Return the labels of the entries. Return None if the boards have different labels."""
+    labels: list[str] = sheets[0]["labels"] if sheets else []
+    return None if any(sheet["labels"] != labels for sheet in sheets) else labels
+
+
+def replace_agents(
+    values: Mapping[str, Any], sheets: Sequence[Mapping[str, Any]], *, is_ladder: bool = False
+) -> dict[str, Any] | None:
+    """Return a spec with the same labels, but with agents of arena. Return None if the boards have different labels.
+
+    On a ladder, the labels do not matter: the rules of a match depend on its board and its round alone.
+    """
+    labels = max([sheet["labels"] for sheet in sheets], key=len) if is_ladder else list_labels(sheets)
+    if labels is None:
         return None
-    agents = [{"agent": "random", "label": label} for label in labels]
-    return {**{key: one for key, one in values.items() if key not in LOOKS}, "agents": agents}
+    return {**{key: one for key, one in values.items() if key not in LOOKS}, "agents": stand_ins(labels)}

@@ -31,6 +31,13 @@ LOAD_SECONDS = 120.0
 """The timeout in seconds for loading a spec."""
 ANSWER_SECONDS = 600.0
 """The timeout in seconds for any other request that does not play a match."""
+LOOKS = ("plugins", "report", "columns", "sort")
+"""Keys of a spec that change neither the schedule nor the rules, but may name code of the bundle."""
+
+
+def stand_ins(labels: Sequence[str]) -> list[dict[str, str]]:
+    """Return entries with these labels and an agent of arena, which needs nothing. They take the places of other agents."""
+    return [{"agent": "random", "label": label} for label in labels]
 
 
 class Loaded(Strict):
@@ -41,6 +48,8 @@ class Loaded(Strict):
     parts: dict[str, list[str]]
     reasons: list[list[str | None]]
     follows: list[bool]
+    missing: list[tuple[int, str]]
+    invalid: str | None
 
 
 class Taken(Strict):

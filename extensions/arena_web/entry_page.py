@@ -96,7 +96,7 @@ def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
 def _games(store: Store, board: int, sheet: BoardInfo, *labels: str) -> list[PlayedGame]:
     """Return the games of a board, or only those in which the entries with some labels play."""
     condition, values = select_entries([(board, sheet)], labels)
-    where = f"{condition} AND r.termination <> 'void' ORDER BY r.number, p.number"
+    where = f"{condition} AND r.termination <> 'void' ORDER BY p.number"
     columns = f"p.round, p.seats, r.returns, r.termination, r.seat, r.solved, {Store.MATCH_HASH}, r.drew"
     question = f"SELECT {columns} {PLACED} WHERE {where}"
     return [

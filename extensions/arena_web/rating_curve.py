@@ -60,7 +60,8 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
     """Return the rating of every entry at POINTS points of the run. At each point, the ratings are computed as on the
     leaderboard, from the matches played so far.
 
-    `matches` are the matches of one board in the order in which they were played. The result is empty if the board is not rated.
+    `matches` are the matches of one board in the order of the schedule. Only this order is checked by `arena verify`. The result
+    is empty if the board is not rated.
     """
     labels = sheet.labels
     from arena.stats import rate

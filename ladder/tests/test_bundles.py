@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from arena_bundle.privacy import LadderNames
 from arena_ladder.tables import TABLES
 from tests.conftest import arena_in
 from tests.eventually import eventually
-from tests.extensions.bundle.conftest import PLUGIN, call, play, read, verdict_on
+from tests.extensions.bundle.conftest import PLUGIN, call, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_bundle import EMAIL, PERSON, TOKEN, assert_absent
+from tests.extensions.bundle.test_hostile import edit_record, reprint
 from tests.ladder.hosting import SPEC, HostedLadder, agent
 
 
@@ -54,11 +56,69 @@ def test_a_bundle_of_a_ladder_has_pseudonyms_and_hashes(tmp_path: Path, capsys: 
     }
     assert set(run_file["boards"][0]["labels"]) == {"random", *run_file["submissions"]}
     assert not [name for name in read(out) if "submissions" in name]
-    code, verdict = verdict_on(out, capsys)
-    assert code == 3
-    assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
+    assert "`arena verify` cannot check which matches a ladder has played" in capsys.readouterr().err
     assert call(bundle, store, "-o", out, "--with-code") == 0
     assert read(out)["tournament/submissions/author-1/agent-1@1/agent.py"].decode() == PLUGIN
+
+
+def change_values(record: dict[str, Any], new: dict[str, Any]) -> None:
+    """Change values of a record."""
+    record.update(new)
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_the_matches_of_a_ladder_must_follow_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict also says what no bundle of a ladder shows."""
+    store = make_ladder(tmp_path)
+    out = tmp_path / "ladder.arena"
+    assert call(bundle, store, "-o", out) == 0
+    code, verdict = verdict_on(out, capsys)
+    assert (code, verdict["contradictions"]) == (3, [])
+    assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
+    assert any("which submissions have these pseudonyms" in one for one in verdict["limits"])
+    assert any("all records follow the rules of their games" in one for one in verdict["shown"])
+    records = [json.loads(line) for line in read(out)["records.jsonl"].splitlines()]
+    won = next(place for place, one in enumerate(records) if one["returns"][0])
+    for number, (edit, expected) in enumerate(
+        (
+            ({"returns": records[won]["returns"][::-1]}, "but the rules give"),
+            ({"actions": ["zz9"] * len(records[won]["actions"])}, "zz9"),
+            ({"position": "xxx/ooo/xxx x"}, "position: recorded 'xxx/ooo/xxx x', but the spec gives"),
+        )
+    ):
+        files = read(out)
+        edit_record(files, partial(change_values, new=edit), won)
+        (tmp_path / str(number)).mkdir()
+        reprint(files, tmp_path / str(number))
+        rehash(files)
+        code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
+        assert code == 1
+        assert expected in verdict["contradictions"][0]
+
+
+def test_replaced_code_of_a_submission_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One submission is a file, and the other one an archive, which the bundle contains as it was handed in."""
+    store, content = make_ladder(tmp_path), io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("agent.py", PLUGIN)
+    digest = sha256(content.getvalue()).hexdigest()
+    with closing(Store.connect(store, "rw")) as connection:
+        question = "UPDATE ladder_submission SET kind = 'zip', content = ?, digest = ? WHERE id = 'k2'"
+        connection.execute(question, [content.getvalue(), digest])
+    out, names = tmp_path / "x.arena", ("author-1/agent-1@1/agent.py", "p-0123abcd/quick@2/agent.zip")
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert sha256(read(out)[f"tournament/submissions/{names[1]}"]).hexdigest() == digest
+    for name in names:
+        files = read(out)
+        files[f"tournament/submissions/{name}"] = b"print(1)\n"
+        rehash(files)
+        code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
+        assert code == 1
+        assert f"tournament/submissions/{name} is not the code that was handed in" in verdict["contradictions"][0]
+    files = read(out)
+    files["run.json"] = files["run.json"].replace(digest.encode(), b"0" * 64)
+    rehash(files)
+    assert verdict_on(write(tmp_path / "forged.arena", files), capsys)[0] == 1
 
 
 @pytest.mark.parametrize("name", ["../../../../ESCAPED.txt", "/ESCAPED.txt"])
@@ -91,13 +151,16 @@ def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: 
     assert {name: content for name, content in read(out).items() if name != "environment.json"} == before
     with closing(Store.connect(store, "rw")) as connection:
         connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by Ada King"])
-        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# score: better than lovelace"])
+        code = b"# score: better than lovelace"
+        question = "UPDATE ladder_submission SET content = ?, digest = ? WHERE id = 'k2'"
+        connection.execute(question, [code, sha256(code).hexdigest()])
     capsys.readouterr()
     assert call(bundle, store, "-o", out, "--with-code") == 0
     assert "the code of author-1/agent-1@1 is left out: it contains the name" in capsys.readouterr().err
     assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_names_of_people_in_the_spec_of_a_ladder_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The names are in the label of an entry and in the name of the spec. The bundle stays valid."""
     store, out = make_ladder(tmp_path, "hopper", '{agent: random, label: "like lovelace"}'), tmp_path / "x.arena"
@@ -150,7 +213,7 @@ def test_a_plugin_of_a_ladder_has_the_same_name_in_all_runs(tmp_path: Path) -> N
     assert b"more than one version" not in files["boards.txt"]
 
 
-@pytest.mark.process
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_ladder_is_packed_after_its_seed_is_revealed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The bundle of a hosted ladder has a valid board. The name of the author is neither in it nor in the code."""
     arena, out = arena_in(tmp_path), tmp_path / "course.arena"
@@ -173,4 +236,5 @@ def test_a_ladder_is_packed_after_its_seed_is_revealed(tmp_path: Path, capsys: p
         code, verdict = verdict_on(out, capsys)
         assert (code, verdict["contradictions"]) == (3, [])
         assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
+        assert any("all records follow the rules of their games" in one for one in verdict["shown"])
         assert any("every number of boards.json and boards.txt" in one for one in verdict["shown"])

@@ -62,7 +62,7 @@ class MatchSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One board: its leaderboard, and its matches in the order in which they were played."""
+    """One board: its leaderboard, and its matches in the order of the schedule."""
 
     number: int
     sheet: BoardInfo
@@ -154,5 +154,5 @@ def read(path: str | Path) -> Findings:
 _MATCHES = f"""
 SELECT p.board, p.number, p.round, p.seats, r.returns, r.termination, r.seat, r.solved, r.moves, r.cost,
        r.decisions_0, r.nodes_0, r.nanoseconds_0, {Store.MATCH_HASH}, r.drew
-FROM place p JOIN record r ON r.number = p.record ORDER BY r.number, p.number
+FROM place p JOIN record r ON r.number = p.record ORDER BY p.number
 """  # noqa: S608 - the hash is SQL of the store

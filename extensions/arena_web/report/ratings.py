@@ -93,7 +93,7 @@ def convergence_plot(evidence: Evidence) -> Plot | None:
     return Plot(
         "convergence",
         f"{'Ratings' if figure == 'rating' else CURVES[figure]} over the run",
-        f"{values}, in the order in which they were played.{note}",
+        f"{values}, in the order of the schedule.{note}",
         ("Matches", *[labels[entry] for entry in evidence.ranked]),
         tuple([(point.played, *[point.values.get(entry) for entry in evidence.ranked]) for point in points]),
         2.6,

@@ -75,6 +75,8 @@ def test_code_named_only_by_the_store_is_not_packed(packed: Path, tmp_path: Path
     assert "tournament/last.py" not in read(out)
 
 
+@pytest.mark.process
+@pytest.mark.usefixtures("no_sandbox")
 def test_a_bundle_without_code_has_the_hashes_of_the_code(
     packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

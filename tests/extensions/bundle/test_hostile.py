@@ -7,7 +7,7 @@ import stat
 import subprocess
 import zipfile
 from collections.abc import Callable
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
@@ -398,6 +398,15 @@ def test_the_verdict_is_shown_on_the_pages_of_the_store(packed: Path, tmp_path: 
         assert describe_verdict(opened) == [{"title": "Verdict", "sentences": [stale]}]
 
 
+def change_version(files: Files, folder: Path) -> None:
+    """Let another version of arena have made the bundle."""
+    change_run(files, lambda values: values["runs"][-1]["versions"].update(arena="0.0.1"))
+    environment = json.loads(files["environment.json"])
+    environment["runs"][-1].update(arena="0.0.1")
+    files["environment.json"] = json.dumps(environment).encode()
+    reprint(files, folder)
+
+
 def change_run(files: Files, edit: Callable[[dict[str, Any]], object]) -> None:
     """Change `run.json`."""
     values = json.loads(files["run.json"])
@@ -458,17 +467,13 @@ def test_an_unfinished_run_may_lack_matches(
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_another_version_does_not_excuse_an_empty_board(
-    attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The verdict does not claim that every number was computed again."""
 
     def change(files: Files) -> None:
-        change_run(files, lambda values: values["runs"][-1]["versions"].update(arena="0.0.1"))
-        environment = json.loads(files["environment.json"])
-        environment["runs"][-1].update(arena="0.0.1")
-        files["environment.json"] = json.dumps(environment).encode()
+        change_version(files, tmp_path)
         files["boards.json"] = b'{"boards": [{"rows": [{}, {}, {}]}]}'
-        files["CITATION.cff"] = files["CITATION.cff"].replace(b'"version": "0.1.0', b'"version": "0.0.1')
 
     code, verdict = verdict_on(attacked(change), capsys)
     assert code in (1, 3)
@@ -553,3 +558,92 @@ def test_the_verdict_on_a_contradicted_bundle_needs_no_store(
     code, found = verdict_on(attacked(change_cell, fits=False), capsys, "--store", store)
     assert code == 2
     assert "kept.verdict.json exists" in found["message"]
+
+
+def give_submissions(values: dict[str, Any]) -> None:
+    values["submissions"] = {"random": "0" * 64}
+
+
+def reveal_early(values: dict[str, Any]) -> None:
+    """The hash of a secret seed is the BLAKE2b of its digits."""
+    secret = "0" * 31 + "1"
+    values["seed"] = secret
+    hash_ = blake2b(secret.encode(), digest_size=32).hexdigest()
+    values["runs"][-1].update(secret=secret, commitment=hash_, started="2026-01-02T00:00:00+00:00")
+    values["runs"][-1].update(revealed="2026-01-01T23:59:59+00:00")
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (give_submissions, "run.json: submissions: expected none, because the bundle is not of a ladder"),
+        (reveal_early, "run.json: the secret seed was revealed at 2026-01-01T23:59:59+00:00, before its run started"),
+    ],
+)
+@pytest.mark.usefixtures("no_sandbox")
+def test_an_impossible_fact_about_a_run_is_caught(
+    edit: Callable[[dict[str, Any]], None], expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No number on a board depends on it."""
+    code, verdict = verdict_on(attacked(lambda files: change_run(files, edit)), capsys)
+    assert (code, verdict["contradictions"]) == (1, [expected])
+
+
+@pytest.mark.parametrize(("termination", "left"), [("timeout", 0), ("timeout", 2), ("crash", 2)])
+@pytest.mark.usefixtures("no_sandbox")
+def test_an_impossible_end_is_caught(
+    termination: str, left: int, attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The entries have no time limit and no processes of their own. The match is cut where the first seat has to move."""
+
+    def change(files: Files) -> None:
+        def edit(values: dict[str, Any]) -> None:
+            values.update(termination=termination, seat=0, returns=[-1.0, 1.0], moves=left)
+            values.update(actions=values["actions"][:left], decisions=values["decisions"][:left])
+
+        edit_record(files, edit)
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert f"termination: {termination} is impossible" in verdict["contradictions"][0]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("no_sandbox")
+def test_the_order_of_records_in_a_file_changes_no_plot(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All wins of one agent come first in the file. The plots over the run use the numbers in the schedule."""
+    from arena_web.report.evidence import read as read_findings
+
+    def change(files: Files) -> None:
+        lines = [json.loads(line) for line in files["records.jsonl"].splitlines()]
+        lines.sort(key=lambda one: "greedy" not in one["labels"] or -one["returns"][one["labels"].index("greedy")])
+        files["records.jsonl"] = b"".join([json.dumps(one).encode() + b"\n" for one in lines])
+        reprint(files, tmp_path)
+
+    place, store = attacked(change), tmp_path / "sorted.db"
+    numbers = [json.loads(line)["places"][0][0] for line in read(place)["records.jsonl"].splitlines()]
+    assert numbers != sorted(numbers)
+    assert verdict_on(place, capsys, "--store", store)[0] == 3
+    assert [match.place for match in read_findings(store).boards[0].matches] == list(range(30))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("environment.json", b"[]", "attacked.arena: environment.json: expected "),
+        ("environment.json", b"[" * 100_000 + b"]" * 100_000, "environment.json is not JSON that arena reads: its values are"),
+        ("run.json", b"9" * 5000, "run.json is not JSON: a number has more than 4,300 digits"),
+    ],
+)
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_file_of_another_kind_is_refused_in_plain_words(
+    name: str, content: bytes, expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No message names a function of Python, and the message names the bundle."""
+    code, found = verdict_on(attacked(lambda files: files.update({name: content})), capsys)
+    assert code == 2
+    assert expected in found["message"]
+    assert "attacked.arena" in found["message"]

@@ -17,13 +17,14 @@ from arena.api.run import Fingerprint
 from arena.api.spec import load_spec
 from arena.formats import RoundRobin
 from arena_bundle import sandboxed
+from arena_bundle.bundle import bundle
 from arena_bundle.layout import read_line
 from arena_isolation import agent_start
 from arena_isolation.agent_start import counts_memory
 from tests.conftest import Arena, library_folders
 from tests.core.formats.test_balance import first_entry_first
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, rehash, verdict_on, write
-from tests.extensions.bundle.test_hostile import change_run, drop_match, edit_record, exchange_plugin, reprint
+from tests.extensions.bundle.test_hostile import change_run, change_version, drop_match, edit_record, exchange_plugin, reprint
 
 pytestmark = [pytest.mark.usefixtures("bubblewrap")]
 USER = 54321
@@ -371,14 +372,108 @@ def test_the_order_of_a_schedule_may_differ(
     with monkeypatch.context() as before:
         before.setattr(RoundRobin, "schedule", first_entry_first)
         out = pack(play(tmp_path, "game: tic-tac-toe\nrounds: 4\nagents: [random, greedy, lookahead, type-a]\n"))
-    code, verdict = verdict_on(out, capsys, "--replay", "5")
-    assert (code, verdict["contradictions"]) == (0, [])
-    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
     files = read(out)
+    change_version(files, tmp_path)
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "old.arena", files), capsys, "--replay", "5")
+    assert (code, verdict["contradictions"]) == (3, [])
+    assert any("the order of the matches: match" in one for one in verdict["not_shown"])
+    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
     edit_record(files, lambda one: one["places"][0].__setitem__(2, 3))  # the first match of the first round, as one of the last
     rehash(files)
     code, verdict = verdict_on(write(tmp_path / "other.arena", files), capsys, "--replay", "5")
     assert code == 1
+
+
+def test_exchanged_numbers_in_the_schedule_are_caught(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plots over the run would show the two matches in another order."""
+
+    def change(files: dict[str, bytes]) -> None:
+        edit_record(files, lambda one: one["places"][0].__setitem__(0, 29))
+        edit_record(files, lambda one: one["places"][0].__setitem__(0, 0), 29)
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
+    assert code == 1
+    assert "has the number 29 in the schedule, but 0 by the spec" in verdict["contradictions"][0]
+
+
+def reverse_result(files: dict[str, bytes], folder: Path, number: int | None = None) -> None:
+    """Reverse the result of a match, by default of the first one with a winner, as a careful attacker would."""
+    records = [json.loads(line) for line in files["records.jsonl"].splitlines()]
+    first = next(place for place, one in enumerate(records) if one["returns"][0]) if number is None else number
+    edit_record(files, lambda one: one.update(returns=one["returns"][::-1]), first)
+    reprint(files, folder)
+    rehash(files)
+
+
+LIBRARY_USER = PLUGIN.replace("from arena", "import importlib\n\nimportlib.import_module('bundled_library')\nfrom arena", 1)
+
+
+def test_an_entry_that_cannot_be_loaded_takes_away_only_its_replays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library of one of three entries is missing. The 16 matches of the others are replayed; all 48 follow the rules."""
+    spec = "game: tic-tac-toe\nagents: [random, greedy, {agent: last, plugin: mine.py}]\nrounds: 8\n"
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library/bundled_library.py").write_text("")
+    (tmp_path / "mine.py").write_text(LIBRARY_USER)
+    with monkeypatch.context() as here:
+        here.syspath_prepend(tmp_path / "library")
+        here.setenv("PYTHONPATH", str(tmp_path / "library"))
+        out = pack(play(tmp_path, spec))
+    monkeypatch.delitem(sys.modules, "bundled_library", raising=False)
+    code, verdict = verdict_on(out, capsys)
+    assert (code, verdict["contradictions"]) == (3, [])
+    assert verdict["not_replayable"] == {"entries that cannot be loaded here": 32}
+    assert (verdict["replayed"], verdict["equal"]) == (16, 16)
+    assert any("last cannot be loaded here" in one for one in verdict["not_shown"])
+    assert "all records follow the rules of their games" in str(verdict["shown"])
+    files = read(out)
+    records = enumerate(map(json.loads, files["records.jsonl"].splitlines()))
+    reverse_result(files, tmp_path, next(place for place, one in records if one["returns"][0] and "last" in one["labels"]))
+    code, verdict = verdict_on(write(tmp_path / "changed.arena", files), capsys)
+    assert code == 1
+    assert "but the rules give" in verdict["contradictions"][0]
+
+
+def test_a_bundle_without_code_must_follow_the_rules(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Arena has the game, so only the replays need the code."""
+    out = tmp_path / "hashes.arena"
+    words = ("-o", out, "--without-code", "--spec", packed.with_suffix(".yaml"))
+    assert call(bundle, packed.with_suffix(".db"), *words) == 0
+    code, verdict = verdict_on(out, capsys)
+    assert (code, verdict["not_shown"]) == (3, ["not replayed: the bundle does not contain code"])
+    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
+    files = read(out)
+    reverse_result(files, tmp_path)
+    code, verdict = verdict_on(write(tmp_path / "changed.arena", files), capsys)
+    assert code == 1
+    assert "but the rules give" in verdict["contradictions"][0]
+
+
+def test_a_spec_that_nobody_can_have_played_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """No agent of the spec has costs, so the key `max_cost` is wrong with any installed software."""
+
+    def change(files: dict[str, bytes]) -> None:
+        files["tournament/spec.json"] = files["tournament/spec.json"].replace(b'"rounds": 5', b'"rounds": 5, "max_cost": 5')
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert "tournament/spec.json is not a valid spec: " in verdict["contradictions"][0]
+
+
+def test_an_invented_plugin_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The spec uses no such agent."""
+
+    def add(values: dict[str, Any]) -> None:
+        values["runs"][-1]["plugins"]["my-secret-engine"] = ["3.0", f"agent zero={'2' * 32}"]
+
+    code, verdict = verdict_on(attacked(lambda files: change_run(files, add)), capsys, "--replay", "1")
+    assert code == 1
+    assert verdict["contradictions"] == ["run.json: the plugins of the last run have agent zero, which the spec does not use"]
 
 
 @pytest.fixture
