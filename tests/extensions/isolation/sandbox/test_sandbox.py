@@ -336,7 +336,7 @@ def test_a_program_may_read_the_files_that_its_command_names(bwrap: str, tmp_pat
 
 def test_the_memory_of_the_machine_is_always_the_same(bwrap: str, tmp_path: Path) -> None:
     """psutil, which Axelrod imports, needs the total memory. The numbers that change with other programs are not visible."""
-    command = enclose(["sh", "-c", "cat /proc/meminfo"], folder=tmp_path)  # the command names no file
+    command = enclose(["sh", "-c", "cat /proc/meminfo"], folder=tmp_path, calls=None, metered=True)  # the command names no file
     done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)
     found = dict(line.split(":") for line in done.stdout.splitlines())
     assert found["MemTotal"].split() == ["4194304", "kB"]
@@ -348,6 +348,6 @@ def test_programs_in_the_folder_for_games_are_found(bwrap: str, tmp_path: Path) 
     programs = [one for one in sorted(Path("/usr/games").glob("*")) if os.access(one, os.X_OK)]
     if not programs:
         pytest.skip("no program in /usr/games")
-    command = enclose(["sh", "-c", f"command -v {programs[0].name}"], folder=tmp_path)
+    command = enclose(["sh", "-c", f"command -v {programs[0].name}"], folder=tmp_path, calls=None, metered=True)
     done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)
     assert done.stdout == f"{programs[0]}\n"
