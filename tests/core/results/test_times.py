@@ -132,7 +132,7 @@ def test_a_remark_names_searches_that_ran_at_unlike_speeds(ran: list[tuple[int, 
 
     found = remarks(labels, 100)
     assert found == [] if said is None else found[0].startswith(f"Speeds differ: {said}. Under a time limit, ")
-    assert all("`arena run --plain --fresh`" in one and "`limits: {nodes: N}`" in one for one in found)
+    assert all("`arena run SPEC --plain --fresh`" in one and "`limits: {nodes: N}`" in one for one in found)
     assert remarks((), 100) == remarks(labels, 0) == []
 
 
