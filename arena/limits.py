@@ -149,8 +149,8 @@ def describe_unlike_limits(limits: Mapping[str, Mapping[str, float]]) -> str | N
 
 
 UNLIKE_SPEEDS = (
-    "Under a time limit, a difference may come from that. Use `arena run SPEC --plain --fresh` to run all agents uncompiled, or limit "
-    "nodes instead of time: `limits: {nodes: N}`."
+    "Under a time limit, a difference may come from that. Use `arena run SPEC --plain --fresh` to run all agents uncompiled, or "
+    "limit nodes instead of time: `limits: {nodes: N}`."
 )
 """Follows the names of entries that run compiled and of those that do not."""
 
