@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
-from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Response
+from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
@@ -245,8 +245,8 @@ class LadderApi:
         """Add every endpoint."""
         own = [Depends(HTTPBearer(scheme_name="bearer", auto_error=False))]
         get, post = partial(app.add_api_route, methods=["GET"]), partial(app.add_api_route, methods=["POST"])
-        authors, newcomers = router_with(self._author), router_with(self._check_open)
-        get_own, post_own = partial(authors.add_api_route, methods=["GET"]), partial(authors.add_api_route, methods=["POST"])
+        of_author = partial(app.router.add_api_route, route_class_override=checked_route(self._author))
+        get_own, post_own = partial(of_author, methods=["GET"]), partial(of_author, methods=["POST"])
         get("/api/standings", self.standings, response_model=StandingsAnswer, responses=_refusals(503))
         get("/api/ladder", self.ladder, response_model=LadderAnswer)
         get("/api/agents/{name:path}", self.agent, response_model=AgentAnswer, responses=_refusals(404, 503))
@@ -273,11 +273,15 @@ class LadderApi:
         get_own("/api/submissions/{id}/log", self.log, response_model=LogAnswer, **one)
         post_own("/api/submissions/{id}/withdraw", self.withdraw, response_model=SubmissionAnswer, **one)
         responses, answer = _refusals(403, 409, 422, 429), RegisteredAnswer
-        newcomers.add_api_route(
-            "/api/authors", self.join, methods=["POST"], status_code=201, response_model=answer, responses=responses
+        app.router.add_api_route(
+            "/api/authors",
+            self.join,
+            methods=["POST"],
+            status_code=201,
+            response_model=answer,
+            responses=responses,
+            route_class_override=checked_route(self._check_open),
         )
-        app.include_router(authors)
-        app.include_router(newcomers)
         post("/api/claim", self.claim, response_model=RegisteredAnswer, responses=_refusals(404, 422, 429))
         get("/health", self.health, response_model=HealthAnswer, responses={503: {"model": HealthAnswer}})
         get("/metrics", self.metrics, response_model=None, include_in_schema=False)
@@ -497,9 +501,9 @@ def _describe(host: "LadderHost", one: Submission, feedback: Feedback | None) ->
     )
 
 
-def router_with(check: Callable[[Request], object]) -> APIRouter:
-    """Return a router that calls `check`, which raises Refusal, before anything else of a request is read. FastAPI would read its
-    body first, and tell a stranger what is wrong with it.
+def checked_route(check: Callable[[Request], object]) -> type[APIRoute]:
+    """Return a class of routes that call `check`, which raises Refusal, before anything else of a request is read. FastAPI would
+    read its body first, and tell a stranger what is wrong with it.
     """
 
     class CheckedRoute(APIRoute):
@@ -512,7 +516,7 @@ def router_with(check: Callable[[Request], object]) -> APIRouter:
 
             return check_first
 
-    return APIRouter(route_class=CheckedRoute)
+    return CheckedRoute
 
 
 def bearer_of(request: Request, whose: str) -> str:

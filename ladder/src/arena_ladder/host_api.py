@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
@@ -10,7 +11,7 @@ from pydantic import BaseModel
 
 from arena import ArenaError
 from arena.api.errors import StoreError
-from arena_ladder.api import STRANGERS, bearer_of, find_lost_matches, router_with
+from arena_ladder.api import STRANGERS, bearer_of, checked_route, find_lost_matches
 from arena_ladder.hand_ins import HandIn, list_hand_ins, write_archive
 from arena_ladder.mark_book import grade
 from arena_ladder.mark_sheets import as_csv
@@ -67,10 +68,9 @@ class HostApi:
             "/api/host/marks": ("GET", self.marks),
             "/api/host/similar": ("GET", self.similar),
         }
-        router = router_with(self._admit)
+        add = partial(app.router.add_api_route, route_class_override=checked_route(self._admit), include_in_schema=False)
         for path, (method, endpoint) in endpoints.items():
-            router.add_api_route(path, endpoint, methods=[method], response_model=None, include_in_schema=False)
-        app.include_router(router)
+            add(path, endpoint, methods=[method], response_model=None)
 
     def _admit(self, request: Request) -> None:
         """Raise Refusal 401 if a request does not carry the host's token."""

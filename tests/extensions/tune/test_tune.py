@@ -241,7 +241,7 @@ def test_a_puzzle_is_tuned_by_solved_share_and_effort(capsys: pytest.CaptureFixt
     assert found["best"] == {"heuristic": "linear-conflict"}
     assert found["entry"] == {"agent": "a-star", "heuristic": "linear-conflict"}
     figures = found["confirmation"]
-    assert figures["solved"] == {"best": 1.0, "default": 1.0}
+    assert (figures["solved"]["best"], figures["solved"]["default"]) == (1.0, 1.0)
     assert figures["cost"]["best"] == figures["cost"]["default"]
     assert figures["nodes"]["best"] < figures["nodes"]["default"]
     assert "nodes" in found["sentence"]
