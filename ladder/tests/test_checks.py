@@ -51,7 +51,7 @@ def _statuses(host: LadderHost) -> list[str]:
 
 @pytest.mark.load
 def test_checks_that_compute_delay_others_and_checks_that_sleep_do_not(tmp_path: Path) -> None:
-    """Beside one worker, no other agent is checked while one computes. After its verdict, more checks run at the same time."""
+    """While one agent computes, at most one other is checked, which began before it was known. Later, more checks run."""
     most, flag = 0, tmp_path / "computed"
 
     def counted() -> bool:
@@ -63,7 +63,7 @@ def test_checks_that_compute_delay_others_and_checks_that_sleep_do_not(tmp_path:
 
     with _checking(tmp_path, COMPUTES.format(flag=str(flag)), *[SLEEPS] * 4) as host:
         eventually(counted, pause=0.01)
-        assert most == 1
+        assert most in (1, 2)
         eventually(lambda: _statuses(host).count("checking") > 2)
 
 
