@@ -109,7 +109,7 @@ class DrawKeys(_Keys):
 class ResignKeys(_Keys):
     """When a seat resigns: it has reported a lost game for long enough."""
 
-    moves: Count = Field(4, description="Number of consecutive decisions that must report a loss.")
+    moves: Count = Field(4, description="Number of consecutive decisions of one seat that must report a loss.")
     value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(
         0.95, description="Values of at least this number mean a win, and values of at most its negative mean a loss."
     )

@@ -110,7 +110,8 @@ class Faults:
         """Raise SpecError with all faults if there are any."""
         lasts = {key: self._groups[key][-1] for key in self._more}
         more = [
-            replace(last, where=key[1], message=f"{self._more[key]:,} more errors up to this line") for key, last in lasts.items()
+            replace(last, where=key[1], message=f"{self._more[key]:,} more errors under this key; the last one is here")
+            for key, last in lasts.items()
         ]
         if self.found:
             raise SpecError([*self.found, *more]) from self.cause

@@ -197,7 +197,7 @@ def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say:
     if differing:
         return {name for name, _ in differing - alike or differing}
     came = f"{len(again)} of its matches were identical in a replay" if again else "none of its matches could be replayed"
-    say(f"{store.path} was played with another version of arena; {came}")
+    say(f"{store.path} has matches of another version of arena; {came}")
     return set()
 
 

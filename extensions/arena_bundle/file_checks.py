@@ -97,7 +97,7 @@ class FileChecks:
         except (ArenaError, MemoryError, OSError):
             raise
         except Exception as error:  # values in a stranger's bundle may lead to any error
-            self.verdict.contradictions.append(f"arena cannot read some of its values: {describe(error)}")
+            self.verdict.contradictions.append(f"arena cannot read some values in this bundle: {describe(error)}")
             return False
         finally:
             self._line.show("")
@@ -173,7 +173,7 @@ class FileChecks:
             if name.startswith(folder):
                 label = posixpath.dirname(name.removeprefix(folder))
                 if self.file.submissions.get(label) != digest:
-                    raise Contradiction(f"{name} is not the code that was handed in: {RUN} has another SHA-256 for it")
+                    raise Contradiction(f"{name} is not the code that was submitted: {RUN} has a different SHA-256")
                 packed.add(label)
         if packed:
             self.verdict.shown.append(f"the code of {figures.amount(len(packed), 'submission')} has the SHA-256 in {RUN}")

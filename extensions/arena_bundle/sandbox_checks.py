@@ -234,7 +234,7 @@ class SandboxChecks:
             digests = {Fingerprint.hash_files({one, *PythonFile(one).find_imported(path)}) for one in files}
             for name, found in self._last.plugins.items():
                 if name.partition("/")[2] == file.name and not digests.issuperset(found.hashes.values()):
-                    text = f"{plugin} is not the code that played the matches, {name}: its hash differs"
+                    text = f"{plugin} is not {name}, the code that played the matches: their hashes differ"
                     (self._verdict.contradictions if self._files.same_version else self._verdict.not_shown).append(text)
 
     def _check_apart(self) -> str:

@@ -75,7 +75,7 @@ def _check_hints(constructor: Callable[..., Any], skip: int) -> Iterator[tuple[b
             what = f"{name}{'' if method is constructor else ' of __init__'} ({source_line(method)})"
             advice = ""
             if isinstance(fault, NameError):
-                advice = "; arena reads the hint when it runs, so import the name outside `if TYPE_CHECKING`"
+                advice = "; arena reads type hints at run time, so import the name outside `if TYPE_CHECKING`"
             yield False, f"  FAILED  type hint of {what}: {type(fault).__name__}: {fault}{advice}"
 
 
@@ -208,7 +208,7 @@ class CheckRun:
             seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
             yield True, "\n".join([f"  look    seat {seat} sees one state as:", *seen])
         for seat in [] if shown_game is None else all_seeing(shown_game, self.how.seed):
-            note = f"seat {seat} sees everything: all states that were visited have different observations"
+            note = f"seat {seat} seems to see everything: no two of the visited states have the same observation"
             yield True, f"  note    {note}"
         fault = load_board_module(game).note
         if fault is not None:

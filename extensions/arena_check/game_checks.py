@@ -252,7 +252,8 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     if not puzzle:
         with trial.checking("termination"):
             ends = over or limit is not None  # the referee ends a match at the move limit
-            trial.expect(ends, "the match does not end", f"an end within {MAX_PLIES:,} plies, or default_moves", "none")
+            expected = f"an end within {MAX_PLIES:,} plies, or a limit of moves (default_moves)"
+            trial.expect(ends, "the match does not end", expected, "none")
         if over and moves <= move_limit(game):
             trial.log.ended += 1
         elif over or moves == limit:

@@ -82,7 +82,7 @@ def check_installed(parcel: Parcel) -> None:
         if found.source.version != wanted.version:
             raise Disagrees(
                 f"plugin {name}: the node has version {found.source.version}, this machine {wanted.version}; "
-                "install the same on both"
+                "install the same version on both"
             )
 
 
@@ -111,10 +111,12 @@ def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
         if there[name].version != wanted[name].version:
             raise Disagrees(
                 f"{name}: the node has version {there[name].version}, this machine {wanted[name].version}; "
-                "install the same on both"
+                "install the same version on both"
             )
         if there[name].hashes != wanted[name].hashes:
-            raise Disagrees(f"{name} on the node and on this machine have different source code; install the same on both")
+            raise Disagrees(
+                f"{name} on the node and on this machine have different source code; install the same version on both"
+            )
 
 
 def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:

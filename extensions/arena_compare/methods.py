@@ -94,7 +94,7 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
     game = f"{board.game['name']}{f' ({parameters})' if parameters else ''}"
     counted = f"{board.games:,} {'attempts at' if sheet.kind == 'puzzle' else 'games of'} {game}"
     counted += f", {board.distinct_games:,} of them different" if board.distinct_games < board.games else ""
-    yield f"{len(entries)} entries ({', '.join(entries)}) played {counted}, in the format {sheet.format}."
+    yield f"{len(entries)} entries ({', '.join(entries)}) played {counted}, in the {sheet.format} format."
     if users and not named:
         of = "" if len(users) == len(heuristics) else f" of {figures.listing(list(users))}"
         yield f"The heuristic{of} was {max(users.values())}."

@@ -367,8 +367,8 @@ def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str], hi
     again = [] if played else ["All games of this duel had been played before; there were no matches left to play."]
     test = state.test
     ratio = (
-        f"The test compares a difference of {test.elo0:+g} with one of {test.elo1:+g} {test.unit}. Its log-likelihood ratio is "
-        f"{state.llr:+.2f}; it decides for {test.elo1:+g} at {test.upper:.2f}, for {test.elo0:+g} at {test.lower:.2f}"
+        f"The test decides between differences of {test.elo0:+g} and {test.elo1:+g} {test.unit}. Its log-likelihood ratio is "
+        f"{state.llr:+.2f}; it accepts {test.elo1:+g} at {test.upper:.2f} or more, and {test.elo0:+g} at {test.lower:.2f} or less"
     )
     return [
         sentence,

@@ -65,7 +65,7 @@ def read_report(reading: SpecReader, rules: Sequence[Rules]) -> None:
         _check_formula(reading, ("report", "where"), given["where"], known, texts)
         _check_format(reading)
     if len(columns) > MAX_COLUMNS:
-        message = f"expected at most {MAX_COLUMNS} columns, got {len(columns)}; a data frame can have more"
+        message = f"expected at most {MAX_COLUMNS} columns, got {len(columns)}; compute further columns in a data frame"
         reading.faults.add(("report", "columns"), message)
     taken = list_taken(reading.registry) | {*tidy_columns(("puzzle", "score", "versus"), seats)}
     for name, text in columns.items():

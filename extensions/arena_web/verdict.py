@@ -35,10 +35,14 @@ def verdict(board: Leaderboard) -> str | None:
     if not bounded and undecided:
         return f"{is_first}, but too few complete rounds differ to rule out chance."
     if equal and near == equal:
-        rest = ", and its lead over the others is more than chance (95 %)" if len(equal) < len(others) else ""
+        rest = (
+            ", and its lead over the others is too large to be due to chance (95 % confidence)"
+            if len(equal) < len(others)
+            else ""
+        )
         return f"{is_first}{rest}."
     if not near:
-        return f"{is_first}, and its lead over all others is more than chance (95 %)."
+        return f"{is_first}, and its lead over all others is too large to be due to chance (95 % confidence)."
     if len(near) == len(others) > 1:
         return f"{is_first}, but cannot be distinguished from any of the others."
     return f"{is_first}, but cannot be distinguished from {_list_names(near)}."

@@ -20,7 +20,7 @@ def draw_names(rng: random.Random, number: int) -> list[str]:
     names = [a + vowel + b for a in CONSONANTS for vowel in VOWELS for b in CONSONANTS]
     names = [name for name in names if name not in GAME_WORDS]
     if number > len(names):
-        raise ValueError(f"its disguise needs {number:,} names for squares, more than {len(names):,}")
+        raise ValueError(f"its disguise needs {number:,} names for squares, but only {len(names):,} are available")
     return rng.sample(names, number)
 
 

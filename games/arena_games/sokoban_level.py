@@ -113,7 +113,7 @@ class Level:
             man += self.offsets[WAYS.find(step)]
             if step not in WAYS or not is_set(self.floor & ~boxes, man):
                 raise ValueError(
-                    f"expected lowercase letters of {WAYS} for a walk over free cells, got {abbreviate(step)} in "
+                    f"expected a walk over free cells in the lowercase letters {', '.join(WAYS)}, got {abbreviate(step)} in "
                     f"{abbreviate(text)}"
                 )
         if not letter or letter not in WAYS.upper():

@@ -45,7 +45,7 @@ def test_a_roster_may_have_the_formats_of_spreadsheets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (b"id,name\n1,Ada\n", ["roster.csv:1:1: submissions.authors: the column e-mail is missing"]),
+        (b"id,name\n1,Ada\n", ["roster.csv:1:1: submissions.authors: missing columns: e-mail; the first line must name"]),
         (
             b"id,name,e-mail\n1,Ada,a\n2,Bob,b\n1,Cyd,c\n",
             ["roster.csv:4:1: submissions.authors", "the id '1' is already in line 2"],

@@ -81,7 +81,7 @@ def test_all_plugins_are_listed_with_their_faults(tmp_path: Path, invoke: Arena,
     assert (listed.returncode, listed.stdout) == (2, "")  # a plugin that the user names must load
 
 
-def test_an_instruction_without_a_line_gets_the_line_of_its_function() -> None:
+def test_an_error_without_a_line_number_names_the_first_line_of_its_function() -> None:
     code = compile("\n\ndef fail():\n    return 1 / 0\n", "game.py", "exec")
     fail = next(one for one in code.co_consts if isinstance(one, CodeType)).replace(co_linetable=b"")
     with pytest.raises(ZeroDivisionError) as caught:

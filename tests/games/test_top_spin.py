@@ -51,7 +51,7 @@ def test_a_pattern_database_reports_the_progress_of_its_build(
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (7, 3), (8, 6), (12, 4)])
 def test_a_turn_reverses_neighbours_on_the_ring(n: int, k: int) -> None:
-    """The naive ring has fixed places and is read from token 1 on."""
+    """The expected ring is reversed in place and then rotated until token 1 comes first."""
     puzzle, rng = TopSpin(n=n, k=k), random.Random(n)
     for _ in range(30):
         state = puzzle.initial(rng)

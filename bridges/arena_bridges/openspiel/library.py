@@ -90,7 +90,7 @@ def check_tree(text: str) -> None:
         elif seats and word in ("c", "p", "t"):
             nodes, missing = nodes + 1, missing - 1
             if missing < 0 or lists_actions:
-                fault = f"no actions at node {nodes - 1}" if lists_actions else "another node after its end"
+                fault = f"no actions at node {nodes - 1}" if lists_actions else "a node after the end of the tree"
                 raise ValueError(f"expected a tree, got {fault}")
             if word == "p" and words[place + 2 : place + 3] not in [[str(seat + 1)] for seat in range(min(seats, MAX_SEATS))]:
                 raise ValueError(f"expected a tree with players 1 to {seats}, got another player at node {nodes}")

@@ -89,7 +89,7 @@ def _perceptron(path: Path, layers: list[tuple[Any, Any]], activation: str) -> N
         numeric = {weight.dtype.kind, bias.dtype.kind} <= set("fiu")
         if not numeric or weight.ndim != 2 or weight.shape[:1] != width or bias.shape != weight.shape[1:]:
             told = f"{weight.dtype}{weight.shape} and {bias.dtype}{bias.shape}"
-            raise ValueError(f"weights: {path}: layer {number}: expected numbers, {LAYERS}, got {told}")
+            raise ValueError(f"weights: {path}: layer {number}: expected numeric arrays of the shapes {LAYERS}, got {told}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"weights: {path}: layer {number}: expected finite numbers")
         width = weight.shape[1:]

@@ -55,7 +55,7 @@ def read_roster(path: Path) -> tuple[list[Person], list[RosterFault]]:
         if missing:
             expected = ", ".join(COLUMNS)
             return [], [
-                RosterFault(1, f"the column {', '.join(missing)} is missing; expected a first line with {expected}, and team")
+                RosterFault(1, f"missing columns: {', '.join(missing)}; the first line must name {expected}, and may name team")
             ]
         people += _read_rows(rows, heading, faults)
     except csv.Error as error:

@@ -211,7 +211,7 @@ def test_a_refusal_of_the_model_is_its_answer(api: ApiName, reply: dict[str, Any
     assert (read.text, read.usage.tokens_in, read.usage.tokens_out) == answer
 
 
-def test_two_hosts_may_not_share_the_variable_of_a_key() -> None:
+def test_two_hosts_cannot_use_the_same_environment_variable_for_their_keys() -> None:
     """Hosts of different protocols have different variables. Two hosts of one protocol with one variable are refused."""
     hosts = [
         {"agent": "llm", "url": f"https://{api}.invalid/v1", "model": "m", "api": api} for api in ("chat", "anthropic", "gemini")

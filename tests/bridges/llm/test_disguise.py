@@ -57,7 +57,7 @@ def test_questions_are_disguised_and_records_are_plain(game: Any) -> None:
 def test_invented_names_are_not_words_of_games() -> None:
     names = draw_names(random.Random(0), 14 * 5 * 14 - 5)
     assert not {"dot", "nim", "pig", "pit", "pot"} & {*names}
-    with pytest.raises(ValueError, match="needs 976 names for squares, more than 975"):
+    with pytest.raises(ValueError, match="needs 976 names for squares, but only 975 are available"):
         draw_names(random.Random(0), 14 * 5 * 14 - 4)
 
 

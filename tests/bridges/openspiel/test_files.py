@@ -61,7 +61,7 @@ def test_a_damaged_tree_is_refused(tree: Path) -> None:
     for count in range(len(lines)):
         with pytest.raises(ValueError, match="expected a tree"):
             check_tree("\n".join(lines[:count]))
-    with pytest.raises(ValueError, match="got another node after its end"):
+    with pytest.raises(ValueError, match="got a node after the end of the tree"):
         check_tree("\n".join([*lines, lines[-1]]))
     with pytest.raises(ValueError, match="players 1 to 2, got another player at node "):
         check_tree("\n".join([line.replace('p "" 2', 'p "" 51') for line in lines]))

@@ -18,8 +18,8 @@ from arena_solution.sequence_form import sequence_form
 HEX = OpenSpiel(game="hex(board_size=4)")
 
 
-def test_tree_search_is_reproducible_by_its_seed() -> None:
-    """Another seed gives another match."""
+def test_tree_search_is_reproducible_with_the_same_seed() -> None:
+    """A different seed gives a different match."""
     agents = [OpenSpielMCTS(simulations=50), OpenSpielMCTS(simulations=50)]
     one, again, other = [play(HEX, agents, seed=seed) for seed in (1, 1, 2)]
     assert one.actions == again.actions

@@ -126,9 +126,9 @@ FAULTS = [
     ("pickle.npz", pickle.dumps([1]), "pickle.npz: expected an npz file of plain arrays without pickled objects"),
     ("object.npz", {"w0": np.array([{}]), "b0": np.zeros(1)}, "without pickled objects, got ValueError: Object arrays"),
     ("names.npz", {"weights": np.zeros((18, 9))}, "names.npz: expected the arrays w0 (inputs, width)"),
-    ("layers.npz", {"w0": np.zeros((18, 9)), "b0": np.zeros(8)}, "layer 0: expected numbers"),
+    ("layers.npz", {"w0": np.zeros((18, 9)), "b0": np.zeros(8)}, "layer 0: expected numeric arrays"),
     ("chain.npz", {"w0": np.zeros((18, 4)), "b0": np.zeros(4), "w1": np.zeros((5, 9)), "b1": np.zeros(9)}, "layer 1"),
-    ("texts.npz", {"w0": np.array([["a"]]), "b0": np.array(["b"])}, "layer 0: expected numbers"),
+    ("texts.npz", {"w0": np.array([["a"]]), "b0": np.array(["b"])}, "layer 0: expected numeric arrays"),
     ("nan.npz", {"w0": np.full((18, 9), np.nan), "b0": np.zeros(9)}, "layer 0: expected finite numbers"),
     (
         "shape.npz",

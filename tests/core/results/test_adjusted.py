@@ -119,7 +119,7 @@ def test_intervals_of_corrected_means_hold() -> None:
     assert 0.92 * 400 <= held <= 0.98 * 400
 
 
-def test_an_evaluation_that_ignores_dice_corrects_nothing() -> None:
+def test_returns_are_not_corrected_if_the_evaluation_ignores_dice() -> None:
     results = arena.run({"game": "backgammon", "agents": ["random", {"agent": "random", "label": "other"}], "rounds": 1})
     assert all(record.adjusted == record.returns for record in results.records)
     assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None

@@ -512,7 +512,7 @@ def test_thousands_of_errors_are_reported_quickly(faults: Faults) -> None:
     """The time grows with their number, not with its square."""
     lines = "".join([f"x{number}\n" for number in range(20_000)])
     *found, last = faults(f"{TILES}{TWO}positions: p.txt\n", {"p.txt": lines})
-    assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more errors up to this line")
+    assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more errors under this key; the last one is here")
 
 
 # The values of a sound spec
@@ -712,7 +712,7 @@ def test_many_errors_of_one_kind_are_counted(tmp_path: Path) -> None:
         load_spec(tmp_path / "cup.yaml")
     positions = [fault for fault in caught.value.faults if fault.where == "positions"]
     assert [fault.line for fault in positions] == [*range(1, 21), 5_000]
-    assert positions[-1].message == "4,980 more errors up to this line"
+    assert positions[-1].message == "4,980 more errors under this key; the last one is here"
     assert len(str(caught.value)) < 20_000
     assert "rounds: expected at least 1, got 0" in str(caught.value)
 

@@ -239,7 +239,7 @@ def test_the_rating_of_a_swept_agent_makes_the_sweep_an_even_chance() -> None:
     assert chance == pytest.approx(0.5, abs=1e-6)
 
 
-def test_a_third_agent_does_not_change_the_lead_of_a_sweep() -> None:
+def test_games_against_a_third_agent_do_not_change_the_bound_after_a_clean_sweep() -> None:
     """If n pairs are all won, the exact sign test has scipy's p-value, and Clopper and Pearson
     give the bound. The lead over another agent also has the uncertainty of its own games.
     """

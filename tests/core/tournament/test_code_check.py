@@ -302,7 +302,7 @@ def test_irreproducible_matches_are_not_evidence_of_equal_code(mine: Path, invok
     altered(tmp_path / "t.db")
     done = invoke("run", "s.yaml", "--store", "t.db")
     assert done.returncode == 0
-    expected = "note: t.db was played with another version of arena; none of its matches could be replayed"
+    expected = "note: t.db has matches of another version of arena; none of its matches could be replayed"
     assert done.stderr.splitlines()[0] == expected
 
 
@@ -391,7 +391,7 @@ def test_another_version_of_arena_is_accepted_if_it_plays_the_same(mine: Path, a
     altered(store)
     done = arena("run", "s.yaml", "--store", "s.db")
     assert done.returncode == 0
-    assert re.match("note: s.db was played with another version of arena; [0-9]+ of its matches were identical", done.stderr)
+    assert re.match("note: s.db has matches of another version of arena; [0-9]+ of its matches were identical", done.stderr)
     assert arena("run", "s.yaml", "--store", "s.db").stderr == ALL_THERE
     altered(store)
     assert len(run(tmp_path / "s.yaml", store=store).records) == 12

@@ -52,7 +52,7 @@ def test_a_replaced_plugin_with_new_hashes_is_caught(attacked: Callable[..., Pat
     code, verdict = verdict_on(attacked(change), capsys)
     assert code == 1
     assert verdict["contradictions"] == [
-        "tournament/last.py is not the code that played the matches, 0/last.py: its hash differs",
+        "tournament/last.py is not 0/last.py, the code that played the matches: their hashes differ",
         "the code of agent last is not the code that played the matches",
     ]
 
@@ -110,7 +110,7 @@ def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], caps
     code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
     assert code == 1
     assert verdict["contradictions"] == [
-        "tournament/last.py is not the code that played the matches, 0/last.py: its hash differs"
+        "tournament/last.py is not 0/last.py, the code that played the matches: their hashes differ"
     ]
 
 

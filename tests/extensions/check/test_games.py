@@ -1170,7 +1170,7 @@ def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -
     assert found["what"] == "the match does not end"
     assert found["actions"].startswith("9,990 others, ")
     assert len(found["actions"].split(", ")) == 11
-    assert found["expected"] == "an end within 10,000 plies, or default_moves"
+    assert found["expected"] == "an end within 10,000 plies, or a limit of moves (default_moves)"
 
 
 def test_a_game_that_ends_only_at_its_move_limit_fails(finding: Finding) -> None:

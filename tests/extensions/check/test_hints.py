@@ -44,7 +44,7 @@ def test_a_hint_of_an_option_that_only_type_checkers_see_is_a_fault(arena: Arena
     option, at = {"lead": ("weight", 9), "plain": ("bonus of __init__", 15)}[name]
     assert line.startswith(f"  FAILED  type hint of {option} (")
     assert f"hints.py:{at}): NameError: name 'Decimal' is not defined" in line
-    assert line.endswith("; arena reads the hint when it runs, so import the name outside `if TYPE_CHECKING`")
+    assert line.endswith("; arena reads type hints at run time, so import the name outside `if TYPE_CHECKING`")
     assert done.returncode == 1
 
 

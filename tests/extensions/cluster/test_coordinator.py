@@ -284,7 +284,7 @@ def test_overdue_matches_are_also_played_elsewhere(spec: Spec, whole: dict[int, 
 
 
 def test_a_note_names_the_nodes_that_arena_waits_for(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only node is stuck. The note is printed once until an answer comes."""
+    """The only node is stuck. The note is printed only once while arena waits."""
     monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
     engine = Standin(spec, ["stuck"], seconds=0.001)
     engine.silent.add("stuck")

@@ -114,7 +114,7 @@ def test_repeating_all_positions_changes_no_test(tmp_path: Path) -> None:
     assert call("compare", store, "bfs", "w").startswith("sliding-tiles: bfs and w on 10 positions (20 rounds)\n")
 
 
-def test_solutions_that_are_states_have_no_cost_over_domains() -> None:
+def test_compare_across_ignores_cost_if_the_solution_is_a_state() -> None:
     """The steps of such a search are not a path."""
     attempts = {"one": {0: Attempt(True, 3, 3.0, 10, 0.1, False)}, "two": {0: Attempt(True, 5, 5.0, 20, 0.1, False)}}
     assert [one.cost for one in describe_solvers("d", attempts)] == [3.0, 5.0, 3.0]

@@ -201,7 +201,7 @@ def test_positions_that_neither_solves_are_not_called_solved(tmp_path: Path) -> 
 
 
 def test_the_length_of_solutions_comes_before_nodes(searches: Path) -> None:
-    """One search needs fewer nodes but finds longer solutions. The sentence has both facts and begins with the shorter
+    """One search needs fewer nodes but finds longer solutions. The sentence mentions both facts and begins with the shorter
     solutions.
     """
     sentence = called("compare", str(searches), "greedily", "misplaced").splitlines()[2]

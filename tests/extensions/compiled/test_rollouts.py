@@ -47,7 +47,7 @@ def test_compiled_rollouts_give_the_same_simulations(twice: Twice, rollouts: int
         twice(MCTS(rollouts=rollouts), game, first_decision(game))
 
 
-def test_a_rollout_that_is_cut_off_is_played_plain(twice: Twice) -> None:
+def test_a_rollout_that_is_cut_off_is_played_by_plain_python(twice: Twice) -> None:
     """Random play never reaches 10,000 within 1,000 turns. Its plies are counted once, and the heuristic is called once for
     each seat.
     """

@@ -29,7 +29,9 @@ def play(spec: dict[str, Any], place: Path) -> Leaderboard:
 
 def test_a_clear_winner_leads_all_others(tmp_path: Path) -> None:
     board = play({**TIC, "agents": ["greedy", "random"], "rounds": 60}, tmp_path)
-    assert verdict(board) == "greedy is first of 2, and its lead over all others is more than chance (95 %)."
+    assert (
+        verdict(board) == "greedy is first of 2, and its lead over all others is too large to be due to chance (95 % confidence)."
+    )
     assert describe_board(board)["verdict"] == verdict(board)
 
 
@@ -38,7 +40,9 @@ def test_a_winner_of_all_games_leads_although_its_rating_is_open(tmp_path: Path)
     board = play({"game": {"name": "pig", "target": 20}, "agents": ["greedy", "random"], "rounds": 12, "seed": 1}, tmp_path)
     assert board.rows[0]["score"] == 1
     assert board.unrated == {"greedy", "random"}
-    assert verdict(board) == "greedy is first of 2, and its lead over all others is more than chance (95 %)."
+    assert (
+        verdict(board) == "greedy is first of 2, and its lead over all others is too large to be due to chance (95 % confidence)."
+    )
 
 
 def test_equal_agents_cannot_be_told_apart(tmp_path: Path) -> None:
@@ -81,9 +85,14 @@ def test_the_verdict_of_a_puzzle_uses_its_ranking(tmp_path: Path) -> None:
     agents = [{"agent": "a-star", "label": "one"}, {"agent": "a-star", "label": "two"}, "bfs"]
     board = play({"game": TILES, "agents": agents, "rounds": 20}, tmp_path)
     assert [row["solved"] for row in board.rows] == [1, 1, 1]
-    assert verdict(board) == "one shares rank 1 of 3 with two, and its lead over the others is more than chance (95 %)."
+    assert (
+        verdict(board)
+        == "one shares rank 1 of 3 with two, and its lead over the others is too large to be due to chance (95 % confidence)."
+    )
     board = play({"game": TILES, "agents": ["a-star", "bfs"], "rounds": 20}, tmp_path / "second")
-    assert verdict(board) == "a-star is first of 2, and its lead over all others is more than chance (95 %)."
+    assert (
+        verdict(board) == "a-star is first of 2, and its lead over all others is too large to be due to chance (95 % confidence)."
+    )
 
 
 def test_repeated_games_do_not_count(tmp_path: Path) -> None:
@@ -113,5 +122,5 @@ def test_boards_by_returns_use_differences_of_rounds(tmp_path: Path, game: str, 
     first, *others = [row["agent"] for row in board.rows]
     near = [name for name in others if {first, name} not in apart]
     said = str(verdict(board))
-    assert ("its lead over all others is more than chance" in said) == (near == [])
+    assert ("its lead over all others is too large" in said) == (near == [])
     assert all(name in said for name in near) or "any of the others" in said

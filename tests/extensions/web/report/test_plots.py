@@ -244,7 +244,7 @@ def changed(board: Leaderboard, made: list[dict[str, object]]) -> Leaderboard:
 
 @pytest.mark.parametrize(("agents", "letter"), [(2, "W"), (9, "W"), (10, "a"), (12, "i")])
 def test_numbers_in_a_cross_table_fit_into_their_squares(versus: Evidence, agents: int, letter: str) -> None:
-    """All cells are 100.0 and the labels are long. If the numbers would be too small to read, they are left out."""
+    """All cells are 100.0 and the labels are long. Numbers that would be too small to read are left out."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
