@@ -26,8 +26,9 @@ class Refutation(NamedTuple):
 class Claims:
     """The claims of the entries of one puzzle board that their solutions are optimal.
 
-    A claim is about the solutions that the entry returns in one decision, without a limit that stops the search. If the search
-    gives up although no limit stopped it, it claims that there is no solution. If any entry has a cheaper solution of a position,
+    A claim is about the solutions that the entry returns in one decision in which it does not use up a limit, because a search
+    that does may have been stopped, and its solution is the last one that it reported. If the search gives up although no limit
+    stopped it, it claims that there is no solution. If any entry has a cheaper solution of a position,
     or a solution of a position that was given up, the claim is refuted, and nothing that the entry claims is believed.
 
     >>> from arena.api.spec import load_spec

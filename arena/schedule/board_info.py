@@ -218,9 +218,11 @@ class BoardInfo:
         )
 
     def was_stopped(self, entry: int, termination: str, decisions: int, nodes: int, seconds: float) -> bool:
-        """Return whether a limit for a decision, or the memory limit, ended an attempt by an entry that found no solution.
+        """Return whether a limit for a decision, or the memory limit, may have ended an attempt by an entry.
 
-        If an agent that chooses actions exceeds the budget of a decision, it still moves; only time and memory end its attempt.
+        A search that ends by itself at exactly its limit has the same record as one that the limit stopped: the last solution
+        that it reported, or none. If an agent that chooses actions exceeds the budget of a decision, it still moves; only time
+        and memory end its attempt.
         """
         limits = self.limits_of(entry)
         if termination in {"timeout", "memory"}:

@@ -41,7 +41,7 @@ def result(labels: Sequence[str], returns: Sequence[float]) -> str:
 
 
 def find_exhausted_limit(record: Record, limits: Limits) -> str | None:
-    """Return the limit at which the last decision stopped; None when no limit stopped it."""
+    """Return the limit that the last decision used up; None if it used up none. It may have been finished at that moment."""
     if not record.decisions:
         return None
     last = record.decisions[-1]

@@ -78,8 +78,10 @@ class Solution:
         if not record.actions:
             return True, "yes: the position was already solved"
         claim = seat.make().optimal
-        if claim not in ("cost", "length", "admissible") or find_exhausted_limit(record, self.limits) is not None:
+        if claim not in ("cost", "length", "admissible"):
             return None, f"unknown: {seat.label} does not claim to be optimal"
+        if (spent := find_exhausted_limit(record, self.limits)) is not None:
+            return None, f"unknown: {seat.label} used up {spent}, so this may be the best solution that it had reported by then"
         if claim == "cost":
             return True, f"yes, {seat.label} claims this for every solution"
         if claim == "length" and overrides(self.puzzle, "step_cost"):

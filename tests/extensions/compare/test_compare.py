@@ -30,7 +30,7 @@ from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import Run
 from arena_compare.comparison import compare_entries
-from arena_compare.puzzle_comparison import Attempt, compare_attempts
+from arena_compare.puzzle_comparison import Attempt, attempts_of, compare_attempts
 from arena_compare.texts import comparison_text
 from arena_compare.verdicts import p_value_text, round_p_value
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
@@ -416,6 +416,19 @@ def test_no_share_is_shown_for_a_budget_above_the_limit(tmp_path: Path) -> None:
     text = called("compare", str(tmp_path / "limited.db"), "bfs", "a-star").output
     assert re.search(r"^ *300 +\d", text, re.MULTILINE)
     assert not re.search(r"^ *500 ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("nodes", "solved"), [(3, True), (2, False)])
+def test_a_solution_at_exactly_the_limit_counts(nodes: int, solved: bool, tmp_path: Path) -> None:
+    """The blank has three neighbours, one of which is the goal, so A* needs three nodes. A solution is never cut off."""
+    spec = {"game": "sliding-tiles", "positions": ["1 2 3 / 4 5 6 / 7 . 8"], "agents": ["a-star", "uniform-cost"]}
+    results = arena.run({**spec, "limits": {"nodes": nodes}}, store=tmp_path / "exact.db", workers=1)
+    with results.open_store() as store:
+        found = attempts_of(store, store.last().boards)[0][0][0]
+    assert (found.solved, found.stopped, found.nodes) == (solved, not solved, nodes)
+    (board,) = json.loads(called("compare", str(tmp_path / "exact.db"), "--format", "json").output)
+    both, neither = board["pairs"][0]["solved"][0], board["pairs"][0]["solved"][-1]
+    assert (both, neither) == (solved, not solved)
 
 
 def test_attempts_that_end_before_the_limit_do_not_shorten_the_table(tmp_path: Path) -> None:

@@ -136,6 +136,17 @@ def test_the_text_shows_the_solution_and_its_cost(here: Run) -> None:
     assert done.stderr == ""
 
 
+def test_optimality_is_unknown_if_the_budget_was_used_up(here: Run) -> None:
+    """The blank has three neighbours, so A* generates three states and takes the solved one. The record of a search that was
+    stopped after its last report looks the same.
+    """
+    position = ("--position", "1 2 3 / 4 5 6 / 7 . 8")
+    said = parse_summary(here("solve", "sliding-tiles", "a-star", *position, "--nodes", "3").stdout)
+    assert (said["solved"], said["nodes"]) == ("yes", "3")
+    assert said["optimal"].startswith("unknown: a-star used up 3 nodes")
+    assert "claims" in parse_summary(here("solve", "sliding-tiles", "a-star", *position, "--nodes", "4").stdout)["optimal"]
+
+
 @pytest.mark.parametrize(
     ("agent", "heuristic", "optimal"),
     [
