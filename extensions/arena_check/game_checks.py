@@ -221,7 +221,8 @@ def _examine(game: Game, position: State, trial: Trial, state: State) -> None:
 
 
 def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
-    first = trial.call("initial", game.initial, trial.rng)
+    rng = trial.rng
+    first = trial.call("initial", game.initial, rng)
     trial.position = position_text(game, first)
     trial.check = "states"
     check_value(trial, first)  # no other check can compare such states, so none is made
@@ -237,7 +238,8 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     copy = copy_value(first)
     endless = puzzle or "termination" in trial.log.failed
     limit, moves = None if puzzle else own_move_limit(game), 0
-    for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else MAX_PLIES):
+    longest = MAX_WALK_ACTIONS if endless else MAX_PLIES
+    for before, action, successor in walk(game, trial, longest, (first, rng)):  # another draw may be another position
         decides = trial.call("to_move", game.to_move, before) != CHANCE
         if decides and moves == limit:
             break

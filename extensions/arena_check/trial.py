@@ -259,10 +259,17 @@ def own_move_limit(game: Game) -> int | None:
     return own if type(own) is int and own > 0 else None
 
 
-def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action, State]]:
-    """Play at random from a drawn position; yield (state, action, successor), at most `longest` times."""
-    rng = trial.rng
-    state = trial.call("initial", game.initial, rng)
+def walk(
+    game: Game, trial: Trial, longest: int, drawn: tuple[State, random.Random] | None = None
+) -> Iterator[tuple[State, Action, State]]:
+    """Play at random from a position; yield (state, action, successor), at most `longest` times.
+
+    `drawn` is the position and the generator that drew it. Without it, the position is drawn here.
+    """
+    if drawn is None:
+        rng = trial.rng
+        drawn = trial.call("initial", game.initial, rng), rng
+    state, rng = drawn
     trial.position = position_text(game, state)
     for _ in range(longest):
         if trial.call("is_terminal", game.is_terminal, state):

@@ -1142,6 +1142,17 @@ def test_a_broken_promise_is_reported(game: type[Game], what: str, finding: Find
     assert re.fullmatch(what, again["what"])
 
 
+class DrawsGlobally(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return (random.randint(5, 99), 0)
+
+
+@pytest.mark.parametrize(("game", "faults"), [(StartsInTurn, ["positions"]), (DrawsGlobally, ["positions", "randomness"])])
+def test_only_the_draw_is_at_fault_if_it_differs(game: type[Game], faults: list[str]) -> None:
+    """`result` only computes a new tuple, so it does not change a state, whatever `initial` does."""
+    assert [each.check for each in game_verdicts(game, matches=3) if not each.kept] == faults
+
+
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("game", [RemembersTheStart, CachesByTheHeap, KeepsTheTurn, OrdersByHistory, CrossesDifferentBadly])
 def test_a_bug_that_needs_a_history_is_found_from_any_seed(game: type[Game], seed: int, finding: Finding) -> None:
