@@ -1,8 +1,8 @@
 """A spec file as plain values, with the line and column of each value.
 
 The syntax is YAML 1.2 with the core schema: `no` and `1:30` are text, `012` is the number 12, and `1e5` is a number. There are no
-merge keys and no dates. Duplicate keys are faults. Limits keep aliases from expanding a small file without bound; files that are
-too large or too deeply nested are refused.
+merge keys and no dates. Duplicate keys are faults, and so are tags that are not in the core schema. Limits keep aliases from
+expanding a small file without bound; files that are too large or too deeply nested are refused.
 """
 
 import re
@@ -20,7 +20,7 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
-from arena.errors import SpecError, SpecFault
+from arena.errors import SpecError, SpecFault, listing
 
 MAX_FILE_BYTES = 1 << 20
 """The largest file in bytes; a larger one is refused without reading it."""
@@ -265,7 +265,7 @@ class _Composed:
             raise _fault(self.name, message, _place(node))
         self.places[path] = _place(node)
         if isinstance(node, yaml.ScalarNode):
-            return self.scalar(node)
+            return self.scalar(node, self.characters_of(node))
         self.check_tag(node)
         inside = (*above, id(node))
         if isinstance(node, yaml.SequenceNode):
@@ -289,13 +289,13 @@ class _Composed:
         if not isinstance(node, yaml.ScalarNode):
             raise _fault(self.name, "expected a word as a key", _place(node))
         key = self.characters_of(node)
+        self.scalar(node, key)  # a tag of a key must fit, too, although keys are always text
         if key == "<<" and not node.style:
             self.fault(node, "YAML 1.2 has no merge keys; write the keys out")
         return key
 
-    def scalar(self, node: yaml.ScalarNode) -> Any:
+    def scalar(self, node: yaml.ScalarNode, text: str) -> Any:
         self.check_tag(node)
-        text = self.characters_of(node)
         kind = node.tag.removeprefix(_TAG)
         if kind not in _SCALARS:
             return text
@@ -322,7 +322,9 @@ class _Composed:
     def check_tag(self, node: yaml.Node) -> None:
         kind = node.tag.removeprefix(_TAG) if node.tag else ""
         if kind not in (*_FITTING[type(node)], "!", ""):
-            self.fault(node, f"tag {node.tag!r} is not allowed; a spec needs no tags")
+            fitting = listing([f"!!{name}" for name in _FITTING[type(node)]], "or")
+            written = f"!!{kind}" if kind != node.tag else kind
+            self.fault(node, f"expected no tag here except {fitting}, got {written[:40]!r}; leave it out")
 
     def fault(self, node: yaml.Node, message: str) -> None:
         self.faults.append(SpecFault(self.name, *_place(node), "", message))

@@ -1,6 +1,7 @@
 """YAML 1.2 with its core schema, and faults with their places."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,17 +119,28 @@ def test_merge_keys_are_refused(faults: Faults) -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("name: !mine x\n", "1:7"),
         ("name: !!python/object/apply:os.getcwd []\n", "1:7"),
         ("name: !!binary aGVsbG8=\n", "1:7"),
         ("name: !!set {a, b}\n", "1:7"),
         ("name: !!timestamp 2001-12-14\n", "1:7"),
         ("name: !!str [a]\n", "1:7"),
         ("name: !!map x\n", "1:7"),
+        ("name: !mine x\n", "1:7"),
+        ("!mine name: x\n", "1:1"),
+        ("!!python/name:os.system name: x\n", "1:1"),
+        ("limits: {!!binary nodes: 5}\n", "1:10"),
     ],
 )
 def test_tags_outside_the_core_schema_are_refused(faults: Faults, text: str, place: str) -> None:
-    assert any(fault.startswith(f"cup.yaml:{place}: ") and "tag" in fault for fault in faults(f"{text}{SOUND}"))
+    [fault] = [fault for fault in faults(f"{text}{SOUND}") if "tag" in fault]
+    assert fault.startswith(f"cup.yaml:{place}: expected no tag here except !!")
+    assert fault.endswith("; leave it out")
+    assert f"got '{re.search('!+[a-z/:.]+', text)[0][:40]}" in fault  # type: ignore[index]
+
+
+def test_a_tag_of_the_core_schema_may_stand_at_a_key(faults: Faults, write: Write) -> None:
+    assert Document.read(write("!!str name: a\n!!int 1: b\n")).values == {"name": "a", "1": "b"}
+    assert any(fault.startswith("cup.yaml:1:1: expected int, got 'name'") for fault in faults(f"!!int name: x\n{SOUND}"))
 
 
 @pytest.mark.parametrize("text", ["!!int x", "!!int 1_000", "!!bool yes", "!!bool maybe", "!!float nan", "!!null x"])
