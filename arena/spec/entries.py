@@ -10,14 +10,16 @@ from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-from arena.agent import Agent
+from arena.agent import Agent, Hints
+from arena.errors import listing
+from arena.heuristics import NO_HEURISTIC
 from arena.limits import Limits
 from arena.match.match import IN_PROCESS
 from arena.plugins.registry import Registry
 from arena.spec.choices import Choices, read_choices
 from arena.spec.document import Path
 from arena.spec.games import Rules
-from arena.spec.isolation import KEY as ISOLATION, check_name, choose_isolation, is_closed
+from arena.spec.isolation import KEY as ISOLATION, check_name, choose_isolation, is_closed, isolation_names
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
 from arena.spec.parameters import Parameters, Report, add_hints, check_value, locate_options, make_adapter
@@ -88,6 +90,10 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
     entries = [entry for entry in read if entry is not None]
     if reading.values.get("max_cost") is not None and not any("max_cost" in entry.options for entry in entries):
         reading.faults.add(("max_cost",), "no agent of the spec has a cost; remove max_cost")
+    if entries and all(entry.isolation == IN_PROCESS for entry in entries):
+        _remark_start(reading, reading.values.get("limits"), ("limits",))
+        if reading.values.get("pondering"):
+            reading.remark(("pondering",), f"only agents in their own processes ponder, so it has no effect; {_apart(reading)}")
     for agent in dict.fromkeys([entry.agent for entry in entries if hasattr(entry.agent, "check_entries")]):
         own = [entry for entry in entries if entry.agent is agent]
         for number, option, message in agent.check_entries([entry.options for entry in own]):
@@ -160,10 +166,32 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
         return None
     if is_closed(reading.registry, isolation):
         source.note_trust(agent.name)
+    if isolation == IN_PROCESS:
+        _remark_start(reading, values.get("limits"), (*path, *variant.origin(("limits",))))
+    _remark_heuristics(reading, agent, choices, (*path, *variant.origin(("heuristic",))))
     files = Parameters(agent).find_files(options, reading.document.folder)
     declared = values.get("waits")
     waits = agent.waits is True and source.code is None and source.here if declared is None else declared
     return Entry(path, source, agent, options, changed, label, limits, choices, isolation, files, waits)
+
+
+def _remark_heuristics(reading: SpecReader, agent: type[Agent], choices: Choices, path: Path) -> None:
+    """Note that heuristics have no effect, because the agent declares that it uses none."""
+    named = [choice.name for choice in choices.values() if choice.name != NO_HEURISTIC]
+    if named and not (agent.wants_heuristic or Hints.of(agent).uses_heuristic):
+        reading.remark(path, f"{agent.name} uses no heuristic, so {listing(named)} has no effect; remove it")
+
+
+def _remark_start(reading: SpecReader, limits: Any, path: Path) -> None:
+    """Note that a limit for the start of agents has no effect, because they are in arena's own processes."""
+    if isinstance(limits, dict) and "start_seconds" in limits:
+        message = f"only agents in their own processes need to start, so it has no effect; {_apart(reading)}"
+        reading.remark((*path, "start_seconds"), message)
+
+
+def _apart(reading: SpecReader) -> str:
+    """Say what to write instead of a key that has no effect in arena's own processes."""
+    return f"remove it, or write isolation: {listing(isolation_names(reading.registry)[1:], 'or')}"
 
 
 @cache

@@ -165,6 +165,10 @@ class SpecReader:
         if text not in self.notes:
             self.notes.append(text)
 
+    def remark(self, path: Path, text: str) -> None:
+        """Add a note about a key of the spec, with its place. Unlike a fault, it does not prevent the run."""
+        self.note(str(SpecFault(self.document.name, *self.document.place(path, key=True), format_path(path), escape_line(text))))
+
     def is_mapping(self, path: Path) -> bool:
         """Return whether the file has a mapping at a path, and not just a name."""
         value: Any = self.document.values

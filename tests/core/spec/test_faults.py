@@ -27,6 +27,41 @@ TWO = "agents: [random, greedy]\n"
 REFUSAL = "alpha-beta cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path"
 
 
+START = "only agents in their own processes need to start, so it has no effect"
+
+
+def test_keys_without_effect_are_named_at_their_lines(load: Load) -> None:
+    """Agents of arena's own processes need no start and cannot ponder, and a blind search asks for no estimates."""
+    spec = load(
+        """\
+        game: sliding-tiles
+        agents:
+          - {agent: bfs, heuristic: manhattan}
+          - {agent: greedy, limits: {nodes: 5, start_seconds: 3}}
+          - {agent: bfs, label: blind, heuristic: none}
+          - {agent: uniform-cost, heuristic: {sweep: [manhattan, misplaced]}}
+          - {agent: a-star, heuristic: manhattan}
+        limits: {start_seconds: 20, nodes: 100}
+        pondering: true
+        """
+    )
+    found = [note.partition("cup.yaml:")[2] for note in spec.notes]
+    apart = "remove it, or write isolation: process or sandbox"
+    assert [note for note in found if "no effect" in note] == [
+        "3:18: agents[0].heuristic: bfs uses no heuristic, so manhattan has no effect; remove it",
+        f"4:40: agents[1].limits.start_seconds: {START}; {apart}",
+        "6:47: agents[3].heuristic.sweep[0]: uniform-cost uses no heuristic, so manhattan has no effect; remove it",
+        "6:58: agents[3].heuristic.sweep[1]: uniform-cost uses no heuristic, so misplaced has no effect; remove it",
+        f"8:10: limits.start_seconds: {START}; {apart}",
+        f"9:1: pondering: only agents in their own processes ponder, so it has no effect; {apart}",
+    ]
+
+
+def test_limits_of_the_start_have_an_effect_on_one_process(load: Load) -> None:
+    spec = load(f"{TIC}limits: {{start_seconds: 3}}\npondering: true\nagents: [random, {{agent: greedy, isolation: process}}]\n")
+    assert not [note for note in spec.notes if "no effect" in note]
+
+
 def test_all_errors_are_reported_at_once(faults: Faults) -> None:
     found = faults(
         """\
