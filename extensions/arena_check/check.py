@@ -29,6 +29,7 @@ from arena_check.check_program import check_program
 from arena_check.check_run import GAME_MATCHES_PER_AGENT_MATCH, CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS
 from arena_check.positions import agents_of, positions_option, read_positions, report_positions
+from arena_check.printed_lines import few_printed_lines
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
@@ -127,7 +128,7 @@ def check(
     if note is None:
         return supervise([*words, *(["--format", style] if as_json else [])], resume=True, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
-    with progress.watching(), results_alone() as out, collect_deaths(last=True):
+    with progress.watching(), results_alone() as out, few_printed_lines(), collect_deaths(last=True):
         broken: list[PluginError] = []
         loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
         registry = load(loaded, broken)

@@ -23,6 +23,7 @@ from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
 from arena_check.positions import PositionsFile, agents_of, positions_option, read_positions, report_positions
+from arena_check.printed_lines import few_printed_lines
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
@@ -92,7 +93,7 @@ def try_(
         words = [word for pair in named for word in pair] + ["--details"] * details
         return supervise(["try", file, *words], resume=False, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
-    with progress.watching(), results_alone() as out, collect_deaths(last=True):
+    with progress.watching(), results_alone() as out, few_printed_lines(), collect_deaths(last=True):
         program = command_of(file)
         if program is None and not PluginPlace(file).is_file:
             raise PluginError(
