@@ -65,7 +65,7 @@ from arena_setup.words import command_of, values_of
     "games",
     multiple=True,
     metavar="NAME",
-    help="Check agents on this game only, instead of all that they can play, or heuristics of this game; may be repeated.",
+    help="Check agents on this game only, and of the file only this game, with its heuristics and encodings; may be repeated.",
 )
 @set_option("A parameter of the game, such as rows=4; may be repeated. Other parameters keep their defaults.")
 @format_option
@@ -136,7 +136,7 @@ def check(
             contents_of(registry, target, broken) if PluginPlace(target).is_file else registry.named(target), games, target
         )
         set_games = configure_games(registry, given, found, games)
-        named = [set_games.get(game.name, game) for game in find_games(registry, games, found, target)]
+        named = [set_games.get(game.name, game) for game in find_games(registry, games, found, target, loaded)]
         with SecondProcess(registry, loaded) as second:
             run = CheckRun(registry, target, how, plugins, out, progress, second, named, alone=len(found) == 1, as_json=as_json)
             run = replace(run, given=given, set_games=set_games)
@@ -157,25 +157,27 @@ Parts = list[tuple[tuple[str, ...], Any]]
 
 
 def choose_parts(found: Parts, names: Sequence[str], target: str) -> Parts:
-    """Return the parts to check at the games `names`: all of them if there is an agent, because agents can play several games, or
-    else the games themselves, and their heuristics and encodings. Raises ArenaError if a game has none.
+    """Return the parts to check at the games `names`: without the games with other names, and without their heuristics and
+    encodings. Raises ArenaError if there is no agent, which could play any game, and a game has no other part.
     """
-    if not names or any(key[0] == "agent" for key, _ in found):
-        return found
+    kinds = ("game", "heuristic", "encoding")
     for name in names:
-        if name not in [key[1] for key, _ in found if key[0] in ("game", "heuristic", "encoding")]:
+        if not any(key[0] == "agent" or (key[0] in kinds and key[1] == name) for key, _ in found):
             raise ArenaError(f"--game {name}: {target} has no agent, and no heuristic or encoding of {name}")
-    return [(key, value) for key, value in found if key[1] in names and key[0] in ("game", "heuristic", "encoding")]
+    return [(key, value) for key, value in found if not names or key[0] not in kinds or key[1] in names]
 
 
-def find_games(registry: Registry, names: Sequence[str], found: Parts, target: str) -> list[Game]:
-    """Return the games with these names. Raises ArenaError if one cannot be created, or if no agent of `target` can play it."""
+def find_games(registry: Registry, names: Sequence[str], found: Parts, target: str, plugins: Sequence[str] = ()) -> list[Game]:
+    """Return the games with these names, and say how the rules of games from other `plugins` are checked. Raises ArenaError if one cannot be created, or if no agent of `target` can play it."""
     agents = [value for key, value in found if key[0] == "agent"]
     games = default_games(registry, names)
     for game in games:
         reasons = [Abilities(agent).find_refusal(game) for agent in agents]
         if agents and all(reasons):
             raise ArenaError(f"--game {game.name}: {reasons[0]}")
+        if plugins and not registry.sources["game", game.name].own and ("game", game.name) not in [key for key, _ in found]:
+            words = ["arena", "check", game.name, *[word for plugin in plugins for word in ("--plugin", plugin)]]
+            say(f"note: the rules of {game.name} are not checked here; `{shlex.join(words)}` checks them")
     return games
 
 

@@ -162,6 +162,25 @@ def test_an_agent_that_the_named_game_does_not_fit_is_skipped(tmp_path: Path, in
     assert "any at 2048: " in tried.stdout
 
 
+@pytest.mark.process
+def test_of_a_file_only_the_named_game_is_checked(tmp_path: Path, inside: Inside) -> None:
+    """The agent of the file plays the named game. If another plugin has the rules, a note says how to check them."""
+    write(tmp_path, "mine.py", SOUND)
+    done = inside("check", "mine.py", "--game", "tic-tac-toe", "--matches", "5")
+    headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert (headlines, done.stderr) == (["agent cautious: ok"], "")
+    done = inside("check", "mine.py", "--game", "sticks", "--matches", "5")
+    headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert (headlines, done.stderr) == (["game sticks: ok", "agent cautious: ok", "heuristic sticks fours: ok"], "")
+    write(tmp_path, "pair.py", PAIR)
+    done = inside("check", "pair.py", "--game", "sticks", "--plugin", "mine.py", "--matches", "5")
+    assert done.stderr == (
+        "note: the rules of sticks are not checked here; `arena check sticks --plugin mine.py --plugin pair.py` checks them\n"
+    )
+    again = inside("check", "sticks", "--plugin", "mine.py", "--plugin", "pair.py", "--matches", "5")
+    assert "game sticks: ok" in again.stdout
+
+
 CLIMB = '''
 from arena import Agent, Puzzle, heuristic, hookimpl
 
