@@ -231,7 +231,7 @@ class AgentSetup(NamedTuple):
     seconds: float = inf
     """The time for all matches."""
     foresee: Callable[[float], None] = lambda _: None
-    """Is called after the first of several matches with the seconds that all will probably take."""
+    """Is called after the first of several matches with the seconds that it has taken."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """Return the checks of the agent on the game."""
@@ -318,7 +318,7 @@ def _play_all(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None
         if log.nodes > matches * MATCH_NODES or (number > 0 and monotonic() > log.until):
             break
         if number == 1:
-            setup.foresee((monotonic() - began) * matches)
+            setup.foresee(monotonic() - began)
         trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
         with suppress(Abandoned):
             with collect_deaths() as died:

@@ -168,7 +168,10 @@ def choose_parts(found: Parts, names: Sequence[str], target: str) -> Parts:
 
 
 def find_games(registry: Registry, names: Sequence[str], found: Parts, target: str, plugins: Sequence[str] = ()) -> list[Game]:
-    """Return the games with these names, and say how the rules of games from other `plugins` are checked. Raises ArenaError if one cannot be created, or if no agent of `target` can play it."""
+    """Return the games with these names, and say how the rules of games from other `plugins` are checked.
+
+    Raises ArenaError if a game cannot be created, or if no agent of `target` can play it.
+    """
     agents = [value for key, value in found if key[0] == "agent"]
     games = default_games(registry, names)
     for game in games:

@@ -7,21 +7,22 @@ import shlex
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from inspect import getsourcefile, isclass, isfunction
 from math import inf
 from typing import IO, Any
 
-from arena import Agent, ArenaError, Game, Registry
+from arena import Agent, ArenaError, Game, Puzzle, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
-from arena.api.games import Abilities, Traits, bind, count_given, make_default, settings
+from arena.api.games import Abilities, Traits, bind, count_given, make_default, name_of, settings
 from arena.api.processes import user_interrupts
 from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line
 from arena.clock import monotonic
 from arena_catalog.board_files import load_board_module
 from arena_catalog.catalogue import choose_games
-from arena_check.agent_checks import agent_setups
+from arena_check.agent_checks import MOVES, agent_setups
 from arena_check.check_process import CheckProgress
 from arena_check.compiled_checks import compiled_verdicts
 from arena_check.encoding_checks import encoding_verdicts
@@ -31,13 +32,18 @@ from arena_check.heuristic_checks import heuristic_verdicts
 from arena_check.information_checks import all_seeing, observations_of
 from arena_check.patience import CALL_SECONDS
 from arena_check.report_lines import as_json_line
-from arena_check.second_process import SecondProcess
+from arena_check.second_process import MAX_PLAYS, SecondProcess
+from arena_check.trial import Trial, walk
 from arena_check.verdicts import UNREACHED, Verdict
 from arena_setup.words import options_of
 
 GAME_MATCHES_PER_AGENT_MATCH = 5
 """A game is checked with this many times as many matches as an agent, because the matches of an agent take longer, and an agent
 plays several games.
+"""
+PLAYS_PER_MATCH = 5
+"""A match of the check of an agent consists of about this many plays: two with its own actions, two with one node, and one in all
+seats. The second process repeats single plays.
 """
 LONG_SECONDS = 60.0
 """If the checks of an agent will take longer, a note says so."""
@@ -248,13 +254,29 @@ class CheckRun:
                 f"{', '.join(needed)}: these options have no default; add one to each, "
                 f"or check the agent in a test with arena.testing.{made_so}"
             )
+        began, noted = monotonic(), False
+        matches = max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)
+
+        def foresee(number: int, seconds: float) -> None:
+            """Say how long the checks will take, given the seconds that the first match of one of the games has taken."""
+            nonlocal noted
+            left = [_count_decisions(agent, game) for game in fitting[number - 1 :]]
+            per_game = matches + min(matches, MAX_PLAYS) / PLAYS_PER_MATCH
+            total = monotonic() - began - seconds + seconds * per_game * sum(left) / left[0]
+            if noted or total < LONG_SECONDS or self.seconds < inf:
+                return
+            noted = True
+            shorter = f"--matches {GAME_MATCHES_PER_AGENT_MATCH} takes about {total / matches:.0f} s"
+            words = f"is slow, so the checks will take about {total:.0f} s"
+            say(f"note: {' '.join(key)} {words}; {shorter}, and --game NAME checks one game")
+
         told: set[str] = set()
         lines: list[tuple[bool, str]] = [(True, line) for line in skipped]
         for number, board in enumerate(fitting, 1):
             self.progress.at(
                 f"checking {' '.join(key)} on {board.name} ({number} of {len(fitting)})", board.name, [t for _, t in lines]
             )
-            verdicts = list(self._verdicts_on(key, agent, board, number, len(fitting)))
+            verdicts = list(self._verdicts_on(key, agent, board, len(fitting), partial(foresee, number)))
             kept = [each.check for each in verdicts if each.kept and each.reached and each.check != "the game"]
             if kept:
                 lines.append((True, f"  ok      {board.name}: {', '.join(kept)}"))
@@ -276,18 +298,13 @@ class CheckRun:
                 lines.append((True, f"  -       {', '.join(left_out)}: not checked; --game NAME checks one of these"))
         yield from lines
 
-    def _verdicts_on(self, key: tuple[str, ...], agent: type[Agent], board: Game, number: int, games: int) -> Iterator[Verdict]:
+    def _verdicts_on(
+        self, key: tuple[str, ...], agent: type[Agent], board: Game, games: int, foresee: Callable[[float], None]
+    ) -> Iterator[Verdict]:
         """Yield the verdicts on an agent in one of several games. If the agent repeats its actions in this process, the second
         process plays too, unless the time is up.
         """
         matches = max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)
-
-        def foresee(seconds: float) -> None:
-            if number == 1 and seconds * games > LONG_SECONDS:
-                words = f"{seconds * games:.0f} s or more"
-                shorter = f"--matches {GAME_MATCHES_PER_AGENT_MATCH} takes about {seconds * games / matches:.0f} s"
-                say(f"note: {' '.join(key)} is slow, so the checks will take {words}; {shorter}, and --game NAME checks one game")
-
         for setup in agent_setups(agent, board, self.registry):
             timed = setup._replace(seconds=self.seconds / games, foresee=foresee)
             began = monotonic()
@@ -343,6 +360,16 @@ class CheckRun:
                 notes = traceback.format_exception(violation.__cause__)
             told += [line for note in notes for line in note.splitlines()]
         return "\n          ".join(told)
+
+
+def _count_decisions(agent: type[Agent], game: Game) -> int:
+    """Return a number that grows like the decisions for which a check asks the agent in a match of this game: the number of
+    actions in a random match, or 1 for a solver, which decides once.
+    """
+    if isinstance(game, Puzzle) and agent.solve is not Agent.solve:
+        return 1
+    moves = call_foreign(lambda: sum(1 for _ in walk(game, Trial(name_of(game), 0, 0), MOVES)), lambda _: MOVES)
+    return max(1, moves)
 
 
 USUAL_METHODS = {

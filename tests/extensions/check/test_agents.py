@@ -1,5 +1,6 @@
 """The kit passes sound agents, and finds every promise that an agent can break, one planted bug for each."""
 
+import io
 import random
 import re
 from collections import Counter
@@ -9,18 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
+from arena.clock import sleep
 from arena.plugins.registry import Registry
 from arena.testing import agent_verdicts, check_agent
 from arena.traits import Abilities
 from arena_check.agent_checks import NODES, agent_setups
+from arena_check.check_run import CheckOptions, CheckRun
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
+from tests.conftest import VirtualClock
 from tests.extensions.check.conftest import Breadth
 from tests.players import First
 
@@ -579,3 +584,33 @@ def test_the_duration_of_the_checks_is_foreseen_after_the_first_match() -> None:
         list(setup._replace(foresee=foreseen.append).suite(0, matches, 60.0).verdicts())
     assert len(foreseen) == 1
     assert foreseen[0] > 0
+
+
+class Sleepy(Agent):
+    """Sleeps before each decision, by the clock of the test."""
+
+    name = "sleepy"
+
+    def choose(self, game: Any, state: Any, search: Any) -> Any:
+        sleep(0.25)
+        return search.rng.choice(game.actions(state))
+
+
+@pytest.mark.parametrize("games", [("tic-tac-toe",), ("tic-tac-toe", "othello"), ("othello", "tic-tac-toe")])
+def test_the_note_about_a_slow_agent_foresees_the_time_of_all_games(
+    games: tuple[str, ...],
+    clock: VirtualClock,
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Othello has about seven times as many moves as tic-tac-toe. The clock moves only when the agent sleeps."""
+    monkeypatch.setattr("arena_check.check_run.LONG_SECONDS", 5.0)
+    boards = [registry.game(name)() for name in games]
+    second = Mock(verdict=Mock(return_value=None))
+    began = clock.monotonic()
+    run = CheckRun(registry, "sleepy", CheckOptions(), (), io.StringIO(), Mock(), second, boards)
+    assert run.passes(("agent", "sleepy"), Sleepy)
+    took = clock.monotonic() - began
+    [told] = re.findall(r"sleepy is slow, so the checks will take about (\d+) s", capsys.readouterr().err)
+    assert took / 1.5 < int(told) < took * 1.5
