@@ -20,6 +20,7 @@ from arena.stats import (
     mean_interval_of,
     subtract,
 )
+from arena_compare.measures import read_expanded
 from arena_records.budgets import effective_branching_factor, optimality_gap, par2, reports_nodes, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
@@ -42,6 +43,8 @@ class Attempt(NamedTuple):
     """The number of decisions; 1 for a solver."""
     way: Way = "plain"
     """How all decisions of the entry on this board ran: compiled or plain; None if this is not certain."""
+    expanded: float | None = None
+    """The number of states that a solver expanded; None if it was not counted."""
 
 
 Attempts = dict[int, dict[int, Attempt]]
@@ -159,6 +162,10 @@ class PuzzleComparison:
     """The level at which Holm's method tests the solved shares; that of a single test if both solved the same positions."""
     caveat: str = ""
     """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
+    expanded: Means | None = None
+    """The geometric mean of expanded states on positions that both entries solved, without a test; None unless they were counted
+    in all of these attempts.
+    """
 
     @property
     def words(self) -> str:
@@ -184,10 +191,13 @@ def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts
     """Return the attempts on every puzzle board of the last run, by the number of the board. Void attempts are left out."""
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
     ways = read_ways(store, sheets)
+    expanded = {(one.board, one.round, one.entry): one.value for one in read_expanded(store)}
     for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
         sheet, entry, seconds = sheets[board], Store.seats_of(seats)[0], nanoseconds / Store.NANOSECONDS
         cut = not solved and sheet.was_stopped(entry, termination, decisions, nodes, seconds)
-        found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut, decisions, ways[board][entry])
+        found[board][entry][round_] = Attempt(
+            *(bool(solved), moves, cost, nodes, seconds, cut, decisions, ways[board][entry]), expanded.get((board, round_, entry))
+        )
     return {board: dict(attempts) for board, attempts in found.items()}
 
 
@@ -237,18 +247,21 @@ def compare_attempts(
         differences = group({round_: subtract(*pair) for round_, pair in values.items()})
         return _means(list(values.values()), fmean, differences, contrasts.get(*numbers, aspect))
 
-    def ratio(aspect: Literal["nodes", "seconds"], least: float) -> Means | None:
+    def ratio(aspect: Literal["nodes", "expanded", "seconds"], least: float) -> Means | None:
         values = {
-            round_: (max(least, getattr(one, aspect)), max(least, getattr(other, aspect)))
+            round_: (max(least, getattr(one, aspect) or 0), max(least, getattr(other, aspect) or 0))
             for round_, (one, other) in solved_by_both.items()
         }
         logarithms = group({round_: log(one / other) for round_, (one, other) in values.items()})
-        found = _means(list(values.values()), geometric_mean, logarithms, contrasts.get(*numbers, aspect))
+        test = None if aspect == "expanded" else contrasts.get(*numbers, aspect)
+        found = _means(list(values.values()), geometric_mean, logarithms, test)
         if found is None:
             return None
         low, high = [None if bound is None else exp(bound) for bound in (found.estimate.low, found.estimate.high)]
         return replace(found, estimate=Estimate(exp(found.estimate.value), low, high))
 
+    counted = all(attempt.expanded is not None or not attempt.nodes for pair in both for attempt in pair)
+    counted = counted and all(any(pair[side].expanded is not None for pair in both) for side in (0, 1))
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
     idle = [name for name, mine in zip(names, attempts, strict=True) if not reports_nodes(one.nodes for one in mine.values())]
@@ -293,6 +306,7 @@ def compare_attempts(
         untimed,
         f"Nodes are not compared: {figures.listing(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
         chance,
+        expanded=ratio("expanded", 1.0) if counted else None,
     )
 
 

@@ -122,6 +122,7 @@ def _figures(found: PuzzleComparison, style: str, width: int | None, tests: int)
         *_means(f"Moves, {both}", found.moves, figures.signed),
         *_means(f"Cost, {both}", found.cost, figures.signed),
         *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
+        *_means(f"Expanded states, {typical}", found.expanded, figures.figure, "x "),
         *_means(f"Seconds, {typical}", found.seconds, figures.figure, "x "),
         *(
             []

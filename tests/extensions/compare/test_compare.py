@@ -332,6 +332,30 @@ def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
 
 
+def test_expanded_states_stand_beside_generated_ones(puzzle: tuple[Path, list[Record]]) -> None:
+    """Records have the counts of solvers. Agents that choose moves expand nothing, so a pair with one of them has no such row."""
+    path, records = puzzle
+    (board,) = json.loads(called("compare", str(path), "--format", "json").output)
+    one, two = sorted({record.labels[0] for record in records if record.labels[0].startswith("a-star")})
+    for pair in board["pairs"]:
+        assert (pair["expanded"] is not None) == ({pair["one"], pair["other"]} == {one, two})
+    (found,) = [pair["expanded"] for pair in board["pairs"] if pair["expanded"]]
+    counts: dict[str, dict[str, float]] = {one: {}, two: {}}
+    for record in records:
+        if record.solved and record.labels[0] in counts:
+            spent = [(each.spent or {}).get("expanded", 0) for each in record.decisions]
+            counts[record.labels[0]][record.position] = sum(spent)
+    both = [place for place in counts[one] if place in counts[two]]
+    rounds = [record.position for record in records if record.labels[0] == one and record.position in both]
+    means = [geometric_mean([counts[label][place] for place in rounds]) for label in (one, two)]
+    assert sorted([found["one"], found["other"]]) == pytest.approx(sorted(means))
+    assert found["estimate"]["value"] == pytest.approx(found["one"] / found["other"])
+    assert found["test"] is None
+    text = called("compare", str(path), one, two).output
+    line = rf"^Expanded states, {len(both)} positions.* that both solved, geometric mean +{means[0]:.3g} "
+    assert re.search(line, text, re.MULTILINE)
+
+
 def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path) -> None:
     """A solution with fewer than three moves has no factor. With four random moves, some positions have such solutions."""
     spec = {"game": {"name": "sliding-tiles", "shuffle": 4}, "rounds": 40, "agents": ["a-star", "bfs"]}
