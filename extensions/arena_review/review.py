@@ -29,6 +29,7 @@ from arena.api.cli import (
     workers_for,
 )
 from arena.api.errors import Interrupted, StoreError
+from arena.api.match import find_loser
 from arena.api.results import TextTable, figures, tallies_of
 from arena.api.run import Scheduled
 from arena.api.store import Run, Store
@@ -174,8 +175,25 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
             _write_worst(options, run, judging, decisions, alike)
     with Store.open(place) as store:
         gaps = {} if options.matches else {number: find_gaps(store, number, run.boards[number]) for number in boards}
-    _show(options, run, boards, decisions, alike, gaps, left, out)
+    failures = {number: _count_failures(run, records, number, options) for number in boards}
+    _show(options, run, boards, decisions, alike, gaps, failures, left, out)
     return 0
+
+
+def _count_failures(
+    run: Run, records: Sequence[tuple[Record, Scheduled]], board: int, options: ReviewOptions
+) -> list[dict[str, Any]]:
+    """Return the matches that each agent lost by each kind of fault, in the order of their first match."""
+    lost: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for record, where in records:
+        seat = find_loser(record.termination, record.seat)
+        if where.board == board and seat is not None:
+            lost[run.boards[board].labels[where.pairing.seats[seat]], record.termination].append(record.id)
+    return [
+        {"agent": label, "kind": kind, "matches": len(found), "first": found[0]}
+        for (label, kind), found in lost.items()
+        if options.agent in (None, label)
+    ]
 
 
 def _write_worst(
@@ -334,6 +352,7 @@ def _show(
     decisions: Sequence[Judged],
     alike: Mapping[PlaceKey, str],
     gaps: Mapping[int, Mapping[int, MeanComparison]],
+    failures: Mapping[int, Sequence[Mapping[str, Any]]],
     left: int,
     out: IO[str],
 ) -> None:
@@ -351,7 +370,9 @@ def _show(
                 shown.gap, shown.gap_low, shown.gap_high = gap.difference, gap.low, gap.high
         reviews[number] = list(found_here.values())
     if options.style == "json":
-        print(json.dumps(_document(run, boards, reviews, decisions, left, options), indent=2, allow_nan=False), file=out)
+        print(
+            json.dumps(_document(run, boards, reviews, decisions, failures, left, options), indent=2, allow_nan=False), file=out
+        )
         return
     width = Terminal(out).room if options.style == TextTable.DEFAULT else None
     parts = []
@@ -385,6 +406,7 @@ def _document(
     boards: Mapping[int, JudgedBoard],
     reviews: Mapping[int, Sequence[AgentReview]],
     decisions: Sequence[Judged],
+    failures: Mapping[int, Sequence[Mapping[str, Any]]],
     left: int,
     options: ReviewOptions,
 ) -> dict[str, Any]:
@@ -400,6 +422,7 @@ def _document(
                 "nodes": board.review.nodes,
                 "effort": board.review.effort,
                 "agents": [one.as_dict() for one in reviews[number]],
+                "failures": failures[number],
                 "first_decisive": {match: one.number for match, one in first_decisive(here).items()},
                 "decisions": [{**one._asdict(), "agent": labels[one.entry]} for one in here],
             }

@@ -108,6 +108,48 @@ def test_a_planted_error_is_found_and_named_first(review: Review) -> None:
     assert planted["loss"] == pytest.approx(6 / planted["decisions"])
 
 
+FAILING = """
+from arena import Agent, hookimpl
+
+
+class Failing(Agent):
+    "In the first seat, an illegal action; in the second, an exception at its second turn."
+
+    name = "failing"
+
+    def choose(self, game, state, search):
+        actions = game.actions(state)
+        if len(actions) == 9:
+            return "nowhere"
+        if len(actions) < 8:
+            raise LookupError("lost")
+        return actions[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Failing]
+"""
+
+
+def test_the_json_lists_failures(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each round has a game from either seat. A line needs three squares, so every game lasts until the agent fails."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    spec = {"game": "tic-tac-toe", "agents": ["failing", "greedy"], "rounds": 3, "plugins": [str(tmp_path / "failing.py")]}
+    results = arena.run(spec, store=tmp_path / "cup.db", workers=1)
+    ended = {kind: [one.id for one in results.records if one.termination == kind] for kind in ("illegal-action", "exception")}
+
+    def review(*words: str) -> Any:
+        capfd.readouterr()
+        assert cli.main(["review", str(tmp_path / "cup.db"), *words, "--format", "json"], standalone_mode=False) == 0
+        (board,) = json.loads(capfd.readouterr().out)["boards"]
+        return {one["kind"]: (one["agent"], one["matches"], one["first"] in ended[one["kind"]]) for one in board["failures"]}
+
+    assert review() == {"illegal-action": ("failing", 3, True), "exception": ("failing", 3, True)}
+    assert review("--agent", "greedy") == {}
+    assert review(ended["exception"][1]) == {"exception": ("failing", 1, True)}
+
+
 def test_a_second_review_searches_nothing(cup: Path, review: Review) -> None:
     """Each answer is stored once, in a file beside the store."""
     review()
