@@ -28,7 +28,7 @@ from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import Turns
 from arena.search_engines import running, search_engines
 from arena.secret import Seed
-from arena.spec import Spec, limit_warnings, load_spec
+from arena.spec import Document, Spec, limit_warnings, load_spec
 from arena.store import Run, Store
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
@@ -217,10 +217,11 @@ def _run(options: RunOptions, asked: Mapping[str, Any], feeds: list[MatchQueue])
     """Play the tournament. The queue of its matches is added to `feeds` once the store is ready."""
     with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
+            document = Document.read(options.spec)
             try:
-                asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+                asked_for = load_spec(document, plugins=options.plugins, seed=options.seed)
             except SpecError as error:
-                owner = find_owner(options.spec)
+                owner = find_owner(document)
                 if owner is None:
                     raise
                 start = f"arena {owner.name} {shlex.quote(options.spec)}"

@@ -29,11 +29,12 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     with results_alone() as out:
         for spec in specs:
             try:
-                if (summary := _check_other(spec, plugins)) is not None:
+                document = Document.read(spec)
+                if (summary := _check_other(document, plugins)) is not None:
                     print(f"{escape_line(spec)}: no faults, {summary}", file=out)
                     continue
                 with listening(postpone):  # tables, which take long to build, are only needed to play
-                    ready = load_spec(spec, plugins=plugins)
+                    ready = load_spec(document, plugins=plugins)
                     check_states(ready.boards)
             except (SpecError, GameError) as error:
                 say(str(error) if isinstance(error, SpecError) else f"{escape_line(spec)}: {error}")
@@ -49,18 +50,18 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     return code
 
 
-def _check_other(spec: str, plugins: tuple[str, ...]) -> str | None:
+def _check_other(document: Document, plugins: tuple[str, ...]) -> str | None:
     """Check the spec of another command with its function, and return the summary; None if the spec is a tournament."""
-    command = find_owner(spec)
+    command = find_owner(document)
     if command is None:
         return None
     module, _, name = command.spec_check.partition(":")
-    return str(getattr(import_module(module), name)(spec, plugins))
+    return str(getattr(import_module(module), name)(document.name, plugins))
 
 
-def find_owner(spec: str) -> Any:
+def find_owner(document: Document) -> Any:
     """Return the command of an extension to which a spec belongs, by its keys; None if the spec is a tournament."""
-    keys = Document.read(spec).values.keys() - SpecKeys.model_fields.keys()
+    keys = document.values.keys() - SpecKeys.model_fields.keys()
     group: Any = click.get_current_context().find_root().command
     commands = group.commands.listed() if keys else ()
     return next((command for command in commands if not keys.isdisjoint(command.spec_keys)), None)

@@ -57,7 +57,7 @@ class Faults:
     """The first exception raised by code of an author, for a full traceback."""
 
     _groups: dict[tuple[str, str], list[SpecFault]] = field(default_factory=dict)
-    """The first faults of each file and each key at the top of the spec, and the last one."""
+    """The first faults of each file and each key at the top of the spec, and the last one. All unknown keys are one group."""
     _more: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How many faults of each group are not in `found`."""
 
@@ -75,7 +75,9 @@ class Faults:
         """Note that a key of the spec is unknown, and name the most similar known ones."""
         value = self.document.values.get(key) if isinstance(self.document.values, dict) else None
         hint = f"it is a key of ladders; {hint_at_distribution('ladder')}"
-        if key not in LADDER_KEYS:
+        if len(self._groups.get((self.document.name, UNKNOWN_KEY), ())) > MAX_FAULTS_PER_KEY:
+            hint = ""  # this message is only counted, and the search for similar names takes long
+        elif key not in LADDER_KEYS:
             hint = explain_unknown(str(key), known, value=value)
         self.add((key,), f"{UNKNOWN_KEY}; {hint}", key=True)
 
@@ -95,7 +97,8 @@ class Faults:
         """Note a fault. Of many faults of one key, only the first are kept, because a list of positions may have millions."""
         self.noted += 1
         fault = replace(fault, message=cut(fault.message, MAX_MESSAGE_CHARACTERS))
-        key = fault.file, re.split(r"[.\[]", fault.where)[0]
+        top = re.split(r"[.\[]", fault.where)[0]
+        key = fault.file, UNKNOWN_KEY if fault.where == top and fault.message.startswith(UNKNOWN_KEY) else top
         group = self._groups.setdefault(key, [])
         if fault in self.found:
             return
@@ -110,7 +113,11 @@ class Faults:
         """Raise SpecError with all faults if there are any."""
         lasts = {key: self._groups[key][-1] for key in self._more}
         more = [
-            replace(last, where=key[1], message=f"{self._more[key]:,} more errors under this key; the last one is here")
+            replace(
+                last,
+                where="" if key[1] == UNKNOWN_KEY else key[1],
+                message=f"{self._more[key]:,} more errors; the last one is here",
+            )
             for key, last in lasts.items()
         ]
         if self.found:

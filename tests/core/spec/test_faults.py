@@ -543,11 +543,23 @@ def test_an_invalid_position_is_reported_once_for_all_boards(faults: Faults) -> 
     assert len(faults(f"{game}{TWO}positions: [x.]\n")) == 1
 
 
+def test_of_thousands_of_unknown_keys_the_first_are_listed(faults: Faults) -> None:
+    """The faults of known keys are listed, too, and no names are suggested for keys that are only counted."""
+    lines = "".join([f"x{number}: 1\n" for number in range(20_000)])
+    found = faults(f"{TILES}{TWO}{lines}rounds: -1\n")
+    assert [fault.partition(": ")[0] for fault in found[:20]] == [f"cup.yaml:{number}:1" for number in range(3, 23)]
+    assert all("unknown key" in fault for fault in found[:20])
+    assert found[20:] == [
+        "cup.yaml:20002:1: 19,980 more errors; the last one is here",
+        "cup.yaml:20003:9: rounds: expected at least 1, got -1",
+    ]
+
+
 def test_thousands_of_errors_are_reported_quickly(faults: Faults) -> None:
     """The time grows with their number, not with its square."""
     lines = "".join([f"x{number}\n" for number in range(20_000)])
     *found, last = faults(f"{TILES}{TWO}positions: p.txt\n", {"p.txt": lines})
-    assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more errors under this key; the last one is here")
+    assert (len(found), last) == (20, "p.txt:20000:1: positions: 19,980 more errors; the last one is here")
 
 
 # The values of a sound spec
@@ -747,7 +759,7 @@ def test_many_errors_of_one_kind_are_counted(tmp_path: Path) -> None:
         load_spec(tmp_path / "cup.yaml")
     positions = [fault for fault in caught.value.faults if fault.where == "positions"]
     assert [fault.line for fault in positions] == [*range(1, 21), 5_000]
-    assert positions[-1].message == "4,980 more errors under this key; the last one is here"
+    assert positions[-1].message == "4,980 more errors; the last one is here"
     assert len(str(caught.value)) < 20_000
     assert "rounds: expected at least 1, got 0" in str(caught.value)
 
