@@ -1,5 +1,6 @@
 """The command `plan`: how many rounds a tournament needs to tell a difference in Elo apart, and how long that takes here."""
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,11 @@ leads then are of one size, so that few p-values are possible.
 """
 MAX_STARTS_COUNTED = 5000
 """The maximum number of rounds of which the different starting positions are counted."""
+OTHER_PLAN = (
+    "run the spec with few rounds and look at the interval of the difference in `arena compare STORE`: it gets about half as "
+    "wide with four times as many rounds"
+)
+"""What to do on boards whose entries do not differ by an Elo: all intervals shrink like the root of the number of rounds."""
 ITERATIONS = 60
 MAX_PAIRINGS_NAMED = 3
 """The maximum number of pairings that an error names."""
@@ -82,9 +88,19 @@ class Pilot(NamedTuple):
 )
 @click.option("--store", metavar="FILE", help="Estimate the share of draws from the games in this store instead of a pilot.")
 @click.option("--workers", type=click.IntRange(min=1), help="Number of worker processes of the run; default: one per core.")
+@click.option(
+    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format of the plan."
+)
 @plugin_option
 def plan(
-    spec: str, elo: float, power: float, pilot: float, store: str | None, workers: int | None, plugins: tuple[str, ...]
+    spec: str,
+    elo: float,
+    power: float,
+    pilot: float,
+    store: str | None,
+    workers: int | None,
+    style: str,
+    plugins: tuple[str, ...],
 ) -> int:
     """Estimate how many rounds of SPEC tell two entries apart that differ by some Elo, and how long that takes here.
 
@@ -101,6 +117,7 @@ def plan(
             with Store.open(store) as opened, opened.snapshot():
                 tallies = tallies_of(opened, opened.last().boards)
                 stored = {(tally.sheet.title, frozenset(tally.sheet.labels)): tally for tally in tallies}
+        planned: list[dict[str, Any]] = []
         values = dict(ready.document.values)
         if any(board.positions.texts is None for board in ready.boards):
             values["rounds"] = PILOT_ROUNDS
@@ -120,12 +137,18 @@ def plan(
                             f"{board.title}: expected games between {figures.listing(labels)} in {store}, found none"
                         )
                     tally = found
-                print("\n".join(_describe(board, read_pilot(tally), seconds, elo, power, workers)), file=out)
+                lines, known = _plan_board(board, read_pilot(tally), seconds, elo, power, workers)
+                planned.append(known)
+                if style == "text":
+                    print("\n".join(lines), file=out)
             except ArenaError as error:
                 faults.append(str(error))
         if len(faults) == len(ready.boards):
             raise ArenaError("\n".join(faults))
-        for fault in faults:
+        if style == "json":
+            document = {"elo": elo, "power": power, "boards": planned, "without_plan": faults}
+            print(json.dumps(document, indent=2, allow_nan=False), file=out)
+        for fault in faults if style == "text" else ():
             print(f"No plan for {fault}.", file=out)
     return 0
 
@@ -249,9 +272,12 @@ def _find_fault(board: Board) -> str | None:
         tested = "" if board.format.sequential_test is None else " with a sequential test"
         seats = figures.amount(board.game.players, "seat")
         what = f"{seats}, the format {board.format.name}{tested}, ranked by {ranked}"
+        advice = ""
+        if board.kind == "puzzle" or board.ranked_by == "returns":
+            what, advice = f"{'a puzzle, ' if board.kind == 'puzzle' else ''}{what}", f"; {OTHER_PLAN}"
         return (
             f"{board.title}: expected a game for two players that is won, drawn or lost, "
-            f"with the format {figures.listing(FORMATS, 'or')} and without a sequential test; got {what}"
+            f"with the format {figures.listing(FORMATS, 'or')} and without a sequential test; got {what}{advice}"
         )
     return None
 
@@ -301,7 +327,10 @@ def describe_duration(seconds: float) -> str:
     return f"{amount:,.0f} {name}" if amount >= 10 else f"{amount:g} {name}"
 
 
-def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: float, workers: int | None) -> list[str]:
+def _plan_board(
+    board: Board, found: Pilot, seconds: float, elo: float, power: float, workers: int | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Return the plan for a board as lines, and as values for JSON."""
     entries = board.field.entries
     rounds = ceil(rounds_needed(elo, found.counts, entries, power))
     games = rounds * entries * (entries - 1)
@@ -340,4 +369,17 @@ def _describe(board: Board, found: Pilot, seconds: float, elo: float, power: flo
         lines.append("So few pairs say little about draws; give the pilot more seconds, or name a store with more games.")
     if found.repeats and not limited:
         lines.append("Games repeat each other, and repeats give no new information. Use `openings`, or more of their plies.")
-    return lines
+    values = {
+        "domain": board.title,
+        "rounds": rounds,
+        "games": games,
+        "workers": used,
+        "seconds": games * seconds / used,
+        "pairs": found.pairs,
+        "level": found.counts[2] / sum(found.counts),
+        "starts": None if starts == inf else starts,
+        "possible": not limited,
+        "rounds_of_spec": board.field.rounds,
+        "elo_of_spec": find_difference(min(board.field.rounds, starts), found.counts, entries, power),
+    }
+    return lines, values

@@ -162,6 +162,13 @@ def test_the_command_counts_close_games(tmp_path: Path) -> None:
     assert "with 1 worker.\n" in text
     assert "corrected by Holm's method for 6 tests. The 40 rounds of the spec find a difference of " in text
     assert "Based on 40 pairs of games, " in text
+    told = CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "cup.db"), "--workers", "1", "--format", "json"]).stdout
+    document = json.loads(told)
+    assert (document["elo"], document["power"], document["without_plan"]) == (50, 0.8, [])
+    [board] = document["boards"]
+    assert (board["domain"], board["rounds"], board["games"], board["workers"]) == ("tic-tac-toe", rounds, 6 * rounds, 1)
+    assert (board["pairs"], board["level"]) == (40, pytest.approx(pair["counts"][2] / 40))
+    assert (board["rounds_of_spec"], board["possible"], board["starts"]) == (40, True, None)
     found = int(re.search(r"find a difference of (\d+) Elo", text)[1])  # type: ignore[index]
     assert rounds_needed(found + 1, counts, 3) < 40 < rounds_needed(found - 1, counts, 3)
     assert re.search(r"needs about [\d,]+ rounds", CliRunner().invoke(cli, words).output)
@@ -199,7 +206,14 @@ def test_estimated_times_have_two_digits_and_a_unit_that_fits(seconds: float, te
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"game": "sliding-tiles", "agents": ["a-star"], "openings": None}, "got 1 seat, the format benchmark, ranked by solved"),
+        (
+            {"game": "sliding-tiles", "agents": ["a-star"], "openings": None},
+            "got a puzzle, 1 seat, the format benchmark, ranked by solved",
+        ),
+        (
+            {"game": "sliding-tiles", "agents": ["a-star"], "openings": None},
+            "in `arena compare STORE`: it gets about half as wide",
+        ),
         (
             {"agents": ["random", "greedy"], "format": {"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 50}}}},
             "got 2 seats, the format head-to-head with a sequential test, ranked by",
@@ -225,7 +239,7 @@ def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
     assert re.search(r"^tic-tac-toe: a difference of 50 Elo needs about [\d,]+ rounds", done.output, re.MULTILINE)
-    reason = r"^No plan for sliding-tiles: expected a game for two .*; got 1 seat, the format benchmark"
+    reason = r"^No plan for sliding-tiles: expected a game for two .*; got a puzzle, 1 seat, the format benchmark"
     assert re.search(reason, done.output, re.MULTILINE)
     arena.run({**SPEC, "rounds": 3}, store=tmp_path / "other.db")
     refused = CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "other.db")])
