@@ -1,5 +1,6 @@
 """Changed defaults of options, which do not change an id, are refused."""
 
+import shlex
 from pathlib import Path
 from shutil import copytree
 
@@ -133,6 +134,18 @@ def test_a_changed_default_stops_a_run(
     assert invoke("run", "cup.yaml", "--accept-changed-plugins").returncode == 0
     write(played, (plugin, old, new))
     assert invoke("run", "cup.yaml", "--accept-changed-plugins").returncode == 2
+
+
+def test_the_shell_can_read_the_labels_in_the_advice(tmp_path: Path, invoke: Arena) -> None:
+    """shlex splits words like a shell."""
+    label = {"ENTRY": ', label: "it\'s mine"'}
+    before = tmp_path / "before"
+    before.mkdir()
+    write(before, **label)
+    run(before / "cup.yaml", store=tmp_path / "results" / "cup.db")
+    write(tmp_path, ("taker", "place: int = 0", "place: int = -1"), **label)
+    advice = invoke("run", "cup.yaml").stderr.partition("; use ")[2].partition(" to play")[0]
+    assert shlex.split(advice) == ["--fresh-for", "it's mine"]
 
 
 def test_a_run_with_a_changed_default_continues_if_its_matches_are_new(played: Path, invoke: Arena) -> None:
