@@ -107,7 +107,7 @@ def cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("message", "call", "wrong"), list(cases()))
-def test_an_argument_of_the_wrong_type_is_named(message: str, call: Call, wrong: Any) -> None:
+def test_the_error_for_a_wrong_type_names_the_argument(message: str, call: Call, wrong: Any) -> None:
     with pytest.raises(TypeError) as raised:
         call(wrong)
     assert str(raised.value).startswith(message)
@@ -122,7 +122,7 @@ def test_a_number_that_is_too_small_is_a_value_error(name: str, number: int) -> 
         arena.run(SPEC, **keys)
 
 
-def test_numbers_of_numpy_are_whole_numbers() -> None:
+def test_integers_of_numpy_are_accepted_as_whole_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     assert len(arena.run(SPEC, workers=numpy.int64(1)).records) == 2
     assert arena.play("tic-tac-toe", SEATS, seed=numpy.int32(3)).seed == 3

@@ -67,7 +67,7 @@ def test_output_of_agents_never_reaches_stdout(tmp_path: Path, arena: Arena) -> 
             assert words in done.stderr
 
 
-def test_the_plugins_of_arena_precede_its_bridges(invoke: Arena) -> None:
+def test_plugins_of_arena_are_listed_before_its_bridges(invoke: Arena) -> None:
     kinds = re.findall(r"^fairarena:(\w+)-", invoke("plugins").stdout, re.MULTILINE)
     assert kinds == ["builtin"] * kinds.count("builtin") + ["bridge"] * kinds.count("bridge")
     assert {"builtin", "bridge"} <= set(kinds)
@@ -192,7 +192,9 @@ def test_an_interrupted_run_prints_how_to_continue(
 def test_an_interrupt_after_the_last_match_does_not_ask_to_continue(
     tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch, last: int, said: str
 ) -> None:
-    """A round of two agents has two matches. The run is interrupted when `last` of them are stored, before its end is noted."""
+    """A round of two agents has two matches. The run is interrupted after `last` of them are stored, before the end of the
+    run is recorded.
+    """
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
     played = 0
 

@@ -54,7 +54,7 @@ def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, invoke:
         assert "self.size = size + {}['key']" in whole
 
 
-def test_an_edit_of_another_file_is_explained(tmp_path: Path, invoke: Arena) -> None:
+def test_show_names_another_file_that_seems_to_define_the_same_agent(tmp_path: Path, invoke: Arena) -> None:
     for name in ("my own.py", "installed.py"):
         (tmp_path / name).write_text(CODE.format(init="", choose="", solve=""))
     shown = invoke("show", "mine", "--plugin", "installed.py").stdout
@@ -65,7 +65,9 @@ def test_an_edit_of_another_file_is_explained(tmp_path: Path, invoke: Arena) -> 
     assert re.search(r"size: .*; default 3", shown)
 
 
-def test_all_plugins_are_listed_with_their_faults(tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_lists_all_faulty_plugins_with_their_faults(
+    tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "bad.py").write_text("import nothing_of_that_name\n")
     (tmp_path / "worse.py").write_text("x = (\n")
     (tmp_path / "sound.py").write_text(CODE.format(init="", choose="", solve=""))

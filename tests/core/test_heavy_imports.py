@@ -81,7 +81,7 @@ def test_only_ratings_import_numpy() -> None:
     assert done.stdout == "set()\n"
 
 
-def test_a_board_with_ratings_imports_nothing_of_numpy_that_numpy_itself_leaves_out(tmp_path: Path) -> None:
+def test_a_board_with_ratings_imports_no_module_of_numpy_that_numpy_does_not_import(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 4\n")
     code = "import sys, numpy\nalone = {*sys.modules}\nimport arena.cli\n"
     code += "try: arena.cli.cli(['run', 'two.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass\n"

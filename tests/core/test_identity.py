@@ -85,7 +85,7 @@ def test_defaults_are_not_part_of_an_id() -> None:
     assert pairs == [[match], [match]]
 
 
-def test_a_new_limit_is_part_of_an_id_only_if_it_differs() -> None:
+def test_a_limit_of_a_newer_version_is_part_of_an_id_only_if_it_is_not_the_default() -> None:
     limits = '{"depth":null,"memory_mb":null,"nodes":null,"seconds":1.0%s}'
     text = f'{{"agent":"random","heuristic":null,"label":null,"limits":{limits},"options":{{}}}}'
 
@@ -97,7 +97,7 @@ def test_a_new_limit_is_part_of_an_id_only_if_it_differs() -> None:
 
 
 def test_an_extended_secret_does_not_change_earlier_rounds() -> None:
-    """Only rounds from 40 on use new digits."""
+    """Only rounds from 40 on use the new digits."""
     secret = draw_secret()
     longer = extend_secret(secret, 40)
     longest = extend_secret(longer, 60)

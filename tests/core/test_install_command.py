@@ -38,7 +38,7 @@ def test_an_unknown_extra_is_installed_from_the_checkout() -> None:
     assert install_command("no-such-extra") == "pip install '.[no-such-extra]'"
 
 
-def test_no_hint_names_another_command() -> None:
+def test_all_hints_name_the_same_install_command() -> None:
     """Processes compare the text about numba, so it is a constant."""
     assert install_command("fast") in MISSING
     for folder in CODE:
@@ -66,7 +66,7 @@ def find_faults(text: str) -> list[str]:
     return faults
 
 
-def test_no_page_names_another_command() -> None:
+def test_all_pages_name_the_same_install_command() -> None:
     files = [file for name in (*CODE, *PAGES) for file in [ROOT / name, *(ROOT / name).rglob("*")] if file.suffix in KINDS]
     assert len(files) > 150
     assert {str(file): found for file in files if (found := find_faults(file.read_text("utf-8")))} == {}

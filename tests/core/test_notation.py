@@ -111,7 +111,7 @@ def test_a_literal_is_written_as_python_writes_it(value: Any) -> None:
     assert write(value, Rules) == repr(value)
 
 
-def test_the_notation_equals_the_code() -> None:
+def test_the_notation_of_a_value_is_the_python_code_that_creates_it() -> None:
     cell = Cell(Place(1), Mark.CROSS)
     assert write(cell, Rules) == "Cell(place=Place(row=1, column=0), mark=Mark.CROSS)"
     assert write((Rank.KING, Rights(3), Table.Side.LEFT), Rules) == "(Rank.KING, Rights(3), Table.Side.LEFT)"

@@ -82,7 +82,7 @@ def test_best_breaks_ties_at_random() -> None:
 
 
 @pytest.mark.parametrize("items", [[], [float("nan")]])
-def test_best_of_nothing_is_an_error(items: list[float]) -> None:
+def test_best_without_items_is_an_error(items: list[float]) -> None:
     _, search = search_on(TicTacToe())
     with pytest.raises(ValueError, match=r"empty|compared"):
         search.best(items, key=lambda item: item)
@@ -94,12 +94,12 @@ def deepened(search: Search, work: Callable[[int], Any]) -> Iterator[int]:
         yield depth
 
 
-def test_depths_stop_at_the_depth_limit() -> None:
+def test_deepening_stops_at_the_depth_limit() -> None:
     view, search = search_on(TicTacToe(), depth=3)
     assert list(deepened(search, lambda depth: [view.result((0, 0), 1) for _ in range(depth)])) == [1, 2, 3]
 
 
-def test_depths_stop_after_an_exact_report() -> None:
+def test_deepening_stops_after_an_exact_report() -> None:
     view, search = search_on(TicTacToe())
 
     def work(depth: int) -> None:
@@ -109,7 +109,7 @@ def test_depths_stop_after_an_exact_report() -> None:
     assert list(deepened(search, work)) == [1, 2, 3, 4]
 
 
-def test_depths_stop_if_two_iterations_found_the_same() -> None:
+def test_deepening_stops_if_two_iterations_found_the_same() -> None:
     view, search = search_on(TicTacToe())
     used = {1: (1, 0, 0.1), 2: (2, 0, 0.1), 3: (2, 1, 0.1), 4: (2, 1, 0.2), 5: (2, 1, 0.2)}
 
@@ -142,7 +142,7 @@ class Deepening(Agent):
         return best
 
 
-def test_depths_stop_at_the_value_of_perfect_play(open_positions: list[Any]) -> None:
+def test_deepening_stops_at_the_value_of_perfect_play(open_positions: list[Any]) -> None:
     """The positions have at most five empty cells."""
     game = TicTacToe()
     known: dict[Any, float] = {}
@@ -212,7 +212,7 @@ class Line(Puzzle):
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_lookahead_takes_a_visible_goal(depth: int) -> None:
+def test_lookahead_moves_to_a_goal_within_its_depth(depth: int) -> None:
     record = play(Line(), {"agent": "lookahead", "depth": depth}, position="4")
     assert record.actions == ("1",)
 
@@ -278,7 +278,7 @@ def test_all_agents_of_a_round_start_from_the_same_complete_state() -> None:
     assert one.decisions[0].nodes == 0
 
 
-def test_a_game_without_complete_states_has_no_start() -> None:
+def test_a_game_without_complete_states_has_no_common_start() -> None:
     for game in (TicTacToe(), SlidingTiles()):
         _, search = search_on(game, bind(Manhattan, game) if isinstance(game, SlidingTiles) else None)
         with pytest.raises(TypeError, match="random_state"):

@@ -192,13 +192,13 @@ def test_states_survive_a_round_trip_through_text() -> None:
         'chosen ["0 of 2"]: 2,2,1;0:, 1:, ',
     ],
 )
-def test_a_wrong_text_is_explained(text: str) -> None:
+def test_an_invalid_text_of_a_state_is_explained(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         BIDS.parse_state(text)
 
 
 def test_methods_of_the_author_get_states_of_the_original_game() -> None:
-    """Each method asserts this."""
+    """The methods assert this."""
     for state in STATES:
         for place in (state, BIDS.observation(state, BIDS.to_move(state) % 3)):
             assert BIDS.render(place).startswith("sold: ")
@@ -266,7 +266,7 @@ def test_turns_are_compared_by_value() -> None:
     assert turn != ("", ("H",))
 
 
-def test_a_view_counts_every_choice() -> None:
+def test_a_counting_view_counts_every_choice() -> None:
     meter = Meter()
     view = counting_view(BIDS, meter)
     state = view.initial(random.Random())

@@ -33,6 +33,8 @@ class Diced(First):
         (Minimax, Pig(), "minimax cannot play pig: pig has chance"),
     ],
 )
-def test_a_refusal_shows_the_line_that_an_own_agent_lacks(agent: type[Agent], game: Pig | KuhnPoker, said: str | None) -> None:
-    """Nobody can add the line to an agent of arena itself."""
+def test_a_refusal_shows_the_line_to_add_to_an_agent_of_the_user(
+    agent: type[Agent], game: Pig | KuhnPoker, said: str | None
+) -> None:
+    """No such line is shown for built-in agents, which the user cannot change."""
     assert Abilities(agent).find_refusal(game) == said

@@ -60,7 +60,9 @@ def test_every_command_that_writes_files_is_tested() -> None:
 
 @pytest.mark.parametrize(("command", "name"), [(command, name) for command, names in WORDS.items() for name in names])
 def test_a_command_replaces_only_its_own_files(store: Path, command: str, name: str) -> None:
-    """The first call writes the file, and the second one replaces it. Foreign files are kept, but an empty file is replaced."""
+    """The first call writes the file, and the second one replaces it. Files of other kinds are kept, but an empty file is
+    replaced.
+    """
     place = store.parent / name
     for _ in range(2):
         code, errors = call(command, name)
@@ -81,13 +83,15 @@ def test_a_command_replaces_only_its_own_files(store: Path, command: str, name: 
     [("bundle", ".arena"), ("compare", ".html or .tex"), ("report", ".html"), ("review", ".yaml or .yml")],
 )
 @pytest.mark.parametrize("name", ["heuristics", "heuristics.htm", "heuristics.HTML"])
-def test_an_unknown_suffix_is_refused_with_the_known_ones(store: Path, command: str, suffixes: str, name: str) -> None:
+def test_an_unknown_suffix_is_refused_and_the_message_lists_the_known_ones(
+    store: Path, command: str, suffixes: str, name: str
+) -> None:
     assert call(command, name) == (2, f"-o {name}: expected a name that ends in {suffixes}")
     assert [file.name for file in store.parent.iterdir()] == ["cup.db"]
 
 
-def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
-    """The target may not exist yet, or may be in another folder."""
+def test_a_symbolic_link_is_kept_and_its_target_is_replaced(tmp_path: Path) -> None:
+    """The target may be missing or in another folder."""
     page, link = tmp_path / "pages" / "r.html", tmp_path / "link.html"
     page.parent.mkdir()
     link.symlink_to(page)
@@ -105,6 +109,6 @@ def test_messages_name_the_option_and_a_fixed_file_name() -> None:
         check_place(Path("/"), OutputKind("result.json", "a result", b"{"), option="--tests")
 
 
-def test_a_full_disk_is_distinguished_from_missing_rights() -> None:
+def test_a_full_disk_and_a_missing_permission_have_different_messages() -> None:
     told = str(_explain(Path("r.html"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     assert told.startswith("-o r.html: cannot be written: No space left on device; free some space there, or choose a path on")

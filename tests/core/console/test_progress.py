@@ -54,8 +54,8 @@ def test_without_a_terminal_progress_is_plain_lines() -> None:
     assert lines[-1].startswith("6/6 matches")
 
 
-def test_the_time_left_uses_the_forecast_of_a_test() -> None:
-    """Wald's formula forecasts far fewer pairs than the maximum of 100,000."""
+def test_the_time_left_is_based_on_the_expected_length_of_a_sequential_test() -> None:
+    """By Wald's formula, the test is expected to end after far fewer pairs than the maximum of 100,000."""
     keys = {"sprt": {"elo1": 60}}
     spec = load_spec({"game": "tic-tac-toe", "agents": ["greedy", "random"], "format": {"name": "head-to-head", "test": keys}})
     plan, stage = Schedule(spec), MatchRunner(spec)
@@ -129,10 +129,8 @@ def arena_agents():
 """
 
 
-def test_matches_and_failures_count_the_same_matches_after_a_resume(tmp_path: Path) -> None:
-    """A third entry joins two, of which one loses all 4 of its matches by a fault: 4 matches are found and 8 are played, 4 of
-    them against the one that fails.
-    """
+def test_failures_are_counted_among_the_newly_played_matches_after_a_resume(tmp_path: Path) -> None:
+    """The store has 4 matches of two entries. A third entry adds 8 matches, of which 4 are lost by a fault."""
     plugin = tmp_path / "faulty.py"
     plugin.write_text(FAULTY)
     values = {**SPEC, "rounds": 2, "plugins": [str(plugin)]}
@@ -185,7 +183,7 @@ def test_a_shard_counts_only_its_own_matches(tmp_path: Path, monkeypatch: pytest
     assert lines[-1].startswith(f"{own}/{own} matches")
 
 
-def test_the_line_shows_the_current_number_of_workers() -> None:
+def test_the_progress_line_shows_the_current_number_of_workers() -> None:
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
     progress, staff = Progress(spec.boards, 6, io.StringIO()), ["1 worker", "no worker"]
     progress.staff = staff.pop
@@ -218,7 +216,7 @@ def test_durations_have_readable_units() -> None:
 
 @pytest.mark.process
 def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path: Path) -> None:
-    """The agent swallows the first one."""
+    """The agent catches the first one and goes on."""
     (tmp_path / "deaf.py").write_text(
         "from arena import Agent, hookimpl\n"
         "class Deaf(Agent):\n"
@@ -246,7 +244,7 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_notice_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notice_is_printed_on_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
@@ -257,7 +255,7 @@ def test_a_notice_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.process
-def test_the_line_is_erased_at_the_end_of_a_run(tmp_path: Path) -> None:
+def test_the_progress_line_is_erased_at_the_end_of_a_run(tmp_path: Path) -> None:
     """The test uses a pseudo-terminal of 60 columns."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 3\nagents: [random, type-a, type-a-plus]\n")
     words = ("run", "some.yaml", "--no-store", "--workers", "1", "--plain")
@@ -268,7 +266,7 @@ def test_the_line_is_erased_at_the_end_of_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     seen = watched(Terminal())
     assert "\x1b" not in seen

@@ -54,7 +54,7 @@ class Watching(Monitor):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_line_names_the_match_the_agent_and_the_ply_of_a_slow_decision(workers: int, tmp_path: Path) -> None:
+def test_a_slow_decision_is_reported_with_its_match_agent_and_ply(workers: int, tmp_path: Path) -> None:
     """In the second match, the slow agent has the second seat, so its third decision is ply 6."""
     (tmp_path / "slow.py").write_text(SLOW)
     spec = load_spec(

@@ -45,7 +45,7 @@ def test_pairs_come_in_the_order_of_the_berger_tables() -> None:
 
 
 @given(st.integers(2, 4).flatmap(lambda players: st.tuples(st.just(players), st.integers(players, 12))))
-def test_every_group_plays_once(sizes: tuple[int, int]) -> None:
+def test_every_group_of_agents_is_scheduled_once(sizes: tuple[int, int]) -> None:
     players, entries = sizes
     assert sorted(balanced_groups(entries, players)) == list(combinations(range(entries), players))
 
@@ -104,9 +104,9 @@ def count_games(path: Path) -> tuple[int, dict[str, int]]:
     return board.games, {str(row["agent"]): row["games"] for row in board.as_dict()["rows"]}
 
 
-def test_a_store_in_the_old_order_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first part has only the 14 matches of the first agent. After another interruption, each match counts once. In the
-    end, all are those of a run that was never interrupted, with the same ids and in the same order.
+def test_a_store_whose_matches_are_in_an_older_order_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store has only the 14 matches of the first agent. The resumed run is interrupted once more. In the end, the matches
+    have the same ids and the same order as those of a run without interruptions.
     """
     path, whole = tmp_path / "old.db", tmp_path / "new.db"
     with monkeypatch.context() as before:
@@ -125,7 +125,7 @@ def test_a_store_in_the_old_order_is_resumed(tmp_path: Path, monkeypatch: pytest
         assert len(old) == len(new) == 2 * 56
 
 
-def test_shards_of_old_and_new_order_have_all_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_made_with_different_orders_together_have_all_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = load_spec(EIGHT)
     ids = []
     for number, order in enumerate([first_entry_first, RoundRobin.schedule, first_entry_first], 1):

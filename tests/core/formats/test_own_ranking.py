@@ -68,7 +68,7 @@ def test_a_plugin_format_ranks_its_board_by_its_own_column(folder: Path) -> None
 
 
 def test_every_command_shows_a_ranking_without_loading_the_plugin(folder: Path, invoke: Arena) -> None:
-    """The output equals that of `arena run`, even after the plugin was deleted or replaced."""
+    """The output equals that of `arena run`, even if the plugin was deleted or replaced."""
     rows = rows_of(invoke("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
     assert [row["league_points"] for row in rows] == sorted([row["league_points"] for row in rows], reverse=True)
     assert all(set(row["form"]) <= set("WDL") for row in rows)
@@ -182,8 +182,8 @@ def test_members_of_a_format_with_another_type_are_ignored(folder: Path) -> None
         ({"name": "league", "win": 2}, "Ranked by League points."),
     ],
 )
-def test_a_board_names_the_ranking_of_its_format(folder: Path, format_: Any, said: str) -> None:
-    """The marks refer to the ratings, which the tests compare."""
+def test_a_board_says_how_its_format_ranks_the_entries(folder: Path, format_: Any, said: str) -> None:
+    """The remark about the mark `~` refers to the ratings, because only these are tested."""
     spec = {**SPEC, "format": format_, "rounds": 1, "plugins": [str(folder / "league.py")]}
     (board,) = Leaderboard.of_results(arena.run(spec))
     ranked = [remark for remark in board.remarks if "Ranked by" in remark]
@@ -194,7 +194,7 @@ def test_a_board_names_the_ranking_of_its_format(folder: Path, format_: Any, sai
 
 
 @pytest.mark.parametrize(("format_", "rounds"), [("knockout", 12), ("swiss", 3)])
-def test_marks_compare_ratings_if_a_game_is_not_zero_sum(format_: str, rounds: int) -> None:
+def test_rank_marks_depend_on_ratings_if_a_game_is_not_zero_sum(format_: str, rounds: int) -> None:
     """Two agents have no mark if their ratings differ in the order of the board."""
     agents = [{"agent": "always", "action": action, "label": label} for action, label in (("D", "hawk"), ("C", "dove"))]
     spec = {
@@ -223,7 +223,7 @@ def test_marks_compare_ratings_if_a_game_is_not_zero_sum(format_: str, rounds: i
     assert not any("return" in remark for remark in board.remarks)
 
 
-def test_entries_are_level_if_the_ratings_contradict_the_ranking() -> None:
+def test_entries_are_marked_as_level_if_their_ratings_contradict_their_ranks() -> None:
     class Upside(RoundRobin):
         def ranking(self, entries: int, outcomes: Outcomes) -> list[Placing]:
             return [Placing((float(entry),)) for entry in range(entries)]

@@ -105,10 +105,10 @@ DRAW = {"draw": {"after": 8, "moves": 2, "value": 0.1}}
         (None, [-1] * 9, [0.0] * 9, 20, (1.0, -1.0)),
     ],
 )  # fmt: skip
-def test_a_game_ends_when_the_last_decisions_agree(
+def test_a_game_ends_when_the_values_of_the_last_decisions_agree(
     cup: Cup, adjudicate: Any, first: Values, second: Values, moves: int, returns: tuple[float, float]
 ) -> None:
-    """Moves and returns are counted by hand. If the values never agree, the rules end the game after 20 moves."""
+    """The expected moves and returns are counted by hand. If the values never agree, the rules end the game after 20 moves."""
     record = ahead(cup(first, second, adjudicate))
     assert (record.moves, record.returns) == (moves, returns)
     assert record.termination == ("normal" if moves == 20 else "adjudicated")
@@ -124,7 +124,7 @@ def test_a_game_ends_when_the_last_decisions_agree(
         ({"limits": {"moves": 6}}, ("adjudicated", 5, (-1.0, 1.0))),
     ],
 )
-def test_the_rules_and_the_move_limit_precede_adjudication(cup: Cup, keys: dict[str, Any], expected: Any) -> None:
+def test_the_rules_and_the_move_limit_take_precedence_over_adjudication(cup: Cup, keys: dict[str, Any], expected: Any) -> None:
     record = ahead(cup([-1] * 9, [], RESIGN, **keys))
     assert (record.termination, record.moves, record.returns) == expected
 
@@ -165,7 +165,7 @@ def test_adjudication_agrees_with_a_naive_implementation(
     assert (found and (found[0], found[1].returns)) == expected
 
 
-def test_only_the_settings_of_adjudication_change_an_id(cup: Cup) -> None:
+def test_different_settings_of_adjudication_give_different_match_ids(cup: Cup) -> None:
     def id_with(adjudicate: Any) -> str:
         spec = load_spec(cup([], [], adjudicate))
         return next(one.match_id(spec) for one in Schedule(spec).take(2) if one.pairing.seats == (0, 1))
@@ -186,7 +186,7 @@ def test_only_the_settings_of_adjudication_change_an_id(cup: Cup) -> None:
     assert id_with({"resign": {"value": 1}}) == id_with({"resign": {"value": 1.0}})
 
 
-def test_a_record_must_agree_with_its_reported_values(cup: Cup) -> None:
+def test_an_adjudicated_record_must_agree_with_its_reported_values(cup: Cup) -> None:
     spec = load_spec(cup([-1] * 9, [1] * 9, RESIGN))
     board, runner = spec.boards[0], MatchRunner(spec)
     record = next(one for one in map(runner.play, Schedule(spec).take(2)) if one.labels == ("a", "b"))

@@ -18,7 +18,7 @@ from tests.core.match.chancy import Noter, Race, TwoCards
 PLUGIN = str(Path(__file__).with_name("chancy.py"))
 
 
-def test_chance_outcomes_are_actions_of_a_record_but_not_moves() -> None:
+def test_chance_outcomes_are_recorded_as_actions_but_not_counted_as_moves() -> None:
     record = play(TwoCards(), [Noter(), Noter()], seed=3)
     cards, played = record.actions[:2], record.actions[2:]
     assert len(set(cards)) == 2 <= len(played) == record.moves == len(record.decisions)

@@ -43,7 +43,7 @@ def test_an_action_may_be_given_in_either_notation(text: str) -> None:
     assert legal_action(Squares(), None, text) == ("b", 2)
 
 
-def test_a_parsed_action_is_replaced_by_the_object_of_the_game() -> None:
+def test_a_parsed_action_is_replaced_by_the_equal_object_in_the_legal_actions() -> None:
     legal = [(1000, 1000)]
 
     class Own(Squares):
@@ -65,7 +65,7 @@ def test_a_parsed_action_is_replaced_by_the_object_of_the_game() -> None:
         ("(c, 3)", "expected a letter and a digit"),
     ],
 )
-def test_an_invalid_action_is_illegal_and_the_message_comes_from_the_parser(text: str, complaint: str | None) -> None:
+def test_an_action_that_cannot_be_parsed_is_illegal_and_has_the_parsers_message(text: str, complaint: str | None) -> None:
     with pytest.raises(Differs) as raised:
         legal_action(Squares(), None, text)
     assert str(raised.value) == f"{text!r} is not legal"

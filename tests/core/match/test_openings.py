@@ -34,7 +34,7 @@ def ids(results: Results) -> list[str]:
 
 
 def test_all_rounds_have_different_openings() -> None:
-    """There are 40 rounds. Openings that are new at the first draw are not redrawn."""
+    """There are 40 rounds. An opening is drawn again only if an earlier round has it."""
     positions = load_spec(CUP).boards[0].positions
     drawn, kept = [positions._drawn(number, 0).text for number in range(40)], openings(arena.run(CUP))
     first = [number for number, text in enumerate(drawn) if text not in kept[:number]]
@@ -87,7 +87,7 @@ def test_more_rounds_or_workers_change_no_opening() -> None:
 
 
 @pytest.mark.parametrize("plies", [{}, {"openings": None}])
-def test_a_board_without_openings_draws_nothing(plies: dict[str, Any]) -> None:
+def test_the_key_of_a_position_is_computed_without_drawing_it_if_there_are_no_openings(plies: dict[str, Any]) -> None:
     class Unwilling(arena.Game):
         """Gives no position."""
 
@@ -112,8 +112,10 @@ def test_a_match_from_a_redrawn_opening_can_be_replayed(tmp_path: Path, invoke: 
 
 
 @pytest.mark.parametrize("plies", [0, 1])
-def test_listed_positions_start_again_after_the_last_one(plies: int) -> None:
-    """A ladder has no last round. A position that comes back has new random streams and, if there are plies, a new opening."""
+def test_a_list_of_positions_starts_again_after_its_last_position(plies: int) -> None:
+    """This happens on a ladder, which has no last round. A position that comes back has new random streams and, if there are
+    plies, a new opening.
+    """
     texts = ["x../.../...", "x../.o./...", "x../.../..."]
     keys = {"plies": plies} if plies else None
     board = load_spec(cup(rounds=None, positions=texts, openings=keys) | {"name": "again"}).boards[0]

@@ -76,7 +76,7 @@ def test_a_decision_that_fails_without_limits_is_a_fault() -> None:
     assert "after 200 states" in str(record.message)
 
 
-def test_only_patient_limits_are_part_of_an_identity() -> None:
+def test_the_word_patient_is_part_of_an_identity_only_if_limits_are_patient() -> None:
     texts = [seat_identity("a", {}, None, limits, None) for limits in (Limits(nodes=100), PATIENT)]
     assert "patient" not in texts[0]
     assert '"patient":true' in texts[1]

@@ -83,7 +83,7 @@ def test_a_fault_costs_only_its_seat_in_a_game_that_is_not_zero_sum() -> None:
     assert against_the_rules(Scores(), record._replace(returns=(0.0, 8.0, 8.0))) != []
 
 
-def test_the_standing_is_the_result_at_the_move_limit() -> None:
+def test_a_match_at_the_move_limit_has_the_returns_of_its_standing() -> None:
     record = play(Scores(), [Wild(), Wild(), Wild()], limits={"moves": 4})
     assert (record.termination, record.returns) == ("move-limit", (8, 4, 4))
     assert against_the_rules(Scores(), record) == []
@@ -160,7 +160,7 @@ class Strolls(Game):
         (-2.0, 2.0, True, 0, 2),
     ],
 )
-def test_an_endless_match_is_worth_no_more_than_a_finished_one(
+def test_an_agent_cannot_increase_its_return_by_not_finishing_a_match(
     low: float, high: float, zero_sum: bool, stopped: float, other: float
 ) -> None:
     """Seat 0 never stops walking. `other` is the return of seat 1 if seat 0 commits a fault."""
@@ -274,7 +274,7 @@ def test_bounds_may_have_any_type_of_number(given: Any) -> None:
 
 
 def test_a_bound_that_is_not_a_number_is_ignored() -> None:
-    """An older plugin may use this name for something else."""
+    """A plugin written for an older version may use this name for something else."""
 
     class Older(TwoCards):
         min_return, max_return = "least", True  # type: ignore[assignment]
@@ -377,7 +377,7 @@ def offers_played(nodes: int) -> Iterator[tuple[Any, Record]]:
         yield reached, made(game, tuple(actions))._replace(decisions=tuple(decisions))
 
 
-def test_an_evaluation_that_ignores_chance_is_computed_after_the_best_reply() -> None:
+def test_an_evaluation_that_ignores_chance_is_corrected_after_the_best_reply_to_the_outcome() -> None:
     """This applies from the fourth chance node on. The mean over all plays is unchanged."""
     game, corrected, plain = Offers(), [], []
     for reached, record in offers_played(nodes=1000):
@@ -420,7 +420,7 @@ def made(game: Game, actions: tuple[str, ...]) -> Record:
     return SOME._replace(position=start, actions=actions, returns=tuple(game.returns(state)), decisions=())
 
 
-def test_a_wrong_sum_of_returns_suggests_zero_sum_false(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_about_a_wrong_sum_of_returns_suggests_zero_sum_false(monkeypatch: pytest.MonkeyPatch) -> None:
     class Race(TicTacToe):
         players = 3
 

@@ -105,7 +105,7 @@ def test_an_agent_that_raises_an_exception_loses(error: type[BaseException], rea
     assert "referee.py" not in (record.traceback or "").replace("test_referee.py", "")
 
 
-def test_a_fault_counts_against_the_seat_that_made_it() -> None:
+def test_a_fault_counts_against_the_seat_that_committed_it() -> None:
     record = play(TicTacToe(), [First(), Scripted(does=raises(ValueError))])
     assert (record.seat, record.returns, record.actions) == (1, (1, -1), ("1",))
 
@@ -130,7 +130,7 @@ def test_an_exhausted_budget_without_a_report_gives_a_random_action() -> None:
     )
 
 
-def test_the_last_report_counts_when_the_budget_runs_out() -> None:
+def test_the_last_reported_action_is_played_when_the_budget_runs_out() -> None:
     def reports(action: int) -> Any:
         def does(game: Game, state: Any, search: Search) -> Any:
             if game.to_move(state) == 0 and action in (*game.actions(state), 99):
@@ -286,7 +286,7 @@ def test_a_path_must_be_legal_and_end_at_a_goal(found: Any, solved: bool, reason
         assert record.actions == tuple(map(str, found.actions))
 
 
-def test_a_path_longer_than_the_move_limit_does_not_count() -> None:
+def test_a_path_longer_than_the_move_limit_is_not_a_solution() -> None:
     record = play(Corridor(), Solver(found=Path([1, 1, 1])), limits={"moves": 2})
     assert (record.termination, record.solved, record.seat) == ("move-limit", False, None)
 
@@ -300,7 +300,7 @@ def test_a_walk_ends_at_a_goal_at_a_dead_end_or_at_the_move_limit() -> None:
     assert (limit.termination, limit.solved, limit.moves) == ("move-limit", False, 2)
 
 
-def test_a_solved_start_needs_no_decision() -> None:
+def test_a_puzzle_that_starts_solved_asks_the_agent_for_no_decision() -> None:
     for agent in (Scripted(does=raises(ValueError)), Solver(found=raises(ValueError))):
         record = play(SlidingTiles(), agent, position="1 2 3 / 4 5 6 / 7 8 .")
         assert (record.solved, record.moves, record.cost, record.decisions) == (True, 0, 0, ())
@@ -353,7 +353,7 @@ class Numbers(Puzzle):
         (Answer(None), False, "illegal-action"),
     ],
 )
-def test_an_answer_must_be_a_goal(found: Any, solved: bool, reason: str) -> None:
+def test_an_answer_must_be_a_goal_state(found: Any, solved: bool, reason: str) -> None:
     record = play(Numbers(), Solver(found=found))
     assert (record.solved, record.termination) == (solved, reason)
     if isinstance(found, Answer) and reason == "normal":
@@ -421,7 +421,7 @@ class Dear(Corridor):
         return inf
 
 
-def test_a_step_without_finite_cost_is_refused() -> None:
+def test_a_step_with_an_infinite_or_undefined_cost_is_refused() -> None:
     refused = play(Dear(), "a-star", limits={"nodes": 50})
     assert refused.termination == "exception"
     assert "step_cost returned inf" in (refused.message or "")
@@ -470,8 +470,8 @@ def test_play_accepts_names_mappings_instances_positions_and_heuristics() -> Non
     assert tiles.game == "sliding-tiles"
 
 
-def test_play_without_a_heuristic() -> None:
-    """The position is one move from the goal, so Manhattan distance is 1. Without a heuristic, every estimate is 0."""
+def test_play_without_a_heuristic_estimates_0() -> None:
+    """The position is one move from the goal, so the Manhattan distance is 1. Without a heuristic, every estimate is 0."""
     seen: list[float] = []
 
     class Asks(First):
@@ -557,7 +557,7 @@ def uncollected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("uncollected")
 def test_objects_of_a_match_are_freed_at_its_end() -> None:
-    """They are freed without the garbage collector."""
+    """Reference counting alone frees them, without the garbage collector."""
     met: list[weakref.ref[Any]] = []
 
     class Watched(First):

@@ -35,7 +35,7 @@ def test_all_imports_outside_installed_packages_are_found(folder: Path, monkeypa
     assert PythonFile(folder / "plugin.py").find_imported() == {folder / name for name in WANTED}
 
 
-def test_a_program_can_only_import_files_in_its_folder(folder: Path) -> None:
+def test_a_program_depends_only_on_files_in_its_folder(folder: Path) -> None:
     assert PythonFile(folder / "plugin.py").find_beside() == {folder / name for name in WANTED}
     (folder / "program.sh").write_text("import helper\n")
     assert PythonFile(folder / "program.sh").find_beside() == set()
@@ -49,7 +49,7 @@ def test_a_changed_file_is_read_again(folder: Path) -> None:
     assert PythonFile(folder / "helper.py").find_beside() == set()
 
 
-def test_packages_of_an_outer_environment_are_installed_packages(tmp_path: Path) -> None:
+def test_packages_in_any_site_packages_folder_count_as_installed(tmp_path: Path) -> None:
     folder = tmp_path / "other" / "lib" / "site-packages"
     folder.mkdir(parents=True)
     (folder / "library.py").write_text("")

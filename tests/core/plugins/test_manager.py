@@ -102,7 +102,7 @@ def test_a_plugin_named_only_by_a_spec_is_not_notified(write: Write, tmp_path: P
     assert load_file(tmp_path / "too.py").SEEN == []
 
 
-def test_a_secret_seed_does_not_notify_a_plugin_of_a_spec(write: Write, tmp_path: Path) -> None:
+def test_a_plugin_of_a_spec_is_not_notified_if_the_seed_is_secret(write: Write, tmp_path: Path) -> None:
     file = write(LOGS)
     spec, store = tmp_path / "cup.yaml", tmp_path / "cup.db"
     spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nseed: secret\nplugins: [follows.py]\n")
@@ -171,7 +171,7 @@ def arena_play_matches(run):
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_plugin_may_play_a_run(write: Write, tmp_path: Path, stored: bool) -> None:
+def test_a_plugin_may_play_the_matches_of_a_run(write: Write, tmp_path: Path, stored: bool) -> None:
     file, log = write(PLAYS, "plays.py"), write(LOGS)
     store = tmp_path / "cup.db" if stored else None
     results = play(file, log, store=store)
@@ -182,7 +182,7 @@ def test_a_plugin_may_play_a_run(write: Write, tmp_path: Path, stored: bool) -> 
     assert load_file(file).SEEN[8:] == (["open", "closed"] if stored else ["open", *range(6), "closed"])
 
 
-def test_a_plugin_named_by_a_spec_does_not_play_the_run(write: Write, tmp_path: Path) -> None:
+def test_a_plugin_that_only_a_spec_names_does_not_play_the_matches(write: Write, tmp_path: Path) -> None:
     file, spec = write(PLAYS, "plays.py"), tmp_path / "cup.yaml"
     spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nplugins: [plays.py]\n")
     arena.run(spec)
@@ -190,7 +190,7 @@ def test_a_plugin_named_by_a_spec_does_not_play_the_run(write: Write, tmp_path: 
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_plugin_that_cannot_play_ends_the_run_before_its_first_match(write: Write, tmp_path: Path, stored: bool) -> None:
+def test_a_run_ends_before_its_first_match_if_the_plugin_that_plays_it_fails(write: Write, tmp_path: Path, stored: bool) -> None:
     head = "from arena import ArenaError\n@hookimpl\ndef arena_play_matches(run): "
     store = tmp_path / "cup.db" if stored else None
     with pytest.raises(arena.ArenaError, match=r"^nothing answers there$"):
@@ -393,7 +393,7 @@ def test_an_entry_that_needs_a_blocked_plugin_is_refused(tmp_path: Path, entry: 
 
 
 @pytest.mark.process
-def test_a_resumed_run_notifies_of_each_match_once(tmp_path: Path) -> None:
+def test_a_resumed_run_notifies_plugins_of_each_match_once(tmp_path: Path) -> None:
     """The run has two workers and is interrupted by SIGINT. The log has the order of the store."""
     (tmp_path / "follows.py").write_text(
         "from arena import hookimpl\n\n@hookimpl\ndef arena_match_finished(match, record):\n"

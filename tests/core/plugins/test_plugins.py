@@ -300,7 +300,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         places.get("nim", {}).pop("ones", None)
 
 
-def test_an_object_that_a_plugin_names_is_imported_at_its_first_use(plugin: Plugin, parts: str) -> None:
+def test_an_object_that_a_plugin_names_by_its_path_is_imported_on_first_use(plugin: Plugin, parts: str) -> None:
     file = plugin(
         f"""
         @hookimpl
@@ -326,7 +326,7 @@ def test_an_object_that_a_plugin_names_is_imported_at_its_first_use(plugin: Plug
     assert registry.agent("cautious") is sys.modules[parts].Cautious
 
 
-def test_the_encodings_of_a_game_include_those_that_plugins_name(plugin: Plugin, parts: str) -> None:
+def test_encodings_by_plugins_are_among_the_encodings_of_a_game(plugin: Plugin, parts: str) -> None:
     game = load_plugins().game("nim")()
     load_plugins([plugin(f'@hookimpl\ndef arena_encodings(): return {{("nim", "ones"): "{parts}:ones"}}\n')])
     assert list(BoundEncoding.find_all(game)) == ["features", "ones"]
@@ -346,7 +346,7 @@ def test_every_built_in_object_has_the_name_that_its_hook_gives_it() -> None:
         ({"cautious": "PARTS:first"}, "first: arena_agents returned .*; expected classes derived from Agent"),
     ],
 )
-def test_a_fault_of_a_named_object_is_reported_when_it_is_used(
+def test_an_error_in_an_object_named_by_its_path_is_reported_on_first_use(
     plugin: Plugin, parts: str, agents: dict[str, str], words: str
 ) -> None:
     registry = load_plugins([plugin(f"@hookimpl\ndef arena_agents(): return {agents}\n".replace("PARTS", parts))])
@@ -452,7 +452,7 @@ def test_a_broken_plugin_is_described_in_one_line(plugin: Plugin, source: str, w
 
 
 def test_a_missing_module_beside_a_plugin_is_explained(plugin: Plugin, tmp_path: Path) -> None:
-    """Python does not search the folder of a plugin. Other missing modules have no such hint."""
+    """Python does not search the folder of a plugin, and the message says so. Other missing modules have no such hint."""
     file = plugin("import plugin_helper\n")
     assert "beside" not in problem(file)
     Path(file).with_name("plugin_helper.py").touch()
@@ -478,7 +478,7 @@ def test_a_missing_module_beside_a_plugin_is_explained(plugin: Plugin, tmp_path:
         ),
     ],
 )
-def test_a_class_that_no_hook_returns_is_named(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
+def test_the_error_names_a_class_that_no_hook_returns(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
     """Imported and abstract classes are ignored."""
     file = plugin(source)
     assert words in problem(file)
@@ -624,7 +624,7 @@ def test_names_of_heuristics_are_unique_within_a_game(plugin: Plugin) -> None:
     assert "tic-tac-toe" in load_plugins([plugin(agent("tic-tac-toe"), "agent.py")]).agents
 
 
-def test_no_heuristic_may_have_the_name_that_stands_for_none(plugin: Plugin) -> None:
+def test_a_heuristic_cannot_be_called_none(plugin: Plugin) -> None:
     source = (
         "@heuristic('none', game='tic-tac-toe')\n"
         "def h(game, state, player=0): return 0\n"
@@ -695,8 +695,8 @@ def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -
 
 
 @pytest.mark.process
-def test_a_plugin_with_a_name_of_another_plugin_is_listed_once(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """The name belongs to neither of the two; their other names can be used."""
+def test_two_plugins_that_share_a_name_are_listed_once_each(tmp_path: Path, cup: Callable[..., str]) -> None:
+    """Neither of the two can be used by the shared name, but both by their other names."""
     other = 'class Other(Cautious):\n    name = "other"\n\n@hookimpl'
     install(tmp_path, "careful-players", CAUTIOUS)
     both_agents = CAUTIOUS.replace("@hookimpl", other).replace("[Cautious]", "[Cautious, Other]")
@@ -744,7 +744,7 @@ def test_a_spec_that_needs_a_broken_installed_plugin_stops(tmp_path: Path, cup: 
 
 
 @pytest.mark.process
-def test_a_name_of_two_installed_plugins_is_unavailable(tmp_path: Path, cup: Callable[..., str]) -> None:
+def test_a_name_that_two_installed_plugins_share_cannot_be_used(tmp_path: Path, cup: Callable[..., str]) -> None:
     install(tmp_path, "careful-players", CAUTIOUS)
     install(
         tmp_path,
@@ -764,7 +764,7 @@ def test_a_name_of_two_installed_plugins_is_unavailable(tmp_path: Path, cup: Cal
 
 
 @pytest.mark.process
-def test_a_file_replaces_an_installed_plugin(tmp_path: Path, cup: Callable[..., str]) -> None:
+def test_a_plugin_file_replaces_an_installed_plugin_of_the_same_name(tmp_path: Path, cup: Callable[..., str]) -> None:
     install(tmp_path, "careful-players", CAUTIOUS)
     (tmp_path / "mine.py").write_text(HEAD + CAUTIOUS.replace("[0]", "[-1]"))
     played = run(tmp_path, "run", cup("cautious", "random"), "--plugin", "mine.py", "--store", "cup.db")

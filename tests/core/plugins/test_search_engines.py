@@ -99,7 +99,9 @@ print(registry.plugins[-1].source.name == {file!r}, registry.plugins[-1].names)
 
 
 def test_a_search_engine_of_a_plugin_runs(tmp_path: Path) -> None:
-    """Its first loop takes the last of nine squares. The second one gives up without drawing random numbers."""
+    """Its first loop takes the last of nine squares. The second loop returns nothing and draws no random numbers, so the
+    agent decides without it.
+    """
     file = tmp_path / "engine.py"
     file.write_text(ENGINE)
     code = PLAYED.format(file=str(file))

@@ -120,14 +120,14 @@ def test_files_that_are_not_python_are_hashed_by_bytes(tmp_path: Path, content: 
     assert parse_file(tmp_path / "file.py").imports == frozenset()
 
 
-def test_large_numbers_and_long_sums_are_read(tmp_path: Path) -> None:
+def test_files_with_large_numbers_and_long_sums_can_be_parsed(tmp_path: Path) -> None:
     large = "x = 0x" + "f" * 10_000 + "\n"
     assert digest(tmp_path, large) == digest(tmp_path, large + "# that was large\n")
     long = "x = " + " + ".join(["y"] * 500) + "\n"
     assert digest(tmp_path, long) == digest(tmp_path, long + "# that was long\n")
 
 
-def test_other_languages_are_hashed_by_bytes(tmp_path: Path) -> None:
+def test_files_in_other_languages_are_hashed_by_bytes(tmp_path: Path) -> None:
     assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
 
 

@@ -37,7 +37,7 @@ def test_adjusted_returns_are_computed_from_the_actions(played: tuple[arena.Resu
 
 
 @pytest.mark.parametrize("lead", [0.2, -0.2])
-def test_a_board_mentions_another_order_by_adjusted_returns(played: tuple[arena.Results, Path], lead: float) -> None:
+def test_a_board_mentions_if_adjusted_returns_give_another_order(played: tuple[arena.Results, Path], lead: float) -> None:
     """The returns of the entry with fewer points are changed so that it is behind or ahead of the other one."""
     results, _ = played
     (board,) = Leaderboard.of_results(results)
@@ -70,7 +70,7 @@ def test_a_board_removes_luck_by_cross_fitted_regression(played: tuple[arena.Res
     assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
-def test_a_changed_adjusted_return_is_damage(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
+def test_a_changed_adjusted_return_is_reported_as_damage(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     copy.write_bytes(played[1].read_bytes())
     with sqlite3.connect(copy) as connection:
@@ -100,7 +100,7 @@ def test_a_correction_for_luck_never_increases_the_error_much() -> None:
     assert corrected < 0.6 * plain
 
 
-def test_intervals_of_corrected_means_hold() -> None:
+def test_intervals_of_luck_corrected_means_have_the_nominal_coverage() -> None:
     """They cover the mean in 92 to 98 % of 400 simulated tournaments with few rounds. The slope of returns on luck is not 1."""
     rng = random.Random(3)
     held = 0
@@ -140,7 +140,7 @@ def test_pairings_without_chance_are_not_corrected() -> None:
     assert [found.adjusted(entry).mean for entry in range(3)] == pytest.approx([0.3, -0.4, -0.2])
 
 
-def test_a_board_without_any_luck_has_no_adjusted_returns() -> None:
+def test_a_board_has_no_adjusted_returns_if_no_match_had_any_luck() -> None:
     found = MeanReturns(2, (-1.0, 1.0))
     for round_ in range(20):
         found.add(round_, (0, 1), (0.4, -0.4), (0.4, -0.4))

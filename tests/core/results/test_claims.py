@@ -114,8 +114,10 @@ def board_of(results: Results) -> Leaderboard:
     return board
 
 
-def test_a_refuted_claim_gives_no_optimum(plugin: Path, tmp_path: Path) -> None:
-    """`uniform-cost` finds the optimum of all six positions. Both other agents pay 3 for each position except the last."""
+def test_a_refuted_claim_of_optimality_is_not_used_as_the_optimum(plugin: Path, tmp_path: Path) -> None:
+    """`uniform-cost` finds the optima of all six positions. The paths of both other agents cost 3 for each position but the
+    last.
+    """
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
@@ -142,9 +144,9 @@ REFUTED = (
 )
 
 
-def test_a_refuted_claim_counts_nowhere_and_is_named_once(plugin: Path, tmp_path: Path) -> None:
-    """Going straight costs 3, which is the optimum of three positions; step by step, two cost 1 and 2. So nothing that `sure`
-    claims is believed: in exports, in columns of the board, and by columns as measures, with and without a store.
+def test_a_refuted_claim_of_optimality_is_ignored_everywhere_and_reported_once(plugin: Path, tmp_path: Path) -> None:
+    """Two of the optimal costs are 1 and 2, where `sure` claims that 3 is optimal. So none of its claims is used in exports,
+    in columns of the board or in measures, with or without a store.
     """
     store = tmp_path / "toll.db"
     report = {"columns": {"excess": "cost - optimal"}}
@@ -196,7 +198,7 @@ THREE = ["5", "-1", "-4"]
         (["blind", "uniform-cost"], ["5", "-1"], "uniform-cost proved that 1 position has no solution."),
     ],
 )
-def test_positions_without_a_solution_are_named(
+def test_a_remark_names_positions_without_a_solution(
     agents: list[Any], positions: list[str], remark: str | None, plugin: Path, tmp_path: Path
 ) -> None:
     spec = {"game": "toll", "positions": positions, "agents": agents, "plugins": [str(plugin)], "limits": {"nodes": 100}}

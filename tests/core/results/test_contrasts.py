@@ -69,19 +69,19 @@ def claims(tally: Tally) -> int:
 
 
 def test_six_equal_solvers_are_rarely_distinguished() -> None:
-    """At most 5 % of boards make any claim among 60 tests."""
+    """At most 5 % of boards distinguish any of them in 60 tests."""
     rng = random.Random(1)
     assert sum(claims(solvers(rng, [1.0] * 6)) > 0 for _ in range(BOARDS)) <= MOST
 
 
 def test_ten_equal_agents_are_rarely_distinguished() -> None:
-    """At most 5 % of boards make any claim among 45 ratings and 45 pairings."""
+    """At most 5 % of boards distinguish any of them, in 45 tests of ratings and 45 of pairings."""
     rng = random.Random(2)
     assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
 
 
-def test_boards_with_too_many_entries_are_compared_by_the_games_of_two() -> None:
-    """The first entry wins all six pairs against the second, the third draws them with the fourth, and others have not met."""
+def test_boards_too_large_for_ratings_are_compared_by_games_between_each_two_entries() -> None:
+    """The first entry wins all six pairs against the second, the third draws with the fourth, and others have not met."""
     tally = Tally(sheet("versus", Strengths.MAX_ENTRIES + 1))
     for round_ in range(6):
         for one, two, got in ((0, 1, 1.0), (2, 3, 0.0)):
@@ -118,7 +118,7 @@ def test_games_with_too_many_seats_and_ties_are_not_rated() -> None:
 
 
 @pytest.mark.parametrize("kind", ["puzzle", "score"])
-def test_no_two_of_too_many_entries_are_tested(kind: str) -> None:
+def test_no_pair_is_tested_on_a_board_with_too_many_entries(kind: str) -> None:
     entries = Strengths.MAX_ENTRIES + 1
     tally = solvers(random.Random(3), [1.0] * entries, positions=3)
     if kind == "score":
@@ -174,7 +174,7 @@ def test_solvers_are_distinguished_by_the_measure_that_ranks_them() -> None:
 
 
 def test_searches_that_solve_everything_are_ranked_by_nodes() -> None:
-    """The searches are A* with three heuristics, from blind to well informed."""
+    """The searches are A* with three heuristics, from uninformed to well informed."""
     agents = [{"agent": "a-star", "heuristic": name} for name in ("linear-conflict", "manhattan", "misplaced")]
     [board] = Leaderboard.of_results(
         arena.run({"game": {"name": "sliding-tiles", "shuffle": 40}, "rounds": 40, "agents": agents})
@@ -208,7 +208,7 @@ def test_puzzles_in_which_the_path_does_not_matter_are_ranked_by_nodes() -> None
         assert deciding is None or deciding == found.get(one, other, "nodes")
 
 
-def test_two_equal_searches_are_level() -> None:
+def test_two_equal_searches_are_not_distinguished() -> None:
     agents: list[Any] = [{"agent": "bfs", "label": "one"}, {"agent": "bfs", "label": "two"}, "a-star"]
     spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 20, "agents": agents}
     [board] = Leaderboard.of_results(arena.run(spec))
@@ -242,8 +242,8 @@ def test_returns_are_tested_by_round() -> None:
     assert compare_rounds(mine, {-1: 1.0}, paired=True) is None
 
 
-def test_shares_of_paired_rounds_have_tangos_interval() -> None:
-    """Two rounds of 22 that only one of two solved refute nothing: the other may be better. Repeats are no further rounds."""
+def test_differences_of_solved_shares_have_tangos_interval() -> None:
+    """Two rounds of 22 that only one of the entries solved are not significant. Repeats do not count as additional rounds."""
     mine, theirs = dict.fromkeys(range(22), 1.0), {round_: float(round_ > 1) for round_ in range(22)}
     found = compare_rounds(mine, theirs)
     assert found is not None
@@ -263,9 +263,9 @@ def test_shares_of_paired_rounds_have_tangos_interval() -> None:
     assert graded.shares is None
 
 
-def test_the_interval_of_repeated_attempts_decides_as_their_test_does() -> None:
-    """One entry leads at most positions, which were repeated more or less often. Sign flips of the positions refute 0 at 5 %, but
-    Tango's interval of the effective number contains 0. The bound is not 0 then, but the one of sign flips.
+def test_the_interval_of_repeated_attempts_excludes_0_if_their_test_rejects_0() -> None:
+    """One entry leads at most positions, which were repeated different numbers of times. The sign-flip test over positions
+    rejects 0 at 5 %, but Tango's interval with the effective sample size contains 0. So the bound comes from the sign flips.
     """
     times, leads = [20, 3, 3, 5, 1, 2, 1, 8], [1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0]
     clusters = dict(enumerate([place for place, number in enumerate(times) for _ in range(number)]))
@@ -311,8 +311,7 @@ def test_a_repeated_pairing_does_not_affect_other_tests() -> None:
     assert None not in returns.of(0)
 
 
-def test_a_measure_is_tested_as_returns_are() -> None:
-    """For values that are the returns, each lead, test and interval agrees with the board."""
+def test_a_measure_with_the_values_of_the_returns_has_the_same_tests_and_intervals() -> None:
     returns, rng = MeanReturns(3), random.Random(2)
     matches: list[tuple[int, tuple[int, int], tuple[float, float], int | None]] = []
     for round_ in range(12):
@@ -363,7 +362,7 @@ def test_repeats_count_as_one_observation(rounds: int) -> None:
 
 
 @pytest.mark.parametrize("swept", [True, False])
-def test_a_gauntlet_ranked_by_scores_does_not_contradict_them(swept: bool) -> None:
+def test_decisions_on_a_gauntlet_ranked_by_scores_do_not_contradict_the_scores(swept: bool) -> None:
     """The ratings of entries 2 and 3 contradict their scores. Scores rank the board if a rating is hidden."""
     tally = Tally(replace(sheet("versus", 5), format="gauntlet", ranked_by="score"))
     rng = random.Random(3)
@@ -381,7 +380,7 @@ def test_a_gauntlet_ranked_by_scores_does_not_contradict_them(swept: bool) -> No
     assert (3 in contrast(tally).level()[2]) == swept
 
 
-def test_a_board_of_scores_has_marks() -> None:
+def test_a_board_of_scores_marks_entries_that_are_not_distinguished() -> None:
     tally = Tally(sheet("score", 3))
     rng = random.Random(6)
     for round_ in range(40):
@@ -407,8 +406,8 @@ def test_a_changed_order_of_entries_changes_no_decision() -> None:
         assert backward == replace(forward, lead=-forward.lead)
 
 
-def test_entries_are_level_if_the_board_contradicts_the_test() -> None:
-    """One solver is better at each shared position, but its mean is worse, because only it solved the long ones."""
+def test_entries_are_not_distinguished_if_their_ranks_contradict_the_test() -> None:
+    """One solver is better at each shared position, but its mean is worse, because only this solver solved the hard ones."""
     tally = Tally(sheet("puzzle", 2))
     for round_ in range(40):
         for entry, moves in ((0, 60 if round_ < 5 else 14), (1, 1 if round_ >= 35 else 16)):

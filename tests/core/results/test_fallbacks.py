@@ -96,7 +96,7 @@ def test_fallbacks_are_marked_and_explained(spec: dict[str, Any], tmp_path: Path
 
 
 @pytest.mark.parametrize(("number", "doubted"), [(1, False), (19, False), (20, True)])
-def test_a_rank_is_doubted_from_one_random_decision_in_twenty_on(number: int, doubted: bool) -> None:
+def test_a_remark_doubts_a_rank_if_at_least_5_percent_of_the_decisions_are_random(number: int, doubted: bool) -> None:
     tally = Tally(BoardInfo("a board", {}, "puzzle", ("hasty", "random"), 2, exact=True))
     tally.count(Facts((0,), (1.0,), "normal", None, True, fallbacks=number))
     tally.counts[0].decisions = 400
@@ -106,7 +106,7 @@ def test_a_rank_is_doubted_from_one_random_decision_in_twenty_on(number: int, do
     assert ("says little" in said) == doubted
 
 
-def test_only_agents_with_a_limit_have_fallbacks(spec: dict[str, Any], tmp_path: Path) -> None:
+def test_only_agents_with_a_limit_have_a_share_of_fallbacks(spec: dict[str, Any], tmp_path: Path) -> None:
     agents = [{"agent": "idle", "limits": {"nodes": 5}}, "random"]
     board = both({**spec, "limits": None, "agents": agents}, tmp_path / "s.db")
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "random": 0.0}

@@ -127,7 +127,7 @@ def test_every_export_reports_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: 
     assert "never has 0 on average, modest 0.5, over the " in say("compare", path, "--by", "score")
 
 
-def test_a_fault_in_a_game_for_three_takes_the_last_place(spec: dict[str, Any], tmp_path: Path) -> None:
+def test_a_fault_in_a_game_for_three_gives_the_last_place(spec: dict[str, Any], tmp_path: Path) -> None:
     """The other two seats have no returns, so they share the first place."""
     arena.run({**spec, "game": {"name": "harvest", "seats": 3}, "rank": "wins"}, store=tmp_path / "cup.db")
     board = stored_board(tmp_path / "cup.db")
@@ -136,7 +136,7 @@ def test_a_fault_in_a_game_for_three_takes_the_last_place(spec: dict[str, Any], 
     assert found["greed"] == found["modest"] == (0, games, 0, 0.5)
 
 
-def test_pairs_and_ratings_take_a_fault_as_a_loss() -> None:
+def test_pairs_and_ratings_count_a_fault_as_a_loss() -> None:
     games = PairedGames()
     for round_ in range(5):
         games.add(round_, (0, 1), put_last((0.0, 0.0), 0), round_, used_rng=True)
@@ -149,7 +149,7 @@ def test_pairs_and_ratings_take_a_fault_as_a_loss() -> None:
     assert ratings.strengths[2] < ratings.strengths[0] == pytest.approx(ratings.strengths[1])
 
 
-def test_formats_take_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: Path) -> None:
+def test_formats_count_a_fault_as_a_loss(spec: dict[str, Any], tmp_path: Path) -> None:
     for _ in range(2):  # the second time, the matches come from the store
         played = arena.run({**spec, "rounds": 1, "format": "league", "rank": "wins"}, store=tmp_path / "cup.db")
         rows = Leaderboard.of_results(played)[0].rows
@@ -215,8 +215,8 @@ def test_games_with_different_results_are_not_repeats(
     distinct: int,
     pairs: tuple[int, ...],
 ) -> None:
-    """The games have no actions. Running out of memory need not happen again, but an exception with the same result is a
-    repeat.
+    """The games have no actions. A match that ran out of memory may end differently when it is played again, but an exception
+    with the same result counts as a repeat.
     """
     path = tmp_path / "cup.db"
     spec, agent = late(error)
@@ -236,10 +236,10 @@ def test_games_with_different_results_are_not_repeats(
 
 
 @pytest.mark.parametrize(("limits", "distinct"), [({"seconds": 0.001}, 12), ({"nodes": 50}, 2)])
-def test_games_decided_by_a_clock_are_not_repeats(
+def test_games_that_a_time_limit_may_affect_are_not_repeats(
     late: Callable[[str], tuple[arena.Spec, Any]], tmp_path: Path, limits: dict[str, float], distinct: int
 ) -> None:
-    """Both agents always play the same moves. A time limit could have ended another decision, but a node limit could not."""
+    """Both agents always play the same moves. A time limit could have stopped another decision, but a node limit could not."""
     late("ValueError")
     agents = [{"agent": "judge", "label": label} for label in "ab"]
     keys = {"game": "tic-tac-toe", "rounds": 6, "agents": agents, "limits": limits, "isolation": "none"}

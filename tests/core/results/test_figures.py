@@ -96,12 +96,12 @@ def test_a_figure_is_rounded_by_at_most_half_a_digit(value: float) -> None:
         (figures.fixed(-0.004, 2), "0.00"),
     ],
 )
-def test_shares_ratings_and_counts_have_one_form_each(written: str, text: str) -> None:
+def test_shares_ratings_and_counts_are_each_formatted_in_one_way(written: str, text: str) -> None:
     assert written == text
 
 
 def test_only_a_proven_value_is_shown_as_a_win_or_a_loss() -> None:
-    """A mean of rollouts may also be 1."""
+    """A value of 1 may also be the mean of rollouts."""
     assert [figures.worth(value, exact=False) for value in (1, -1, 1 - 3e-6)] == ["1", "-1", "1"]
     assert figures.worth(0.999 * (1 - 2.0**-44), exact=True) == "0.999"
     assert figures.worth(-2.5, exact=True) == "-2.5"
@@ -125,5 +125,5 @@ def test_the_largest_values_that_an_agent_may_report_are_formatted(value: float)
         (2, "entry", "2 entries"),
     ],
 )
-def test_the_number_one_is_followed_by_a_singular(number: int, noun: str, text: str) -> None:
+def test_the_number_1_is_followed_by_a_noun_in_the_singular(number: int, noun: str, text: str) -> None:
     assert figures.amount(number, noun) == text

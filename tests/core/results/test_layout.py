@@ -130,7 +130,7 @@ def test_a_column_of_negative_numbers_is_right_aligned() -> None:
     assert lines[2:] == ["-1,234.5", "   -20 %"]
 
 
-def test_a_table_fits_if_its_lines_are_not_wider() -> None:
+def test_a_table_fits_into_a_width_if_none_of_its_lines_is_wider() -> None:
     assert TextTable(["ab", "c"], [["abc", "d"]]).fits(6)
     assert not TextTable(["ab", "c"], [["abc", "d"]]).fits(5)
 
@@ -196,7 +196,7 @@ def test_in_latex_all_lines_outside_tables_are_comments() -> None:
 
 
 @pytest.mark.parametrize("style", ["github", "pipe"])
-def test_markdown_shows_each_label_as_it_is(style: str) -> None:
+def test_markdown_shows_each_label_unchanged(style: str) -> None:
     labels = ["*a*", "__x__", "`c`", "<b>", "[x](y)", "a|b", "a\\*b", "*"]
     html = MarkdownIt("commonmark").enable("table").render(TextTable(["Agent", "n"], [[one, 7] for one in labels]).text(style))
     assert [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html)[::2]] == labels

@@ -253,7 +253,7 @@ def test_unknown_ratings_share_the_last_rank() -> None:
     ]
 
 
-def test_one_game_of_three_has_no_rating() -> None:
+def test_a_single_game_of_three_agents_gives_no_ratings() -> None:
     tally = Tally(BoardInfo("hearts", {}, "versus", ("last", "second", "first"), 1, exact=True, has_chance=True))
     tally.count(Facts((0, 1, 2), (-3.0, 0.0, 3.0), "normal", None, None))
     tally.add_game(0, (0, 1, 2), (-3.0, 0.0, 3.0), 1, True, None)
@@ -262,7 +262,7 @@ def test_one_game_of_three_has_no_rating() -> None:
     assert [row["rating"] for row in board.rows] == [None] * 3
 
 
-def test_one_distinct_pair_has_no_interval() -> None:
+def test_results_with_one_distinct_pair_have_no_interval() -> None:
     """Two deterministic agents play twenty rounds. With random openings, there are several distinct pairs."""
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", "type-a-plus"]}
     board = Leaderboard.of_results(results := run(spec))[0]
@@ -293,7 +293,7 @@ def test_no_match_is_a_repeat_in_a_game_with_chance(has_chance: bool, distinct: 
     assert board.as_dict()["distinct_games"] == distinct
 
 
-def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
+def test_json_has_the_documented_keys_and_no_nan(results: Results) -> None:
     text = render(results, Leaderboard.of_results(results), "json")
 
     def refuse(constant: str) -> None:
@@ -374,7 +374,9 @@ def test_a_board_gives_no_advice_on_rounds_during_a_run() -> None:
         (3, True, None),
     ],
 )
-def test_a_remark_reports_missing_partner_games(partners: int, ended: bool, cause: str | None) -> None:
+def test_a_remark_reports_games_whose_partner_with_swapped_seats_is_missing(
+    partners: int, ended: bool, cause: str | None
+) -> None:
     tally = Tally(BoardInfo("half", {}, "versus", ("one", "two"), 16, exact=True))
     for round_ in range(8):
         for seats in ((0, 1), (1, 0)):
@@ -404,7 +406,7 @@ def test_a_board_without_games_does_not_mention_repeated_games() -> None:
     ([((1, 0), 0.0), ((2, 0), -1.0)], None, 0.75),
     ([((0, 1), -1.0), ((0, 2), 0.0), ((1, 0), -1.0)], 0.25, 1.0),
 ])  # fmt: skip
-def test_the_score_of_a_seat_needs_a_game_in_this_seat(
+def test_the_score_of_a_seat_is_missing_without_a_game_in_this_seat(
     games: list[tuple[tuple[int, int], float]], first: float | None, second: float | None
 ) -> None:
     """The scores of entry 0 are counted by hand. The number is the return of the first seat."""

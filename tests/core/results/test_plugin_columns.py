@@ -222,7 +222,7 @@ def test_a_run_yields_its_matches_in_groups() -> None:
     assert {one.fell_back for one in slow} == {False, True}
 
 
-def test_a_hook_that_needs_a_run_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
+def test_a_column_hook_that_requires_the_argument_run_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("from arena import hookimpl\n@hookimpl\ndef arena_board_columns(spec): return [spec.name]\n")
     told = r"raised AttributeError: .*bad\.py:3\); arena calls arena_board_columns\(spec=None, "
     with pytest.raises(PluginError, match=told):

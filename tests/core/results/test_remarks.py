@@ -16,7 +16,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 
 
-def test_a_remark_reports_that_positions_decide_most_pairs() -> None:
+def test_a_remark_reports_that_most_pairs_are_decided_by_the_starting_position() -> None:
     """Two agents are equal and deterministic, so the same seat wins both games of each pair."""
     alike = [{"agent": "alpha-beta", "depth": 1, "label": name} for name in ("one", "two")]
     spec = {"game": {"name": "connect-four", "columns": 5, "rows": 4}, "openings": {"plies": 4}, "rounds": 20, "agents": alike}
@@ -33,7 +33,7 @@ def test_a_remark_reports_that_positions_decide_most_pairs() -> None:
     assert not any("the same seat won both" in remark for remark in plain.remarks)
 
 
-def test_a_cycle_is_named_with_its_scores() -> None:
+def test_a_cycle_of_agents_that_beat_each_other_is_reported_with_its_scores() -> None:
     """Each of three agents wins three quarters of its games against the next one."""
     tally = Tally(BoardInfo("circle", {}, "versus", ("rock", "paper", "scissors"), 240, exact=True))
     rng = random.Random(2)
@@ -76,8 +76,8 @@ def test_the_explanation_of_intervals_fits_the_number_of_seats(players: int, sai
         ),
     ],
 )
-def test_a_board_says_what_its_ratings_count(players: int, lead: str, counted: str) -> None:
-    """By the model of Plackett, the lead speaks of the order of two agents, and the winner alone has the points."""
+def test_a_board_explains_what_its_ratings_mean(players: int, lead: str, counted: str) -> None:
+    """By the model of Plackett, a lead is about the order of two agents, and only the winner of a match has points."""
     tally = Tally(BoardInfo("trio", {}, "versus", ("one", "two", "three"), 240, exact=True, ranked_by="returns"))
     rng = random.Random(1)
     for number in range(60):
@@ -125,7 +125,7 @@ def test_openings_are_suggested_only_if_none_are_set() -> None:
 
 
 @pytest.mark.process
-def test_times_that_include_communication_are_marked() -> None:
+def test_times_that_include_communication_with_a_process_are_marked() -> None:
     mixed = ["random", {"agent": "random", "label": "apart", "isolation": "process"}]
     said = "* : the times of this agent include communication with another process."
     [board] = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "agents": mixed, "rounds": 1}))
@@ -138,7 +138,7 @@ def test_times_that_include_communication_are_marked() -> None:
     assert "*" not in str(board_table(alike).cells)
 
 
-def test_a_mark_is_explained_only_if_a_time_has_it() -> None:
+def test_the_mark_of_times_is_explained_only_if_a_time_has_it() -> None:
     tally = Tally(BoardInfo("a board", {}, "puzzle", ("near", "apart"), 2, exact=True, apart=("apart",)))
     for entry, played in enumerate(["near", "near and apart"]):
         tally.count(Facts((entry,), (1.0,), "normal", None, True))
@@ -148,7 +148,7 @@ def test_a_mark_is_explained_only_if_a_time_has_it() -> None:
         assert ("*" in str(board_table(board).cells)) == (played == "near and apart")
 
 
-def test_a_board_reports_the_spread_of_leads_around_the_ratings() -> None:
+def test_a_board_reports_how_much_leads_deviate_from_the_ratings() -> None:
     """One of twelve equal agents wins 90 % against half of the others and 10 % against the rest."""
     rng = random.Random(1)
     tally = Tally(BoardInfo("equals", {}, "versus", ("odd", *[f"agent {number}" for number in range(1, 12)]), 2640, exact=True))

@@ -43,7 +43,7 @@ def test_deterministic_attempts_at_one_position_are_one_observation() -> None:
     )
 
 
-def test_random_attempts_at_one_position_are_observations_of_the_agents() -> None:
+def test_random_attempts_at_one_position_are_separate_observations() -> None:
     """30 of 40 solved against 40 of 40 is McNemar's test of 10 against 0."""
     places, some = [5] * 40, [round_ % 4 > 0 for round_ in range(40)]
     tally = play(places, {0: some, 1: [True] * 40}, drew=True)
@@ -88,7 +88,7 @@ def test_repeats_of_a_position_share_one_sign() -> None:
     assert test_groups([[1.0] * 200]) == (1.0, "")
 
 
-def test_equal_agents_are_distinguished_in_at_most_one_of_twenty_cases() -> None:
+def test_equal_agents_are_distinguished_in_at_most_5_percent_of_cases() -> None:
     """There are 15 positions, each attempted one to four times."""
     rng = np.random.default_rng(5)
     for alike in (True, False):
@@ -122,7 +122,7 @@ def test_the_effective_size_follows_the_formula_of_kish() -> None:
     assert effective_size([list(row) for row in within]) == pytest.approx(1600 / (1 + 3 * 0.5), rel=0.1)
 
 
-def test_positions_and_not_moves_are_repeated_if_there_are_several() -> None:
+def test_only_repeated_positions_count_as_repeats_if_there_are_several_positions() -> None:
     matches = LoneMatches()
     for round_, place in enumerate([1, 2, 1, 2]):
         matches.add_position(round_, place)
@@ -136,7 +136,7 @@ def test_positions_and_not_moves_are_repeated_if_there_are_several() -> None:
     assert single.find_repeats() == {(0,): {0: 0, 1: 0, 2: 2, 3: 3}}
 
 
-def test_values_of_some_rounds_are_tested_despite_repeated_games() -> None:
+def test_values_that_only_some_rounds_have_are_tested_despite_repeated_games() -> None:
     """Every lead has the same sign, so p = 2 / 2^8. Rounds without a value are ignored."""
     returns = MeanReturns(3)
     for round_ in range(12):
@@ -157,9 +157,9 @@ def test_values_of_some_rounds_are_tested_despite_repeated_games() -> None:
     assert found[0].test.p_value == pytest.approx(2 / 2**8)
 
 
-def test_attempts_from_a_random_start_are_observations() -> None:
-    """Each round of n-queens draws a start for local searches. So only the depth-first search, which ignores it, repeats itself,
-    and the climber, which draws nothing else, has Wilson's interval of all its attempts.
+def test_attempts_from_a_random_start_are_separate_observations() -> None:
+    """Each round of n-queens draws a start for local searches. Depth-first search ignores it, so its attempts repeat each
+    other. The hill climber draws no other random numbers, and has Wilson's interval for all its attempts.
     """
     climber = {"agent": "hill-climb", "choice": "first", "label": "climber"}
     results = arena.run({"game": {"name": "n-queens", "n": 4}, "rounds": 40, "agents": [climber, "dfs"]})
@@ -172,7 +172,7 @@ def test_attempts_from_a_random_start_are_observations() -> None:
 
 
 @pytest.mark.parametrize(("agents", "which"), [([], ""), (["random"], " without random numbers")])
-def test_repeats_of_games_with_random_numbers_count(agents: list[str], which: str) -> None:
+def test_games_of_agents_that_use_random_numbers_are_not_repeats(agents: list[str], which: str) -> None:
     results = arena.run(
         {"game": "tic-tac-toe", "rounds": 2, "agents": ["alpha-beta", "minimax", *agents], "limits": {"depth": 1}}
     )

@@ -120,8 +120,10 @@ def test_a_format_that_ranks_by_seconds_ranks_by_nodes_without_times() -> None:
         ([(0, 5), (0, 5), (0, 0)], None),
     ],
 )
-def test_a_remark_names_searches_that_ran_at_unlike_speeds(ran: list[tuple[int, int]], said: str | None) -> None:
-    """It is about searches with a time limit. The cache may have decided how they ran, as it does by default."""
+def test_a_remark_names_searches_that_ran_partly_compiled_under_a_time_limit(
+    ran: list[tuple[int, int]], said: str | None
+) -> None:
+    """The cache may have decided how they ran, as it does by default."""
     labels = ("one", "two", "three")
 
     def remarks(timed: tuple[str, ...], nodes: int) -> list[str]:
@@ -176,7 +178,7 @@ class Compiling(SearchEngine):
         ({"seconds": 1}, {"agent": "random"}, False),  # it does not search
     ],
 )
-def test_a_note_foresees_searches_at_unlike_speeds(
+def test_a_note_before_a_run_names_searches_that_can_and_that_cannot_run_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, float], rival: dict[str, Any], said: bool
 ) -> None:
     (tmp_path / "mine.py").write_text(CUSTOM)

@@ -68,7 +68,7 @@ def test_a_rating_with_a_narrow_interval_is_a_number() -> None:
     assert "in which one side scores more" not in render(results, [board])
 
 
-def test_the_forecast_of_missing_pairs_uses_the_square_root_law() -> None:
+def test_the_forecast_of_missing_pairs_assumes_intervals_shrink_with_the_square_root() -> None:
     spec = {**SURE, "rounds": 3, "seed": 6}
     (few,) = Leaderboard.of_results(arena.run(spec))
     assert few.unrated
@@ -81,9 +81,9 @@ def test_the_forecast_of_missing_pairs_uses_the_square_root_law() -> None:
     assert not more.unrated
 
 
-def test_equals_need_six_decisive_pairs() -> None:
-    """The winner of a decided pair of equals is a fair coin, whose variance is 1/4: n of them determine the logarithm of the
-    odds to 2 / sqrt(n), and one unit of that is 400 / ln 10 Elo.
+def test_equal_agents_need_six_decisive_pairs_for_a_rating() -> None:
+    """The winner of a decisive pair of equal agents is a fair coin with the variance 1/4. So n pairs determine the logarithm
+    of the odds to 2 / sqrt(n), and one unit of it is 400 / ln 10 Elo.
     """
     half = NormalDist().inv_cdf(0.975) * 2 * 400 / math.log(10)
     assert half / math.sqrt(MIN_DECISIVE_PAIRS) <= 300 < half / math.sqrt(MIN_DECISIVE_PAIRS - 1)
@@ -143,12 +143,12 @@ def test_an_agent_without_node_counts_does_not_have_the_fewest_nodes() -> None:
     assert {row["agent"]: row["level_with"] for row in board.rows}["idle"] == ["slow", "quick", "half"]
 
 
-def test_a_missing_interval_does_not_ask_for_fewer_pairs_than_there_are() -> None:
+def test_no_number_of_pairs_is_suggested_that_is_below_the_present_number() -> None:
     (few,) = UnknownRatings(frozenset({0}), (), decisive=22, needed=18).describe(["one"])
     assert few == "? : no rating yet, because the 95 % interval is missing or wider than ±300 Elo."
 
 
-def test_a_decided_pair_is_two_games() -> None:
+def test_only_pairs_of_two_games_are_counted_as_decisive() -> None:
     games = PairedGames()
     pairs = [(0, (0, 1), 1.0), (0, (1, 0), 0.0), (1, (0, 1), 1.0), (1, (1, 0), 1.0)]
     lone = [(2, (0, 1), 1.0), (3, (1, 0), 1.0), (4, (0, 1), -1.0)]
@@ -160,7 +160,7 @@ def test_a_decided_pair_is_two_games() -> None:
     assert unknown_ratings(rated, games, [0, 1]).decisive == 1
 
 
-def test_nothing_is_forecast_without_an_interval() -> None:
+def test_the_number_of_missing_pairs_is_not_forecast_without_an_interval() -> None:
     for rounds, forecast in ((2, False), (3, True)):
         results = arena.run({**SURE, "rounds": rounds, "seed": 6})
         text = render(results, Leaderboard.of_results(results))

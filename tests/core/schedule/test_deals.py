@@ -33,7 +33,7 @@ def values_with(**changes: Any) -> Spec:
         ({"agents": ["random", {"agent": "cfr-plus", "isolation": "sandbox"}]}, False),  # the organiser has chosen the code
     ],
 )
-def test_only_sandboxed_foreign_code_is_separated_by_deals(changes: dict[str, Any], expected: bool) -> None:
+def test_only_foreign_code_in_a_sandbox_needs_matches_grouped_by_deals(changes: dict[str, Any], expected: bool) -> None:
     assert bool(Deals(values_with(**changes))) is expected
 
 

@@ -13,7 +13,7 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 
 
-def test_a_shorter_start_changes_no_id(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shorter_time_limit_for_starting_agents_changes_no_match_id(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[dict[str, float]] = []
 
     def play(match: Match, *others: object) -> Record:

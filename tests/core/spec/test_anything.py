@@ -57,13 +57,13 @@ def faults_of(source: Path | dict[str, Any]) -> Sequence[SpecFault]:
 
 @settings(max_examples=40, deadline=None, database=None)
 @given(place=st.sampled_from(PLACES), value=VALUES)
-def test_any_value_in_a_mapping_is_read_or_refused(place: tuple[str | int, ...], value: Any) -> None:
+def test_a_spec_with_any_value_in_a_mapping_is_read_or_refused(place: tuple[str | int, ...], value: Any) -> None:
     assert all(str(fault).isprintable() for fault in faults_of(with_value(SOUND, place, value)))
 
 
 @settings(max_examples=40, deadline=None, database=None)
 @given(data=st.binary(max_size=40) | st.text(max_size=40).map(str.encode))
-def test_any_bytes_in_a_file_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_a_spec_of_any_bytes_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = Path(tmp_path_factory.getbasetemp()) / "any.yaml"
     file.write_bytes(data)
     found = faults_of(file)
@@ -73,7 +73,7 @@ def test_any_bytes_in_a_file_are_read_or_refused(tmp_path_factory: pytest.TempPa
 
 @settings(max_examples=40, deadline=None, database=None)
 @given(cut=st.integers(0, 200), character=st.sampled_from([*":-[]{}&*!|>'\"%@`,#?\t\n\\", "\x00", "ü", "\u2028", "<<: "]))
-def test_any_changed_character_in_a_valid_file_is_read_or_refused(
+def test_a_spec_with_any_character_changed_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, cut: int, character: str
 ) -> None:
     text = json.dumps(SOUND, indent=1)

@@ -37,7 +37,7 @@ def test_the_names_of_columns_are_the_keys_of_rows(spec: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("key", ["gap", "gap_low", "tokens_in"])
-def test_a_column_without_its_agents_is_refused(key: str) -> None:
+def test_a_column_is_refused_if_no_agent_of_the_spec_has_it(key: str) -> None:
     with pytest.raises(SpecError, match=f"the column '{key}' is only for .*llm.*, which no entry plays"):
         load_spec({**PUZZLE, "columns": ["agent", key]})
     with pytest.raises(SpecError, match=f"the column '{key}' is only for .*llm.*, which no entry plays"):

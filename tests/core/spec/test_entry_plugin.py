@@ -121,7 +121,9 @@ def test_errors_in_the_plugin_of_an_entry_are_explained(
         assert message in fault
 
 
-def test_a_worker_reuses_the_description_of_a_plugin(cup: Callable[..., str], load: Callable[..., Spec], tmp_path: Path) -> None:
+def test_a_worker_is_given_the_description_of_a_plugin_and_does_not_load_it_again(
+    cup: Callable[..., str], load: Callable[..., Spec], tmp_path: Path
+) -> None:
     marks = tmp_path / "marks"
     (tmp_path / "edge.py").write_text(EDGE.format(more="") + f"open({str(marks)!r}, 'a').write('loaded ')\n")
     spec = load(cup(OWN, "random"))

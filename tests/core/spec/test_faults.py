@@ -224,7 +224,7 @@ def test_an_error_is_one_line_with_its_position(faults: Faults, text: str, place
     assert "\n" not in found
 
 
-def test_null_means_the_default(load: Load) -> None:
+def test_null_stands_for_the_default(load: Load) -> None:
     spec = load(f"{TIC}{TWO}rounds: null\npositions: ~\nformat:\nname:\nlimits: {{}}\nplugins: []\n")
     assert (spec.name, spec.seed, spec.boards[0].size) == ("cup", 0, 20)
 
@@ -232,11 +232,11 @@ def test_null_means_the_default(load: Load) -> None:
 # Agents that cannot play a game
 
 
-def test_a_refusal_gives_the_reason(faults: Faults) -> None:
+def test_an_agent_that_cannot_play_the_game_is_refused_with_the_reason(faults: Faults) -> None:
     assert faults(f"{TILES}agents: [random, alpha-beta]\n") == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
 
 
-def test_other_errors_do_not_hide_a_refusal(faults: Faults) -> None:
+def test_other_errors_do_not_hide_that_an_agent_cannot_play_the_game(faults: Faults) -> None:
     found = faults(f"{TILES}agents: [random, {{agent: alpha-beta, depth: x}}]\n")
     assert found[0] == f"cup.yaml:2:18: agents[1]: {REFUSAL}"
     assert found[1].startswith("cup.yaml:2:45: agents[1].depth: ")
@@ -273,7 +273,7 @@ def test_traits_are_checked_only_if_the_parameters_are_valid(faults: Faults, tmp
     assert [fault.split(" ")[1] for fault in found] == ["game.seat:"]
 
 
-def test_an_agent_that_refuses_one_of_several_games_gets_a_note(load: Load) -> None:
+def test_a_note_names_an_agent_that_cannot_play_one_of_several_games(load: Load) -> None:
     spec = load(f"{BOTH}agents: [random, greedy, alpha-beta]\n")
     assert [[seat.label for seat in board.seats] for board in spec.boards] == [
         ["random", "greedy", "alpha-beta"],
@@ -331,7 +331,7 @@ def test_equal_labels_are_refused(faults: Faults, agents: str, place: str, label
     assert f"two entries are called '{label}'" in found
 
 
-def test_a_value_that_a_sweep_has_twice_is_named_as_the_reason(faults: Faults) -> None:
+def test_the_error_for_equal_labels_names_a_value_that_a_sweep_has_twice(faults: Faults) -> None:
     (found,) = faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [2, 2]}}}}]\n")
     assert found.endswith("two entries are called 'lookahead', because a sweep has the same value twice")
     labelled = "{agent: lookahead, label: deep, depth: {sweep: [1, 2]}}"
@@ -436,7 +436,7 @@ def test_each_game_can_have_its_own_positions(load: Load) -> None:
     assert [board.positions.texts for board in again.boards] == [board.positions.texts for board in spec.boards]
 
 
-def test_files_of_positions_by_game_are_named_before_a_store_is_trusted() -> None:
+def test_files_of_positions_are_listed_as_files_that_a_spec_reads() -> None:
     values = {"games": ["nim", "tic-tac-toe"], "positions": {"nim": ["1 2 a"], "tic-tac-toe": "private.txt"}}
     document = Document("cup.yaml", values, Path("/cups"))
     assert list(list_named_code(document, (), load_plugins())) == ["positions private.txt in /cups"]
@@ -447,7 +447,7 @@ def test_games_without_positions_of_their_own_draw_them(load: Load) -> None:
     assert [(board.positions.texts, board.field.rounds) for board in spec.boards] == [(("x../.../...",), 1), (None, 7)]
 
 
-def test_boards_of_one_game_are_distinguished_by_their_titles(load: Load, faults: Faults) -> None:
+def test_positions_of_two_boards_of_one_game_are_given_by_their_titles(load: Load, faults: Faults) -> None:
     games = "games: [{name: nim, heaps: [1, 2]}, {name: nim, heaps: [1, 2, 3]}]\n"
     titles = [board.title for board in load(f"{games}{TWO}").boards]
     spec = load(f"{games}{TWO}positions: {{nim: [1 1 a], '{titles[1]}': [1 1 1 a]}}\n")
@@ -490,7 +490,7 @@ def test_a_position_that_a_board_cannot_read_names_the_board_and_the_mapping(fau
         ),
     ],
 )
-def test_faults_of_a_mapping_of_positions_are_named(spec: str, fault: str, faults: Faults) -> None:
+def test_errors_in_a_mapping_of_positions_are_reported(spec: str, fault: str, faults: Faults) -> None:
     (found,) = faults(spec)
     assert found.startswith(f"cup.yaml:{fault}")
 
@@ -581,7 +581,7 @@ def test_limits_of_an_entry_override_common_limits_one_by_one(load: Load) -> Non
     assert (own.nodes, own.seconds, own.moves) == (7, 2, 9)
 
 
-def test_seeds_have_63_bits(load: Load) -> None:
+def test_seeds_have_at_most_63_bits(load: Load) -> None:
     assert load(f"{TIC}{TWO}seed: 9223372036854775807\n").seed == 2**63 - 1
     assert load(f"{TIC}{TWO}seed: 0x7FFFFFFFFFFFFFFF\n").seed == 2**63 - 1
     assert load(f"{TIC}{TWO}seed: 2e3\n").seed == 2000
@@ -616,7 +616,7 @@ def test_entries_that_are_equal_on_a_board_are_refused(faults: Any) -> None:
         ("openings: {plies: 2}\n", [("round-robin", "all"), ("benchmark", None)]),
     ],
 )
-def test_keys_of_a_format_count_for_the_boards_that_they_fit(keys: str, formats: list[Any]) -> None:
+def test_a_format_and_its_keys_apply_only_to_boards_that_they_fit(keys: str, formats: list[Any]) -> None:
     spec = load_spec(yaml.safe_load(f"games: [tic-tac-toe, sliding-tiles]\n{TWO}{keys}"))
     assert [(board.format.name, getattr(board.format, "orders", None)) for board in spec.boards] == formats
     gauntlet = "sliding-tiles is played in the format benchmark, because gauntlet is not for it"
@@ -634,7 +634,7 @@ def test_keys_of_a_format_count_for_the_boards_that_they_fit(keys: str, formats:
         ("sliding-tiles, pancake", "openings: {plies: 2}\n", "3:1: openings: all games of the spec are puzzles"),
     ],
 )
-def test_a_key_that_counts_for_no_board_is_a_fault(faults: Faults, games: str, keys: str, says: str) -> None:
+def test_a_key_that_applies_to_no_board_is_refused(faults: Faults, games: str, keys: str, says: str) -> None:
     (found,) = faults(f"games: [{games}]\n{TWO}{keys}")
     assert str(found).startswith(f"cup.yaml:{says}")
 
@@ -699,7 +699,9 @@ def test_a_program_without_a_label_is_named_after_its_file(load: Load) -> None:
         ("pig", "process", "a process sees each deal only once"),
     ],
 )
-def test_a_note_says_how_agents_could_remember_shared_deals(game: str, isolation: str, expected: str | None) -> None:
+def test_a_note_explains_how_agents_could_remember_deals_that_others_get_later(
+    game: str, isolation: str, expected: str | None
+) -> None:
     spec = load_spec({"game": game, "agents": ["random", {"agent": "random", "label": "other"}], "isolation": isolation})
     notes = [note for note in spec.notes if "have the same deals" in note]
     assert [expected in note for note in notes if expected] == ([] if expected is None else [True]), notes
@@ -750,8 +752,8 @@ def test_empty_lines_of_a_file_with_positions_take_no_memory(tmp_path: Path, mon
         load_spec(tmp_path / "cup.yaml")
 
 
-def test_many_errors_of_one_kind_are_counted(tmp_path: Path) -> None:
-    """The first 20 are listed, and the message of a long line is cut. A fault of another key is still listed."""
+def test_only_the_first_20_errors_under_a_key_are_listed_and_the_rest_are_counted(tmp_path: Path) -> None:
+    """The message about a long line is cut. Errors under other keys are still listed."""
     lines = ["y" * 100_000] + ["q" * number for number in range(1, 5_000)]
     (tmp_path / "positions.txt").write_text("\n".join(lines))
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\npositions: positions.txt\nrounds: 0\nagents: [random, greedy]\n")

@@ -34,7 +34,7 @@ def spec(folder: Path, heuristic: object) -> dict[str, object]:
     return {"game": "tic-tac-toe", "rounds": 1, "plugins": [str(plugin)], "agents": agents}
 
 
-def test_a_function_gets_its_options(tmp_path: Path) -> None:
+def test_a_heuristic_that_is_a_function_gets_its_options(tmp_path: Path) -> None:
     given = {"name": "corners", "weight": 0.25, "steep": True}
     results = arena.run(spec(tmp_path, given))
     assert {record.termination for record in results.records} == {"normal"}

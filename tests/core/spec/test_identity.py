@@ -115,12 +115,12 @@ def test_the_order_of_the_agents_does_not_matter(order: tuple[str, ...]) -> None
     assert ids(changed(GAME, agents=order)) == ids(GAME)
 
 
-def test_more_agents_keep_the_other_ids() -> None:
+def test_additional_agents_do_not_change_the_ids_of_other_matches() -> None:
     more = [*GAME["agents"], "type-a", {"agent": "lookahead", "depth": 1}]
     assert ids(GAME) < ids(changed(GAME, agents=more))
 
 
-def test_more_rounds_and_boards_keep_the_other_ids() -> None:
+def test_additional_rounds_and_boards_do_not_change_the_ids_of_other_matches() -> None:
     assert ids(GAME) < ids(changed(GAME, rounds=3))
     games = {key: value for key, value in GAME.items() if key != "game"} | {"games": ["sliding-tiles", "tic-tac-toe"]}
     assert ids(GAME) < ids(games)
@@ -145,7 +145,7 @@ def test_more_rounds_and_boards_keep_the_other_ids() -> None:
         {"agents": ["random", {"agent": "lookahead", "label": None}, "greedy"]},
     ],
 )
-def test_written_out_defaults_keep_all_ids(same: Mapping[str, Any]) -> None:
+def test_defaults_that_are_written_out_do_not_change_any_id(same: Mapping[str, Any]) -> None:
     assert ids(changed(GAME, **same)) == ids(GAME)
 
 
@@ -164,7 +164,7 @@ def test_written_out_defaults_keep_all_ids(same: Mapping[str, Any]) -> None:
         {"rounds": None, "positions": [".../.../..."]},
     ],
 )
-def test_common_keys_change_all_ids(other: Mapping[str, Any]) -> None:
+def test_changes_of_common_keys_change_all_ids(other: Mapping[str, Any]) -> None:
     assert ids(changed(GAME, **other)).isdisjoint(ids(GAME))
 
 
@@ -179,13 +179,13 @@ def test_common_keys_change_all_ids(other: Mapping[str, Any]) -> None:
         {"agent": "lookahead", "limits": {"depth": 1}},
     ],
 )
-def test_keys_of_an_entry_change_only_its_ids(entry: Mapping[str, Any]) -> None:
+def test_changes_of_keys_of_an_entry_change_only_the_ids_of_its_matches(entry: Mapping[str, Any]) -> None:
     both = ids(GAME) & ids(changed(GAME, agents=["random", entry, "greedy"]))
     assert both == ids(changed(GAME, agents=["random", "greedy"]))
     assert len(both) == 4
 
 
-def test_another_heuristic_is_another_match() -> None:
+def test_matches_with_different_heuristics_have_different_ids() -> None:
     plain = ids(PUZZLE)
     misplaced = ids(changed(PUZZLE, agents=["random", {"agent": "greedy", "heuristic": "misplaced"}]))
     manhattan = ids(changed(PUZZLE, agents=["random", {"agent": "greedy", "heuristic": "manhattan"}]))
@@ -203,7 +203,7 @@ def test_options_of_every_kind_are_part_of_the_id(plugin: str, options: Mapping[
 
 
 @pytest.mark.parametrize("options", [{"mood": "calm"}, {"weight": 1}, {"weight": 1.0}, {"colours": ["red"]}, {"numbers": []}])
-def test_defaults_of_every_kind_may_be_written_out(plugin: str, options: Mapping[str, Any]) -> None:
+def test_defaults_of_every_kind_do_not_change_the_id_if_they_are_written_out(plugin: str, options: Mapping[str, Any]) -> None:
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin], "agents": ["random", "moody"]}
     assert ids(changed(spec, agents=["random", {"agent": "moody", **options}])) == ids(spec)
 
@@ -233,7 +233,7 @@ def test_parameters_of_a_heuristic_are_part_of_the_id(plugin: str, parameters: M
     assert ids(changed(spec, agents=other)).isdisjoint(ids(spec))
 
 
-def test_a_position_given_twice_makes_two_matches() -> None:
+def test_a_position_given_twice_gives_two_matches() -> None:
     once = ids({"game": "tic-tac-toe", "positions": ["x../.../..."], "agents": ["random", "greedy"]})
     twice = ids({"game": "tic-tac-toe", "positions": ["x../.../...", "x../.../..."], "agents": ["random", "greedy"]})
     assert once < twice
@@ -251,7 +251,7 @@ def test_an_integer_and_a_float_limit_of_seconds_give_the_same_id() -> None:
     assert ids[0] == ids[1]
 
 
-def test_a_position_has_one_key_for_all_notations() -> None:
+def test_a_position_has_the_same_key_in_all_its_notations() -> None:
     ids = [arena.play("tic-tac-toe", ["random", "random"], position=text).id for text in ("x../.../...", " X../.../... ")]
     assert ids[0] == ids[1]
     specs = [

@@ -40,12 +40,12 @@ def spec_of(folders: Path, file: str, other: str = "beside.txt", isolation: str 
 
 @pytest.mark.process
 @pytest.mark.parametrize("isolation", ["none", "process", "sandbox"])
-def test_an_agent_finds_its_file_in_every_process(folders: Path, isolation: str) -> None:
+def test_an_agent_finds_the_file_of_its_option_in_every_process(folders: Path, isolation: str) -> None:
     done = arena.run(spec_of(folders, "beside.txt", "here.txt", isolation), workers=1)
     assert [record.termination for record in done.records] == ["normal", "normal"]
 
 
-def test_a_file_beside_the_spec_has_priority(folders: Path) -> None:
+def test_a_file_beside_the_spec_takes_precedence_over_one_in_the_working_directory(folders: Path) -> None:
     (folders / "specs" / "here.txt").write_text("no line of a policy\n")
     with pytest.raises(arena.SpecError, match=r"specs/here\.txt:1: expected OBSERVATION"):
         load_spec(spec_of(folders, "here.txt"))
@@ -68,7 +68,7 @@ def map_of(width: int) -> str:
 
 @pytest.mark.process
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_a_game_finds_its_file_in_every_process(folders: Path, isolation: str) -> None:
+def test_a_game_finds_the_file_of_its_option_in_every_process(folders: Path, isolation: str) -> None:
     """A file of the same name in the current folder is ignored."""
     (folders / "specs" / "own.map").write_text(map_of(30))
     (folders / "started" / "own.map").write_text(map_of(2))

@@ -91,7 +91,9 @@ def walk(game: Game, state: Any) -> int:
 @pytest.mark.parametrize(
     ("game", "parameters"), [("tic-tac-toe", {}), ("nim", {"heaps": [1, 2, 3]}), ("connect-four", {"columns": 3, "rows": 4})]
 )
-def test_the_nodes_of_a_tree_are_those_that_a_walk_generates(registry: Registry, game: str, parameters: dict[str, Any]) -> None:
+def test_the_computed_number_of_nodes_equals_that_of_a_walk_through_the_tree(
+    registry: Registry, game: str, parameters: dict[str, Any]
+) -> None:
     rules = registry.game(game)(**parameters)
     start = rules.initial(Random(1))
     assert count_nodes(rules, start) == walk(rules, start)

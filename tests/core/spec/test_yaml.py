@@ -144,7 +144,7 @@ def test_a_tag_of_the_core_schema_may_stand_at_a_key(faults: Faults, write: Writ
 
 
 @pytest.mark.parametrize("text", ["!!int x", "!!int 1_000", "!!bool yes", "!!bool maybe", "!!float nan", "!!null x"])
-def test_a_value_must_fit_its_tag(faults: Faults, text: str) -> None:
+def test_a_value_must_be_valid_for_its_tag(faults: Faults, text: str) -> None:
     assert any(fault.startswith("cup.yaml:1:7: expected ") for fault in faults(f"seed: {text}\n{SOUND}"))
 
 
@@ -251,8 +251,8 @@ def test_an_escape_sequence_without_a_character_is_refused(faults: Faults, escap
     assert "not YAML: an escape sequence stands for no character" in fault
 
 
-def test_values_are_counted_before_all_of_them_are_in_memory(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text has no end, and would be a fault of its own."""
+def test_too_many_values_are_refused_before_all_of_them_are_in_memory(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text does not end properly, which would be an error of its own."""
     monkeypatch.setattr(document, "MAX_NODES", 50)
     [fault] = faults(f"game: [{'x, ' * 100}")
     assert fault.endswith(f"expected at most {document.MAX_VALUES:,} values")
@@ -286,7 +286,7 @@ def test_a_spec_must_be_one_mapping(faults: Faults, text: str, word: str) -> Non
     assert word in found
 
 
-def test_a_document_may_have_markers(write: Write) -> None:
+def test_a_document_may_have_start_and_end_markers(write: Write) -> None:
     assert Document.read(write("---\nseed: 1\n...\n")).values == {"seed": 1}
 
 

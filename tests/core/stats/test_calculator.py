@@ -24,7 +24,7 @@ def test_a_long_match_agrees_with_the_textbook() -> None:
     assert worth.superiority == pytest.approx((1 + erf(-80 / sqrt(640))) / 2, abs=1e-5)
 
 
-def test_won_pairs_have_only_a_lower_bound() -> None:
+def test_the_elo_of_an_agent_that_won_all_pairs_has_only_a_lower_bound() -> None:
     """At the bound, six won pairs have the probability 1 / 20 (Clopper and Pearson, one-sided)."""
     worth = EloEstimate.of_pairs((0, 0, 0, 0, 6))
     assert (worth.elo, worth.elo_high, worth.margin) == (None, None, None)

@@ -45,8 +45,8 @@ def test_intervals_of_clustered_values_have_the_nominal_coverage() -> None:
 
 
 def test_equal_values_have_a_bound_if_their_range_is_known() -> None:
-    """Ten rounds are lost. The probability of a round that is not lost is at most 1 - 0.05^(1/10), and such a round may be
-    won.
+    """Ten rounds are all lost. With 95 % confidence, the probability of a round that is not lost is at most 1 - 0.05^(1/10),
+    and such a round may be won.
     """
     found = clustered_mean([-2.0] * 10, [2] * 10, within=(-1.0, 1.0))
     assert [*found] == [-1, -1, pytest.approx(-1 + 2 * (1 - 0.05**0.1))]
@@ -71,7 +71,7 @@ def test_an_interval_contains_the_mean_of_values_out_of_range(values: list[float
             assert sorted((found.low, found.mean, found.high)) == [found.low, found.mean, found.high]  # type: ignore[type-var]
 
 
-def test_luck_without_influence_is_not_corrected() -> None:
+def test_returns_are_not_corrected_for_luck_that_does_not_affect_them() -> None:
     """A few large throws are lucky, but the returns do not depend on them."""
     rng = np.random.default_rng(1)
     returns = rng.choice([-1.0, 1.0], 60)
@@ -86,7 +86,9 @@ def test_luck_without_influence_is_not_corrected() -> None:
 
 
 def test_a_stratum_of_equal_values_adds_no_uncertainty() -> None:
-    """Twenty draws with value 0 add no uncertainty to six values, and halve the width if they are half of all values."""
+    """Twenty draws with value 0 are added to six other values. If the draws are half of all values, the interval is half as
+    wide.
+    """
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     found = stratify([{0: (0.0, 6)}, {round_: (value, 1) for round_, value in enumerate(values)}]).with_interval()
     low, high = stats.t.interval(0.95, 5, loc=fmean(values), scale=stats.sem(values))

@@ -13,7 +13,7 @@ def test_rock_paper_scissors_is_a_cycle() -> None:
     assert cycles(beats(pairings)) == (("paper", "rock", "scissors"),)
 
 
-def test_a_cycle_within_noise_is_not_reported() -> None:
+def test_a_cycle_with_a_lead_that_is_not_significant_is_not_reported() -> None:
     """One of the three leads is only six pairs to five."""
     assert cycles(beats({("a", "b"): CLEAR, ("b", "c"): CLEAR, ("c", "a"): EVEN})) == ()
     assert beats({("a", "b"): [Pair(WinDrawLoss(wins=40), WinDrawLoss(losses=40))]}) == {"a": frozenset(), "b": frozenset()}

@@ -44,7 +44,7 @@ from arena.stats.paired import (
         max_size=9,
     )
 )
-def test_p_values_equal_the_share_of_sign_flips(values: list[float]) -> None:
+def test_p_values_equal_the_share_of_all_sign_flips_that_are_as_extreme(values: list[float]) -> None:
     """The test enumerates all 2^n combinations of signs with fractions, which are exact."""
     exact = list(map(Fraction, values))
     sums = [
@@ -113,9 +113,9 @@ def test_rounded_values_give_the_bounds_of_the_exact_ones() -> None:
     assert sign_flip_interval([value + rng.uniform(-1, 1) * 1e-4 for value in whole]) == pytest.approx(expected, abs=0.01)
 
 
-def test_a_bound_of_0_is_0_for_values_without_a_common_unit() -> None:
-    """Five large values against a small one do not refute a mean of 0, because 4 / 2^6 > 0.05. They refute each mean below 0,
-    where zeros count, too: then only 2 / 2^6 of all combinations are as far from 0.
+def test_a_bound_is_exactly_0_even_for_values_without_a_common_unit() -> None:
+    """A mean of 0 is not rejected for five large values and a small one of the other sign, because 4 / 2^6 > 0.05. Each mean
+    below 0 is rejected, also if some values are zeros, because then only 2 / 2^6 of all combinations are as extreme.
     """
     rng = random.Random(1)
     values = [rng.uniform(1, 2) * 54321.0 for _ in range(5)] + [0.0] * 20
@@ -135,7 +135,7 @@ def test_sums_of_fractions_are_compared_exactly(parts: int, sums: list[int]) -> 
     assert flip_signs([(value + 7) / parts - 7 / parts for value in sums]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_ties_of_card_games_are_counted() -> None:
+def test_sums_that_equal_the_observed_one_count_in_the_p_value() -> None:
     """Of the 2^16 combinations of signs for 16 rounds of Kuhn poker, 1,376 have a sum that is at least as far from 0."""
     sums = [2, -6, -3, -3, 0, -3, -2, -5, 0, 0, 2, -1, 0, -2, -1, -2]
     assert sum(abs(sum(map(lambda sign, value: sign * value, one, sums))) >= 24 for one in product((1, -1), repeat=16)) == 1376
@@ -164,8 +164,10 @@ def test_intervals_agree_with_hartigan() -> None:
     st.lists(st.tuples(st.integers(-6, 6), st.integers(1, 3)), min_size=7, max_size=9),
     st.sampled_from([0.05, 0.025, 0.1]),
 )
-def test_bounds_are_those_of_all_subsets(parts: int, drawn: list[tuple[int, int]], chance: float) -> None:
-    """Invert the test by fractions: a bound is the outermost mean of a subset that no count of all signs refutes."""
+def test_bounds_agree_with_the_means_of_all_subsets(parts: int, drawn: list[tuple[int, int]], chance: float) -> None:
+    """The test is inverted with fractions: a bound is the outermost mean of a subset that is not rejected by counting all
+    signs.
+    """
     values, sizes = [Fraction(value, parts) for value, _ in drawn], [size for _, size in drawn]
     weighted = list(zip(values, sizes, strict=True))
 
@@ -199,8 +201,8 @@ def test_bounds_are_those_of_all_subsets(parts: int, drawn: list[tuple[int, int]
 
 
 @pytest.mark.parametrize("times", [20, 90])
-def test_a_bound_of_0_is_0(times: int) -> None:
-    """With as many wins and losses that the sign test at 0 just fails, a mean just below 0 is refuted: the bound is 0 itself."""
+def test_a_bound_is_exactly_0_if_only_means_below_0_are_rejected(times: int) -> None:
+    """The numbers of wins and losses are those for which the sign test just fails to reject a mean of 0."""
     lost = next(one for one in range(times) if 2 * stats.binom.cdf(one, times, 0.5) > 0.05)
     drawn = 20  # zeros refute no mean that is not 0
     values = [1.0] * (times - lost) + [-1.0] * lost + [0.0] * drawn
@@ -215,7 +217,7 @@ def test_a_bound_of_0_is_0(times: int) -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 9))
-def test_differences_of_one_size_use_the_sign_test(more: int, less: int, none: int) -> None:
+def test_differences_of_equal_size_use_the_sign_test(more: int, less: int, none: int) -> None:
     """The expected p-values come from scipy's binomial test."""
     expected = stats.binomtest(more, more + less).pvalue if more + less else 1
     assert flip_signs([1.5] * more + [-1.5] * less + [0] * none) == pytest.approx(expected)
@@ -282,10 +284,10 @@ def test_the_level_agrees_with_the_corrected_p_value(p_values: list[float]) -> N
 
 
 @pytest.mark.parametrize("equal", [0, 5, 10])
-def test_corrected_intervals_hold_one_by_one_and_never_claim_too_much(equal: int) -> None:
-    """Ten independent means, `equal` of them 0 and the others far from 0, in 4,000 samples: each interval holds in 95 % or more,
-    and in 95 % or more no interval leaves out a mean of 0. But they are no simultaneous intervals: if all means are far from 0,
-    all hold at once in about 90 %, because the level of the last one is 95 %.
+def test_corrected_intervals_have_individual_coverage_and_control_false_claims(equal: int) -> None:
+    """In 4,000 samples of ten independent means, `equal` means are 0 and the others are far from 0. Each interval covers its
+    mean in at least 95 % of samples. In at least 95 %, no interval excludes a mean that is 0. But the intervals are not
+    simultaneous: if all means are far from 0, all are covered in about 90 %, because the last interval has the level 95 %.
     """
     samples, means = 4000, np.array([0.0] * equal + [9.0] * (10 - equal))
     values = np.random.default_rng(3).normal(means, 1.0, (samples, 30, 10))
@@ -323,7 +325,7 @@ def test_the_interval_of_a_score_agrees_with_its_test(counts: tuple[int, ...]) -
         assert found.p_value > 0.05 or not found.score_low < 0.5 < found.score_high
 
 
-def test_three_won_pairs_decide_nothing() -> None:
+def test_three_won_pairs_are_not_significant() -> None:
     """p is 2 / 2^3, and the likelihood of superiority is 1 - 1/8."""
     found = EloEstimate.of_pairs((0, 0, 0, 0, 3))
     assert (found.p_value, found.superiority) == pytest.approx((0.25, 0.875))
@@ -346,9 +348,9 @@ def test_equal_agents_are_rejected_at_the_nominal_rate() -> None:
 
 
 @pytest.mark.parametrize(("gain", "won", "lost"), [(1.0, 0.02, 0.03), (2.0, 0.05, 0.0)])
-def test_intervals_hold_if_most_rounds_are_equal(gain: float, won: float, lost: float) -> None:
-    """The exact coverage for 60 rounds, summed over all numbers of rounds with +gain and with -1. Sign flips alone hold in at
-    most 90 % of all cases, because they take rounds of a kind that was not drawn for impossible.
+def test_intervals_have_the_nominal_coverage_if_most_rounds_are_equal(gain: float, won: float, lost: float) -> None:
+    """The exact coverage for 60 rounds is summed over all numbers of rounds with +gain and with -1. Intervals by sign flips
+    alone cover the mean in at most 90 % of cases, because they exclude values that were not drawn.
     """
     mean, held, flips_held, known = won * gain - lost, 0.0, 0.0, 0.0
     for wins, losses in product(range(12), repeat=2):
@@ -366,7 +368,7 @@ def test_intervals_hold_if_most_rounds_are_equal(gain: float, won: float, lost: 
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(-3, 9), min_size=6, max_size=40))
-def test_intervals_contain_those_of_both_tests_if_sign_flips_do_not_refute_0(values: list[int]) -> None:
+def test_intervals_contain_those_of_both_tests_if_sign_flips_do_not_reject_0(values: list[int]) -> None:
     low, high = mean_interval_of([float(value) for value in values])
     least, most = sign_flip_interval([float(value) for value in values])
     if None in (low, high, least, most):
@@ -393,7 +395,7 @@ def test_a_test_does_not_depend_on_the_unit(unit: float) -> None:
 
 
 @pytest.mark.parametrize("unit", [1.0, 2.0**-40, 2.0**-300])
-def test_an_error_of_rounding_is_no_difference_in_any_unit(unit: float) -> None:
+def test_a_rounding_error_does_not_count_as_a_difference_in_any_unit(unit: float) -> None:
     third, sixth = 0.1 * unit + 0.2 * unit, 0.3 * unit
     assert third != sixth
     assert paired.subtract(third, sixth) == 0.0

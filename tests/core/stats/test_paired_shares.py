@@ -23,7 +23,7 @@ from arena.stats import PairedShares, difference_interval
     ],
 )
 @pytest.mark.parametrize(("chance", "quantile"), [(0.05, 1.960), (0.01, 2.576)])
-def test_tangos_score_test_just_rejects_his_bounds(solved: PairedShares, chance: float, quantile: float) -> None:
+def test_the_bounds_are_where_tangos_score_test_just_rejects(solved: PairedShares, chance: float, quantile: float) -> None:
     """At either bound, the statistic equals the quantile of the normal distribution. scipy finds the most likely shares under
     that difference.
     """

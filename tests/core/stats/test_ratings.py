@@ -160,8 +160,10 @@ def test_differences_do_not_depend_on_the_anchor() -> None:
 @given(
     st.dictionaries(st.sampled_from(list(combinations(range(5), 2))), st.lists(st.sampled_from(POINTS), min_size=4, max_size=4))
 )
-def test_differences_are_bounded_if_ford_says_so(results: dict[tuple[int, int], list[float]]) -> None:
-    """rustworkx checks the condition: a bound exists if one agent can be reached from the other through points won."""
+def test_differences_are_bounded_if_fords_condition_holds(results: dict[tuple[int, int], list[float]]) -> None:
+    """By this condition, the difference of two agents is bounded if one can be reached from the other through points won.
+    rustworkx checks it.
+    """
     games, graph = play([{both: pairs[k] for both, pairs in results.items()} for k in range(4)]), rustworkx.PyDiGraph()
     graph.add_nodes_from(range(5))
     for (one, two), pairs in results.items():
@@ -186,7 +188,7 @@ def test_differences_are_bounded_if_ford_says_so(results: dict[tuple[int, int], 
         assert row.high is None or row.elo is None or row.elo <= row.high + 1e-9
 
 
-def test_ten_thousand_won_pairs_have_an_open_interval() -> None:
+def test_ten_thousand_won_pairs_have_an_interval_without_an_upper_bound() -> None:
     found = lead([2] * 10_000)
     assert found.high is None
     assert found.low == pytest.approx(clean_sweep(10_000), abs=1e-3)
@@ -223,8 +225,8 @@ def test_bounds_add_up_along_a_chain() -> None:
     assert ratings.difference("c", "a").high == pytest.approx(-2 * clean_sweep(6), abs=1e-3)
 
 
-def test_the_rating_of_a_swept_agent_makes_the_sweep_an_even_chance() -> None:
-    """It has lost 6 pairs against one agent, 5 against another and 1 against a third, which are of different strengths."""
+def test_the_rating_of_an_agent_without_points_gives_its_results_a_probability_of_1_in_2() -> None:
+    """The agent has lost 6, 5 and 1 pairs against three agents of different strengths."""
     rng = random.Random(5)
     rounds: list[dict[tuple[Any, Any], float]] = []
     for number in range(12):
@@ -292,14 +294,14 @@ def test_a_bound_can_be_computed_again_as_the_manual_says() -> None:
     assert bound == pytest.approx(root + half_width, abs=1e-3)
 
 
-def test_the_product_of_expectations_in_the_manual() -> None:
+def test_the_product_of_expectations_agrees_with_the_manual() -> None:
     """The example of docs/explanation/ratings.md: 12 pairs lost to three agents with known ratings."""
     assert expected_score(93.97 + 214.7) ** 6 * expected_score(214.7 - 65.13) ** 5 * expected_score(
         214.7 - 28.84
     ) == pytest.approx(0.05, abs=1e-4)
 
 
-def test_the_uncertainty_within_a_tier_adds_to_its_lead() -> None:
+def test_the_bound_of_a_lead_over_a_tier_includes_the_uncertainty_within_the_tier() -> None:
     rng = random.Random(7)
     among = [{both: rng.choice(POINTS) for both in combinations("abc", 2)} for _ in range(12)]
     alone = rate(play(among))
@@ -311,7 +313,7 @@ def test_the_uncertainty_within_a_tier_adds_to_its_lead() -> None:
         assert ratings.difference(other, "last").low == pytest.approx(clean_sweep(12) - behind.high)
 
 
-def test_a_tier_in_between_adds_its_uncertainty() -> None:
+def test_the_bound_of_a_lead_includes_the_uncertainty_of_a_tier_in_between() -> None:
     results = [2, 1, 1.5, 0.5, 2, 1, 2, 1.5, 1, 0.5, 2, 1]
     duel = lead(results)
     assert duel.low is not None
@@ -329,8 +331,7 @@ def test_unconnected_agents_have_no_difference() -> None:
     assert rate(play([]), "ab").rows == (Rated("a", None, None, None), Rated("b", None, None, None))
 
 
-def test_games_of_three_have_one_sided_bounds() -> None:
-    """One agent was last in every game."""
+def test_an_agent_that_is_always_last_of_three_has_one_sided_bounds() -> None:
     games: GameResults[str] = GameResults()
     for number in range(8):
         games.add_ranking(number, [["a"], ["b"], ["c"]] if number % 3 else [["b"], ["a"], ["c"]])
@@ -345,7 +346,7 @@ def test_games_of_three_have_one_sided_bounds() -> None:
         games.add_ranking(9, [list("abcdefghijklm")])
 
 
-def test_tables_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fits_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first three names win all games against the others, so that there are tiers."""
     rng, games, pairs = random.Random(4), GameResults[str](), GameResults[str]()
     for number in range(40):
@@ -368,7 +369,7 @@ def test_tables_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) 
                 assert values == pytest.approx(before)
 
 
-def test_tables_of_long_rankings_stay_small() -> None:
+def test_tables_of_long_rankings_use_little_memory() -> None:
     """A table with a row for each of these 990 choices and a column for each pair of 100 agents would have 79 MB."""
     games: GameResults[int] = GameResults()
     rng = random.Random(2)
@@ -437,7 +438,7 @@ def test_many_tied_agents_are_ahead_of_the_last() -> None:
     assert elo > 0
 
 
-def test_the_lead_of_a_tier_agrees_with_plackett() -> None:
+def test_the_lead_over_an_agent_that_is_always_last_agrees_with_plackett() -> None:
     """One agent was last in ten games, and the others tied. The probability of this is 1/2 at its rating and at most 1/20 at its
     bound.
     """
@@ -451,8 +452,8 @@ def test_the_lead_of_a_tier_agrees_with_plackett() -> None:
     assert 0.01 < _chance_that_the_last_is("c", {"a": lead, "b": lead, "c": 1.0}) ** 10 <= 0.05
 
 
-def test_a_game_without_its_pair_has_no_bound() -> None:
-    """The agent may have won the missing game."""
+def test_games_without_a_partner_game_do_not_affect_the_bound() -> None:
+    """The loser may have won the missing game."""
     games = play([{("a", "b"): 2, ("c", "b"): 2}] * 6)
     for number in range(6, 26):
         games.add_pair(number, "a", "b", 1, 1)
@@ -527,7 +528,7 @@ def _width(found: Difference | Rated[Any]) -> float:
     return (found.high or 0) - (found.low or 0)
 
 
-def test_a_rating_is_within_its_interval_if_all_pairs_have_one_score() -> None:
+def test_a_rating_is_within_its_interval_if_all_pairs_have_the_same_score() -> None:
     """The cases are 400 pairs of 1 1/2 points, on which an earlier version failed, and tables in which no result deviates from
     the fit.
     """
@@ -635,9 +636,12 @@ def test_intervals_cover_the_true_ratings(agents: int) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize(("agents", "span"), [(2, 100), (2, 400), (3, 200), (6, 400), (12, 800)])
-def test_intervals_hold_as_often_as_they_say(agents: int, span: float, record_property: Callable[[str, object], None]) -> None:
-    """Openings of 0 to 250 Elo, draws of 0 to 90 %, leads up to 800 Elo, 3 to 400 rounds: 93 to 97 % from ten decided pairs a
-    pairing on, at least 93 % with fewer. Three standard errors are for the trial itself.
+def test_intervals_have_the_nominal_coverage_for_many_settings(
+    agents: int, span: float, record_property: Callable[[str, object], None]
+) -> None:
+    """Openings of 0 to 250 Elo, draws of 0 to 90 %, leads up to 800 Elo, and 3 to 400 rounds: the coverage is 93 to 97 % with
+    ten or more decided pairs for each pairing, and at least 93 % with fewer. The tolerance is three standard errors of the
+    simulation.
     """
     rng, shares = np.random.default_rng(agents), {}
     for openings, draws in ((0, 0.0), (150, 1.0), (250, 0.0), (250, 4.0), (0, 18.0)):
@@ -665,7 +669,7 @@ def test_competitors_may_be_numbers_or_names() -> None:
         ]
 
 
-def test_superiority_agrees_with_the_difference() -> None:
+def test_the_likelihood_of_superiority_agrees_with_the_rating_difference() -> None:
     rng = random.Random(9)
     rounds = [{**{both: rng.choice(POINTS) for both in combinations("abc", 2)}, ("d", "e"): rng.choice(POINTS)} for _ in range(8)]
     for results in rounds:
@@ -681,6 +685,6 @@ def test_superiority_agrees_with_the_difference() -> None:
 
 
 @pytest.mark.parametrize(("points", "games"), [(3, 2), (-1, 2), (0, 0)])
-def test_impossible_points_are_refused(points: float, games: float) -> None:
+def test_points_that_no_game_can_give_are_refused(points: float, games: float) -> None:
     with pytest.raises(ArenaError, match=f"expected points from 0 to the number of games, got {points} in {games} games"):
         GameResults[str]().add_pair(0, "a", "b", points, games)

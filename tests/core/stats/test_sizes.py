@@ -88,7 +88,7 @@ def multiply(value: Any, unit: float) -> Any:
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("name", SCALED)
 def test_means_and_intervals_have_the_unit_of_the_values(name: str, power: int) -> None:
-    """The squares or cubes of most of these values are no ordinary floats."""
+    """The squares or cubes of most of these values underflow or overflow."""
     found = SCALED[name]([value * 2.0**power for value in VALUES])
     assert multiply(found, 2.0**-power) == multiply(SCALED[name](VALUES), 1.0)
 
@@ -102,7 +102,7 @@ def test_p_values_do_not_depend_on_the_unit(name: str, power: int) -> None:
 
 @pytest.mark.parametrize("power", [-340, -517, -900])
 @pytest.mark.parametrize("name", ["clustered_mean", "stratify", "student_interval", "student_p_value"])
-def test_small_values_do_not_vanish(name: str, power: int) -> None:
+def test_very_small_values_are_not_treated_as_0(name: str, power: int) -> None:
     """Their squares would be 0."""
     call = SCALED.get(name) or UNSCALED[name]
     found = call([value * 2.0**power for value in VALUES])

@@ -85,7 +85,7 @@ def test_each_version_of_a_file_is_checked_once(store: Path, checks: list[Path])
     assert checks == [store] * 2
 
 
-def test_a_version_in_the_log_is_another_one(store: Path, checks: list[Path]) -> None:
+def test_changes_in_the_write_ahead_log_make_a_new_version_of_the_file(store: Path, checks: list[Path]) -> None:
     with changed(store) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
     with closing(sqlite3.connect(store)) as writer:
@@ -100,14 +100,14 @@ def test_a_version_in_the_log_is_another_one(store: Path, checks: list[Path]) ->
 def test_a_file_that_has_just_changed_is_checked_each_time(
     store: Path, checks: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its next change could leave its time and its size as they are."""
+    """Another change could leave the time and the size of the file the same."""
     monkeypatch.setattr(contents, "wall_time", lambda: store.stat().st_mtime + 0.01)
     matches(store, MatchFilter())
     matches(store, MatchFilter())
     assert checks == [store] * 2
 
 
-def test_damage_is_told_each_time_and_found_after_a_good_check(store: Path, checks: list[Path]) -> None:
+def test_damage_is_reported_at_each_check_even_after_a_check_without_damage(store: Path, checks: list[Path]) -> None:
     look(store)
     good = store.read_bytes()
     with changed(store) as connection:

@@ -322,10 +322,10 @@ def test_a_message_contains_the_invalid_value(case: Case, words: str, tmp_path: 
 
 
 @pytest.mark.parametrize("changed", [0, 4], ids=["the first match", "a later match"])
-def test_a_match_with_other_seats_than_the_rest_of_its_board_is_named(
+def test_a_match_with_another_number_of_seats_than_the_rest_of_its_board_is_reported(
     changed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A game has one number of seats. A match with many seats among many pairs would make the tables of ratings wide and long."""
+    """A game has one number of seats. A match with many seats among many pairs would make the tables of ratings very large."""
     monkeypatch.chdir(tmp_path)
     arena.run(SPECS["game"], store="cup.db")
     with Store.open(Path("cup.db"), write=True) as store:
@@ -348,7 +348,7 @@ def test_a_match_with_other_seats_than_the_rest_of_its_board_is_named(
     ("column", "value"),
     [("timing", '{"start": 5}'), ("spent", '{"start": 5}'), ("decisions", '{"start": 5}'), ("labels", "[7, 8]")],
 )
-def test_a_match_with_a_nonsense_value_is_named_and_left_out(
+def test_a_match_with_a_nonsense_value_is_reported_and_left_out(
     column: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -398,7 +398,7 @@ def test_a_store_whose_spec_has_very_many_rounds_is_read(tmp_path: Path, monkeyp
 
 
 def test_a_stored_spec_with_other_entries_than_the_run_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The numbers of the entries in the matches would mean others, or none."""
+    """The numbers of the entries in the matches would refer to other entries, or to none."""
     monkeypatch.chdir(tmp_path)
     arena.run(SPECS["swiss"], store="cup.db")
     assert apply_case(Path("cup.db"), Case("run", "spec", ("values", "agents"), ["random", "greedy", "lookahead"]))

@@ -60,11 +60,11 @@ def test_a_time_limit_is_not_reported_as_damage(damaged: Path, monkeypatch: pyte
         (["the counts of match a"], "the counts of match a have changed since they were written;"),
     ],
 )
-def test_the_verb_agrees_with_the_number_of_parts(names: list[str], sentence: str) -> None:
+def test_the_message_uses_the_singular_or_plural_for_the_number_of_damaged_parts(names: list[str], sentence: str) -> None:
     assert sentence in str(describe_damage(Path("cup.db"), names))
 
 
-def test_every_message_about_damage_ends_with_the_way_to_the_rest(tmp_path: Path) -> None:
+def test_every_message_about_damage_explains_how_to_copy_the_undamaged_rest(tmp_path: Path) -> None:
     """Each byte of the header of the file, and of the end of its first page, is changed in turn."""
     whole, path = tmp_path / "whole.db", tmp_path / "my cup.db"
     arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=whole)

@@ -57,7 +57,7 @@ def scores(text: str) -> Any:
     return [[(row["agent"], row["games"], row["score"]) for row in board["rows"]] for board in boards]
 
 
-def test_fresh_keeps_the_old_file(cup: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_the_option_fresh_keeps_the_old_store_under_another_name(cup: Path, invoke: Arena, tmp_path: Path) -> None:
     invoke("run", cup, "--store", "a.db")
     before = timeless(tmp_path / "a.db")
     done = invoke("run", cup, "--store", "a.db", "--fresh", "--seed", "5")
@@ -81,7 +81,7 @@ def arena_agents(): return [Ends]
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
-def test_an_edit_during_a_run_ends_it(arena: Arena, tmp_path: Path, isolation: str) -> None:
+def test_a_run_ends_if_its_code_is_edited(arena: Arena, tmp_path: Path, isolation: str) -> None:
     plugin, helper = tmp_path / "ends.py", tmp_path / "beside.py"
     dies = "import os, time; time.sleep(0.02); os._exit(3) if search.rng.random() < 0.05 and state[0].bit_count() == 2 else None"
     plugin.write_text(ENDS.format(first="from beside import END", more=dies))
@@ -164,7 +164,7 @@ def test_ctrl_c_keeps_the_finished_matches(arena: Arena, tmp_path: Path, monkeyp
 
 @pytest.mark.process
 @pytest.mark.parametrize("times", [pytest.param(5), pytest.param(100, marks=pytest.mark.proof)])
-def test_kills_lose_no_matches(tmp_path: Path, times: int) -> None:
+def test_killing_a_run_repeatedly_loses_no_matches(tmp_path: Path, times: int) -> None:
     """A run of six agents with two workers is killed at random moments and resumed, many times. No match is lost, changed or
     recorded twice, and the result is that of a run without kills.
     """
@@ -246,7 +246,7 @@ agents: [random, {agent: alpha-beta, depth: 1}, {agent: alpha-beta, depth: 2}]
 """
 
 
-def test_pairs_can_be_counted_from_an_export(invoke: Arena, tmp_path: Path) -> None:
+def test_counts_of_pairs_can_be_recomputed_from_an_export(invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO_BOARDS)
     invoke("run", "two.yaml", "--store", "two.db")
     rows = [json.loads(line) for line in invoke("export", "two.db").stdout.splitlines()]

@@ -171,7 +171,9 @@ def test_wrong_counts_are_recomputed(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("statement", ["UPDATE detail SET record = 5000", "UPDATE record SET number = 5000"])
 @pytest.mark.parametrize("number", [1, 6, 10])
-def test_a_match_with_a_damaged_number_is_one_match(small: Path, tmp_path: Path, statement: str, number: int) -> None:
+def test_a_match_with_a_damaged_number_is_recovered_as_one_match(
+    small: Path, tmp_path: Path, statement: str, number: int
+) -> None:
     """The number differs between the two rows of the match."""
     copy = shutil.copy(small, tmp_path / "copy.db")
     with closing(sqlite3.connect(copy)) as connection, connection:
@@ -194,7 +196,7 @@ EFFORT = [
 
 
 @pytest.mark.parametrize("statement", EFFORT)
-def test_wrong_counts_of_a_seat_are_damage(tmp_path: Path, statement: str) -> None:
+def test_wrong_counts_of_a_seat_are_reported_as_damage(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "cup.db"
     arena.run(HEARTS, store=path)
     with Store.open(path) as store:
@@ -210,7 +212,7 @@ def test_wrong_counts_of_a_seat_are_damage(tmp_path: Path, statement: str) -> No
 
 
 @pytest.mark.parametrize("column", ["started", "ended"])
-def test_a_wrong_time_of_a_run_hides_no_match(small: Path, tmp_path: Path, column: str) -> None:
+def test_a_damaged_time_of_a_run_does_not_hide_matches(small: Path, tmp_path: Path, column: str) -> None:
     """The digest of a run does not cover its times."""
     data = small.read_bytes()
     with closing(sqlite3.connect(small)) as connection:
@@ -235,7 +237,7 @@ SCHEMAS = {
 
 
 @pytest.mark.parametrize("words", SCHEMAS)
-def test_a_changed_schema_is_damage(small: Path, words: str) -> None:
+def test_a_changed_schema_is_reported_as_damage(small: Path, words: str) -> None:
     """Only declared commands of extensions may add tables."""
     with closing(sqlite3.connect(small)) as connection:
         objects = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()

@@ -105,7 +105,7 @@ def test_a_decision_without_the_flag_exact_has_no_proven_value() -> None:
 
 
 @pytest.mark.parametrize("spec", ["versus", "puzzle", "seats", "faults"])
-def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec: str) -> None:
+def test_a_board_computed_by_the_store_equals_one_computed_from_its_records(tmp_path: Path, spec: str) -> None:
     values: dict[str, dict[str, Any]] = {
         "versus": SPEC,
         "puzzle": {"game": {"name": "sliding-tiles", "shuffle": 12}, "agents": ["random", "greedy", "a-star"], "rounds": 6},
@@ -186,7 +186,7 @@ def test_known_matches_are_not_played_again(tmp_path: Path) -> None:
     }
 
 
-def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+def test_a_second_process_that_writes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     arena.run(SPEC, store=path)
     with Store.open(path, write=True), Store.open(path) as reader:
@@ -210,7 +210,7 @@ def test_a_reader_sees_the_records_of_a_running_writer(tmp_path: Path) -> None:
         assert not Leaderboard.load(path)[0].facts.get("finished", True)
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_not_stores_are_refused(tmp_path: Path) -> None:
     """The files are not changed."""
     text = tmp_path / "text.db"
     text.write_text("this is no database, but it is longer than a header would be" * 30)

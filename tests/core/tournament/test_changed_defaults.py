@@ -154,7 +154,7 @@ def test_a_run_with_a_changed_default_continues_if_its_matches_are_new(played: P
     assert "there were no matches left to play" in invoke("run", "cup.yaml").stderr
 
 
-def test_new_options_change_no_match(played: Path, invoke: Arena) -> None:
+def test_new_options_with_defaults_do_not_change_matches(played: Path, invoke: Arena) -> None:
     write(played, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
     again = invoke("run", "cup.yaml", "--accept-changed-plugins")
     assert again.returncode == 0, again.stderr

@@ -198,8 +198,8 @@ def test_files_with_the_same_name_in_two_folders_are_distinguished(tmp_path: Pat
     assert [Fingerprint.of(None, one.text) for one in ours] == ours
 
 
-def test_files_of_one_name_that_swap_their_contents_are_refused(tmp_path: Path) -> None:
-    """A store knows a file by its name and its folder, so it notices the swap although both hashes still occur."""
+def test_two_files_of_the_same_name_with_swapped_contents_are_refused(tmp_path: Path) -> None:
+    """A store knows a file by its name and its folder, so it detects the swap although both hashes still occur."""
     files = [tmp_path / folder / "net.tsv" for folder in ("a", "b")]
     for cell, file in enumerate(files, 1):
         file.parent.mkdir()

@@ -79,7 +79,7 @@ def test_in_python_the_error_names_the_argument(mine: Path) -> None:
         run(mine.with_name("s.yaml"), store=mine.with_name("s.db"))
 
 
-def test_damage_is_named_beside_a_changed_plugin(mine: Path, arena: Arena) -> None:
+def test_damage_is_reported_in_addition_to_a_changed_plugin(mine: Path, arena: Arena) -> None:
     mine.write_text(MINE.replace("game.actions(state)[0]", "game.actions(state)[-1]"))
     with sqlite3.connect(mine.with_name("s.db")) as connection:
         connection.execute("UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3")
@@ -109,8 +109,8 @@ def test_versions_without_a_match_are_not_listed(mine: Path, invoke: Arena, tmp_
     assert "Matches of this board were played with more than one version of mine.py." in more.stdout
 
 
-def test_whatever_shows_a_board_says_that_versions_differ(mine: Path, invoke: Arena, tmp_path: Path) -> None:
-    """Boards, pages and comparisons have one sentence for it, and it is only about the board with two versions."""
+def test_every_output_with_a_board_says_that_versions_of_code_differ(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+    """Boards, pages and comparisons have the same sentence, only for the board that was played with two versions."""
     games = SPEC.replace("game: tic-tac-toe", "games: [connect-four, tic-tac-toe]").replace("rounds: 2", "rounds: 3")
     remark = "Matches of this board were played with more than one version of mine.py."
 
@@ -236,7 +236,7 @@ def test_only_matches_of_the_spec_are_compared(mine: Path, invoke: Arena, tmp_pa
     assert (code, "mine.py changed since the matches in it were played" in error) == (2, True), error
 
 
-def test_numbers_of_deleted_matches_belong_to_the_run_that_takes_them_over(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_matches_that_replace_deleted_ones_count_for_the_run_that_played_them(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     def again(agents: str, text: str, *options: str) -> tuple[int, str]:
         (tmp_path / "s.yaml").write_text(SPEC.replace("[mine, random, greedy]", agents))
         mine.write_text(text)
@@ -255,7 +255,7 @@ def test_numbers_of_deleted_matches_belong_to_the_run_that_takes_them_over(mine:
     assert again("[mine, random]", MINE)[0] == 0
 
 
-def test_a_killed_run_without_matches_has_no_version(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_the_code_of_a_killed_run_without_matches_is_not_a_version_in_use(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.db").unlink()
     with Store.open(tmp_path / "live.db", write=True) as store:
         store.begin(Run.of(load_spec(tmp_path / "s.yaml")))
@@ -296,7 +296,7 @@ def altered(store: Path, **details: str) -> None:
     rehash(store)
 
 
-def test_irreproducible_matches_are_not_evidence_of_equal_code(mine: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_matches_that_are_not_reproducible_do_not_prove_equal_code(mine: Path, invoke: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(f"{SPEC}limits: {{seconds: 90}}\nisolation: none\n")
     run(tmp_path / "s.yaml", store=tmp_path / "t.db")
     altered(tmp_path / "t.db")
@@ -372,13 +372,13 @@ def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp
     assert calls(Fingerprint.take_all, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == 1
 
 
-def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path: Path) -> None:
+def test_the_size_of_a_schedule_is_computed_once(calls: Callable[..., int], mine: Path, tmp_path: Path) -> None:
     spec = load_spec(tmp_path / "s.yaml")
     assert calls(RoundRobin.size, lambda: [spec.size, spec.size, Run.of(spec), spec.boards[0].size]) <= 1
 
 
 def test_a_queue_of_matches_does_not_test_the_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
-    """It computes the ids of matches without starting agents."""
+    """The queue computes the ids of matches without starting agents."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
     with Store.open(tmp_path / "s.db", write=True) as store:
         store.begin(Run.of(spec))

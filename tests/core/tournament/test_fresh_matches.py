@@ -75,7 +75,7 @@ def rows(store: Path) -> dict[str, tuple[tuple[str, ...], str, str]]:
     return {key: (tuple(json.loads(labels)), actions, rest) for key, labels, actions, rest in found}
 
 
-def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, invoke: Arena, played: Path) -> None:
+def test_only_the_matches_of_the_changed_agent_are_played_again(tmp_path: Path, invoke: Arena, played: Path) -> None:
     before = rows(played)
     assert "mine.py changed since" in invoke("run", "cup.yaml").stderr
     again = invoke("run", "cup.yaml", "--fresh-for", "mine", "--workers", "1")
@@ -93,7 +93,7 @@ def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, invoke: Arena,
     assert "more than one version" not in again.stdout
 
 
-def test_deleted_matches_are_played_after_a_crash(invoke: Arena, played: Path) -> None:
+def test_matches_deleted_before_a_crash_are_played_by_the_next_run(invoke: Arena, played: Path) -> None:
     spec = load_spec(played.parents[1] / "cup.yaml")
     with Store.open(played, write=True) as store:
         clear_for(store, spec, Run.of(spec), ["mine"])

@@ -25,7 +25,7 @@ def prepared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_nothing_is_compiled_if_no_match_is_left(prepared: list[str], tmp_path: Path) -> None:
+def test_a_run_without_matches_left_to_play_prepares_no_search_engine(prepared: list[str], tmp_path: Path) -> None:
     played = arena.run(SPEC, store=tmp_path / "cup.db")
     assert len(prepared) == 1
     again = arena.run(SPEC, store=tmp_path / "cup.db")

@@ -140,7 +140,7 @@ def test_an_agent_that_cannot_be_created_in_a_match_loses(plugins: list[str]) ->
     assert all("in the constructor" in (record.message or "") for record in results.records)
 
 
-def test_a_game_without_a_position_makes_its_matches_void(plugins: list[str]) -> None:
+def test_matches_are_void_if_the_game_gives_no_starting_position(plugins: list[str]) -> None:
     results = run({"games": ["draws", "tic-tac-toe"], "rounds": 1, "agents": ["random", "first"], "plugins": plugins})
     assert len(results.void) == 2
     boards = Leaderboard.of_results(results)

@@ -48,6 +48,6 @@ def test_a_corrupted_frame_is_detected(value: bytes, data: st.DataObject) -> Non
     assert all(one == "end" for one in found)
 
 
-def test_garbage_is_detected_at_its_first_byte() -> None:
+def test_invalid_data_is_detected_at_its_first_byte() -> None:
     with pytest.raises(Garbled):
         list(Frames().feed(b"x"))

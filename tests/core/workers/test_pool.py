@@ -350,7 +350,7 @@ def test_a_worker_is_ended_with_all_its_child_processes(agents: str, tmp_path: P
     eventually(lambda: all(gone(pid) for pid in started))  # a kill takes effect a moment later
 
 
-def test_closing_ends_everything_at_once(agents: str) -> None:
+def test_closing_a_pool_ends_all_its_processes_at_once(agents: str) -> None:
     hog = {"agent": "vandal", "deed": "holds_the_lock"}
     spec = load_spec({"game": "tic-tac-toe", "rounds": 50, "agents": ["first", "random", hog], "plugins": [agents]})
     finished = WorkerPool(spec, 2, Schedule(spec).take).play()
@@ -433,7 +433,7 @@ def test_records_arrive_during_the_next_match(agents: str) -> None:
     assert arrived == [0, 1, 2, 3, 4, 5]
 
 
-def test_workers_share_slow_matches(agents: str) -> None:
+def test_slow_matches_at_the_end_are_shared_by_the_workers(agents: str) -> None:
     """Batches grow during quick matches, before eight matches of 0.3 s. A worker that kept its batch would play all of them."""
     spec = load_spec(
         {"games": ["tic-tac-toe", "sliding-tiles"], "agents": ["first", "slow"], "plugins": [agents], "limits": {"moves": 1}}

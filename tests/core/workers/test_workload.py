@@ -78,7 +78,7 @@ def test_the_last_matches_are_shared() -> None:
     assert sum(sizes) == 40
 
 
-def test_unplayed_matches_of_a_worker_come_next() -> None:
+def test_matches_that_a_worker_hands_back_are_played_next() -> None:
     workload = Workload(Counted(10).take, 1, None)
     task = workload.next(4, fresh=True)
     assert task is not None
@@ -106,7 +106,7 @@ def test_an_interrupted_match_is_retried_alone_in_a_new_worker() -> None:
     assert workload.salvage(retry, 1) == task.matches[3]
 
 
-def test_the_wait_before_another_start_doubles(monkeypatch: pytest.MonkeyPatch, clock: VirtualClock) -> None:
+def test_the_wait_before_a_failed_worker_is_started_again_doubles(monkeypatch: pytest.MonkeyPatch, clock: VirtualClock) -> None:
     """After the third failure, the run ends."""
     starts = []
 
