@@ -47,8 +47,8 @@ def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(pac
     assert again.read_bytes() == packed.read_bytes()
 
 
-def test_a_link_beside_a_bundle_is_not_followed(packed: Path, tmp_path: Path) -> None:
-    """A foreign folder may have a link at the name of the temporary file."""
+def test_a_link_at_the_name_of_the_temporary_file_is_not_followed(packed: Path, tmp_path: Path) -> None:
+    """Another user may have put the link into the folder."""
     out, victim = tmp_path / "again.arena", tmp_path / "thesis.txt"
     victim.write_text("my thesis")
     (tmp_path / ".again.arena.part").symlink_to(victim)
@@ -98,8 +98,8 @@ def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "changed since the matches were played" in capsys.readouterr().out
 
 
-def test_old_matches_of_a_changed_plugin_have_a_note(tmp_path: Path, invoke: Arena) -> None:
-    """A replay with the current code cannot repeat them. After they have been played again, there is no note."""
+def test_a_note_reports_matches_that_an_earlier_version_of_a_plugin_played(tmp_path: Path, invoke: Arena) -> None:
+    """A replay with the current code cannot reproduce them. After they have been played again, there is no note."""
     play(tmp_path)
     (tmp_path / "last.py").write_text(PLUGIN.replace("[-1]", "[0]"))
     (tmp_path / "cup.yaml").write_text(SPEC.replace("rounds: 5", "rounds: 6"))
@@ -146,7 +146,7 @@ def assert_absent(place: Path, *values: str) -> None:
             assert value.lower().encode() not in text.lower(), value
 
 
-def test_planted_private_values_are_not_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_private_values_in_error_messages_are_not_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent writes the values into its error messages. The records stay valid."""
     monkeypatch.setenv("PLANTED_API_KEY", "planted-secret-4711")
     monkeypatch.setattr(socket, "gethostname", lambda: "planted-host-7")
@@ -171,7 +171,7 @@ def test_code_with_a_private_value_is_refused(tmp_path: Path, capsys: pytest.Cap
         assert value not in shown
 
 
-def test_an_earlier_run_and_a_data_file_are_included(tmp_path: Path) -> None:
+def test_a_bundle_may_include_an_earlier_run_and_a_data_file(tmp_path: Path) -> None:
     """A store with two runs gives the leaderboards of the last one. --data adds a file that the code reads."""
     store = play(tmp_path)
     play(tmp_path, SPEC.replace("rounds: 5", "rounds: 6"))

@@ -26,7 +26,7 @@ KEYS = {f"key {number}": 1 for number in range(MANY)}
         (TypeAdapter(Manifest), {"files": KEYS, "left_out": KEYS}),
     ],
 )
-def test_many_wrong_values_give_few_faults(adapter: TypeAdapter[Any], values: Any) -> None:
+def test_reading_stops_at_the_first_of_many_wrong_values(adapter: TypeAdapter[Any], values: Any) -> None:
     """The classes inside have fewer than forty fields. Without a stop, there are as many faults as values."""
     with pytest.raises(ValidationError) as caught:
         adapter.validate_json(json.dumps(values), strict=True)
@@ -37,13 +37,13 @@ def test_many_wrong_values_give_few_faults(adapter: TypeAdapter[Any], values: An
 
 
 def test_unknown_keys_are_only_counted() -> None:
-    """Each of them is a fault, and pydantic describes all of them or none."""
+    """Each unknown key is an error, and pydantic describes either all or none of them."""
     with pytest.raises(NoBundle, match=r"^environment.json: it has 20,\d\d\d faults$"):
         read_model(Environments, KEYS, "environment.json")
     assert MANY_FAULTS < MANY
 
 
-def test_the_first_fault_of_a_stranger_is_described_and_all_faults_of_an_author() -> None:
+def test_only_the_first_error_in_untrusted_input_is_described_but_all_errors_in_own_files() -> None:
     with pytest.raises(ValueError, match=r"^1: expected an integer, got 'two'$"):
         read_json(TypeAdapter(list[int]), '[1, "two", "three"]')
     with pytest.raises(ValidationError) as caught:

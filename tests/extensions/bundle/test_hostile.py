@@ -109,7 +109,9 @@ def test_an_archive_with_too_many_files_is_refused(packed: Path, tmp_path: Path,
         (b"PK\x06\x07" + bytes(16) + b"PK\x05\x06" + bytes(18), "more than 4 GiB"),
     ],
 )
-def test_another_file_is_not_a_bundle(content: bytes, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_a_bundle_is_refused(
+    content: bytes, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "x.arena").write_bytes(content)
     code, found = verdict_on(tmp_path / "x.arena", capsys)
     assert code == 2
@@ -176,7 +178,7 @@ CHANGES: list[Change] = [change_record, change_cell, change_number, exchange_plu
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_change_is_caught_by_its_hash(
+def test_a_changed_file_is_detected_by_its_hash(
     change: Change, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The verdict names the file."""
@@ -195,7 +197,7 @@ def test_a_change_is_caught_by_its_hash(
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_change_with_new_hashes_is_caught_without_a_sandbox(
+def test_a_change_with_recomputed_hashes_is_detected_without_a_sandbox(
     change: Change, expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The leaderboards are computed from the records again."""
@@ -220,7 +222,7 @@ def reprint(files: Files, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_dropped_match_is_caught_even_if_the_boards_fit(
+def test_a_removed_match_is_detected_even_if_the_boards_are_recomputed(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The schedule has 30 matches."""
@@ -249,7 +251,7 @@ def test_a_dropped_match_is_caught_even_if_the_boards_fit(
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_record_that_breaks_the_contract_is_caught(
+def test_a_record_of_an_invalid_format_is_detected(
     edit: dict[str, Any], expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The message names the record, and no exception is raised."""
@@ -287,7 +289,7 @@ def test_missing_packages_and_other_versions_are_listed(
 
 @pytest.mark.parametrize("values", [[], "text", 3, None], ids=["list", "text", "number", "null"])
 @pytest.mark.parametrize("name", ["manifest.json", "run.json", "boards.json", "environment.json", "tournament/spec.json"])
-def test_a_json_file_of_another_type_is_named(
+def test_a_json_file_of_another_type_is_reported_by_its_name(
     name: str, values: object, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = {**read(packed), name: json.dumps(values).encode()}
@@ -301,7 +303,7 @@ def test_a_json_file_of_another_type_is_named(
 
 
 @pytest.mark.parametrize("edit", [{"libraries": []}, {"libraries": {"click": 8}}, {"runs": {}}, {"runs": [3]}, {"more": 1}])
-def test_a_value_of_another_type_in_the_environment_is_named(
+def test_a_value_of_another_type_in_the_environment_is_reported_by_its_key(
     edit: dict[str, object], attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
 
@@ -347,7 +349,7 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_signature_that_cannot_be_checked_is_no_contradiction(
+def test_a_bundle_is_not_rejected_if_its_signature_cannot_be_checked(
     tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The file of signers has a line without a key, or an expired key, or is a folder. Or ssh-keygen does not work, as for a user
@@ -416,11 +418,11 @@ def change_run(files: Files, edit: Callable[[dict[str, Any]], object]) -> None:
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_decoy_before_the_committed_seed_is_caught(
+def test_a_published_seed_that_no_match_uses_is_detected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The author publishes the hash of a seed that no match uses, tries out other seeds, and changes `arena bundle` so that it
-    does not refuse the store.
+    """The author publishes the hash of a seed that no match uses, tries out other seeds, and changes `arena bundle` so that
+    it does not refuse the store.
     """
     from arena import run
     from arena.api.spec import Document, reload_spec
@@ -449,7 +451,7 @@ def test_a_decoy_before_the_committed_seed_is_caught(
 def test_an_unfinished_run_may_lack_matches(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verdict says so, even if the format depends on results, so that the number of matches is unknown."""
+    """The verdict says so, even if the format schedules matches by results, so that their number is unknown."""
 
     def change(files: Files) -> None:
         change_run(files, lambda values: values["runs"][-1].update(ended=None))
@@ -466,7 +468,7 @@ def test_an_unfinished_run_may_lack_matches(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_another_version_does_not_excuse_an_empty_board(
+def test_an_empty_leaderboard_is_not_verified_if_the_versions_differ(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The verdict does not claim that every number was computed again."""
@@ -483,7 +485,7 @@ def test_another_version_does_not_excuse_an_empty_board(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_citation_of_other_results_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_citation_with_a_changed_title_is_detected(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     """Only the authors may be changed."""
 
     def change(files: Files) -> None:
@@ -547,10 +549,10 @@ def test_values_of_wrong_types_are_contradictions(
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_the_verdict_on_a_contradicted_bundle_needs_no_store(
+def test_no_store_is_written_for_a_contradicted_bundle(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The store is not written, and an existing verdict is not overwritten."""
+    """An existing verdict is not overwritten either."""
     store = tmp_path / "kept.db"
     code, verdict = verdict_on(attacked(change_cell, fits=False), capsys, "--store", store)
     assert (code, verdict["verdict"], store.exists()) == (1, "contradicted", False)
@@ -581,17 +583,17 @@ def reveal_early(values: dict[str, Any]) -> None:
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
-def test_an_impossible_fact_about_a_run_is_caught(
+def test_an_impossible_fact_about_a_run_is_detected(
     edit: Callable[[dict[str, Any]], None], expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No number on a board depends on it."""
+    """No number on a leaderboard depends on it."""
     code, verdict = verdict_on(attacked(lambda files: change_run(files, edit)), capsys)
     assert (code, verdict["contradictions"]) == (1, [expected])
 
 
 @pytest.mark.parametrize(("termination", "left"), [("timeout", 0), ("timeout", 2), ("crash", 2)])
 @pytest.mark.usefixtures("no_sandbox")
-def test_an_impossible_end_is_caught(
+def test_an_impossible_end_of_a_match_is_detected(
     termination: str, left: int, attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The entries have no time limit and no processes of their own. The match is cut where the first seat has to move."""
@@ -639,10 +641,9 @@ def test_the_order_of_records_in_a_file_changes_no_plot(
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_file_of_another_kind_is_refused_in_plain_words(
+def test_the_message_about_a_file_of_another_type_names_the_bundle_and_no_python_function(
     name: str, content: bytes, expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No message names a function of Python, and the message names the bundle."""
     code, found = verdict_on(attacked(lambda files: files.update({name: content})), capsys)
     assert code == 2
     assert expected in found["message"]

@@ -213,10 +213,10 @@ def claim_another_processor(files: Files) -> None:
     ],
 )
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_single_wrong_value_is_caught_by_its_check(
+def test_each_wrong_value_is_detected_by_its_own_check(
     change: Callable[[Files], object], message: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The hashes fit, except for a missing file. The leaderboards still belong to the unchanged records."""
+    """The hashes are correct, except for a missing file. The leaderboards still belong to the unchanged records."""
     files = read(packed)
     before = set(files)
     change(files)
@@ -279,7 +279,7 @@ def test_an_invalid_size_of_the_sample_is_refused(text: str) -> None:
     assert LotSizeType().convert("0", None, None) == LotSize(count=0)
 
 
-def test_a_sample_of_almost_all_matches_leaves_a_bound() -> None:
+def test_the_bound_for_a_sample_of_all_matches_but_one_is_exact() -> None:
     """Samples of 59 of 60 records miss a single different record with a probability of 1/60, and samples of 19 of 20 with 1/20
     = 5 %.
     """

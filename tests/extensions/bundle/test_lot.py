@@ -10,7 +10,7 @@ from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing
 
 
 @pytest.mark.parametrize("matches", [1, 2, 7, 20, 61, 400])
-def test_the_bound_is_exact(matches: int) -> None:
+def test_the_bound_on_differing_records_is_exact(matches: int) -> None:
     """The bound is the largest number of differing records for which a sample without differences has a probability of 5 % or
     more. scipy computes these probabilities.
     """
@@ -33,7 +33,7 @@ def test_the_default_sample_is_60_matches_or_1_percent() -> None:
     assert (LotSize(share=0.5).of(7), LotSize(count=3).of(7), LotSize(count=30).of(7)) == (4, 3, 7)
 
 
-def test_a_sample_catches_changed_records_at_the_expected_rate() -> None:
+def test_a_sample_detects_changed_records_at_the_expected_rate() -> None:
     """Of 50 records 5 are changed, and 10 are drawn. The probability of catching at least one is 1 - C(45, 10) / C(50, 10)."""
     records = [str(number) for number in range(50)]
     lots = [draw_lot(records, LotSize(count=10), seed) for seed in range(4000)]

@@ -27,8 +27,8 @@ scanners.
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_keys_of_services_are_recognised(secret: str) -> None:
-    """The same text without its last characters, as a tutorial shows it, is not a key."""
+def test_api_keys_of_services_are_recognised(secret: str) -> None:
+    """A truncated key, as in a tutorial, is not recognised as a key."""
     secret = secret.replace("~", "")
     with pytest.raises(PrivateValue, match=r"tournament/a\.txt:2 contains a key"):
         Privacy({}).check("tournament/a.txt", f"first\nx={secret}\n".encode())
@@ -113,7 +113,9 @@ def test_hidden_files_are_skipped_and_links_out_of_the_folder_refused(tmp_path: 
 
 
 @pytest.mark.parametrize("words", [(), ("--without-code",)])
-def test_a_private_file_name_is_refused(tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_name_with_a_private_value_is_refused(
+    tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Even with --without-code, the manifest would contain the name. The message does not repeat it."""
     store = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
     (tmp_path / "data" / EMAIL).mkdir(parents=True)

@@ -40,8 +40,10 @@ def test_a_bundle_is_verified(packed: Path, capfd: pytest.CaptureFixture[str]) -
     assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
 
 
-def test_a_replaced_plugin_with_new_hashes_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """The run has the hash of the original code. A different set of packages is not an excuse, because the hash of a plugin
+def test_a_replaced_plugin_with_recomputed_hashes_is_detected(
+    attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run has the hash of the original code. A different set of packages is no explanation, because the hash of a plugin
     depends only on its text.
     """
 
@@ -57,14 +59,14 @@ def test_a_replaced_plugin_with_new_hashes_is_caught(attacked: Callable[..., Pat
     ]
 
 
-def test_an_emptied_plugin_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """The spec cannot be loaded without the plugin, but the hash of its text shows that it did not play."""
+def test_an_emptied_plugin_file_is_detected(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The spec cannot be loaded without the plugin, but the hash of its text shows that this code did not play."""
     code, verdict = verdict_on(attacked(lambda files: files.update({"tournament/last.py": b""})), capsys)
     assert code == 1
     assert "tournament/last.py is not the code that played the matches" in verdict["contradictions"][0]
 
 
-def test_an_emptied_module_of_a_plugin_is_caught(
+def test_an_emptied_module_that_a_plugin_imports_is_detected(
     tmp_path: Path, invoke: Arena, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hash of an agent covers the modules that its file imports."""
@@ -117,7 +119,7 @@ def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], caps
 def test_a_plugin_cannot_fake_replays_and_rules(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The plugin claims that every replay is equal and that every record follows the rules. One record does not."""
+    """The plugin claims that every replay is equal and that every record follows the rules, but one record does not."""
     names = "host.do_play = lambda self, request: {'record': known[request['match'][0]]}"
     known: dict[int, Any] = {}
 
@@ -166,11 +168,11 @@ def test_an_invalid_answer_from_the_sandbox_is_handled(
 
 
 @pytest.mark.parametrize("way", ["group", "watcher"])
-def test_a_plugin_cannot_use_memory_that_nothing_counts(
+def test_a_plugin_cannot_allocate_memory_outside_its_limit(
     way: str, attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It writes 800 MB into shared memory and takes them out of its page tables; the limit is 400 MB. Either a control group
-    counts them, or the call that makes such memory is refused. Private memory is counted in both cases.
+    """It writes 800 MB into shared memory and unmaps it; the limit is 400 MB. Either a control group counts the memory, or
+    the system call that allocates it is refused. Private memory is counted in both cases.
     """
     if way == "watcher":
         monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
@@ -199,7 +201,7 @@ def take(flags):
         assert any(expected.lower() in one.lower() for one in verdict["not_shown"]), verdict["not_shown"]
 
 
-def test_a_forged_remark_of_a_column_is_caught(
+def test_a_forged_remark_of_a_plugin_column_is_detected(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Remarks of plugins are shown below the leaderboards."""
@@ -220,8 +222,8 @@ def test_a_bundle_with_columns_of_the_key_report_is_verified(tmp_path: Path, cap
     assert (code, verdict["contradictions"]) == (0, [])
 
 
-def test_false_facts_about_a_run_are_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """No number on a board depends on them."""
+def test_false_facts_about_a_run_are_detected(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """No number on a leaderboard depends on them."""
 
     def give_settings_twice(values: dict[str, Any]) -> None:
         settings = values["boards"][0]["settings"]
@@ -283,7 +285,7 @@ def test_merged_shards_of_a_whole_run_are_verified(tmp_path: Path, invoke: Arena
     assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
 
 
-def test_a_missing_key_of_a_board_is_caught(
+def test_a_missing_key_of_a_leaderboard_is_detected(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The leaderboard would look different without the key."""
@@ -297,7 +299,7 @@ def test_a_missing_key_of_a_board_is_caught(
     assert "test is missing" in verdict["contradictions"][0]
 
 
-def test_a_changed_record_is_caught_even_if_everything_fits(
+def test_a_changed_record_is_detected_even_if_all_hashes_and_boards_are_recomputed(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The attacker changes the nodes of a decision, which breaks neither a leaderboard in Elo nor the rules. The replay
@@ -316,7 +318,7 @@ def test_a_changed_record_is_caught_even_if_everything_fits(
     assert any("differs: decisions was" in one for one in verdict["contradictions"])
 
 
-def test_a_match_dropped_from_the_schedule_and_its_size_is_caught(
+def test_a_match_removed_from_the_records_and_the_schedule_is_detected(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The spec, not the bundle, determines the number of matches."""
@@ -385,7 +387,7 @@ def test_the_order_of_a_schedule_may_differ(
     assert code == 1
 
 
-def test_exchanged_numbers_in_the_schedule_are_caught(
+def test_exchanged_numbers_of_matches_in_the_schedule_are_detected(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The plots over the run would show the two matches in another order."""
@@ -412,10 +414,12 @@ def reverse_result(files: dict[str, bytes], folder: Path, number: int | None = N
 LIBRARY_USER = PLUGIN.replace("from arena", "import importlib\n\nimportlib.import_module('bundled_library')\nfrom arena", 1)
 
 
-def test_an_entry_that_cannot_be_loaded_takes_away_only_its_replays(
+def test_only_matches_of_an_entry_that_cannot_be_loaded_are_not_replayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The library of one of three entries is missing. The 16 matches of the others are replayed; all 48 follow the rules."""
+    """A library that one of three entries imports is missing. The 16 matches of the others are replayed, and all 48 are
+    checked against the rules.
+    """
     spec = "game: tic-tac-toe\nagents: [random, greedy, {agent: last, plugin: mine.py}]\nrounds: 8\n"
     (tmp_path / "library").mkdir()
     (tmp_path / "library/bundled_library.py").write_text("")
@@ -454,7 +458,9 @@ def test_a_bundle_without_code_must_follow_the_rules(packed: Path, tmp_path: Pat
     assert "but the rules give" in verdict["contradictions"][0]
 
 
-def test_a_spec_that_nobody_can_have_played_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_spec_that_is_invalid_with_any_software_is_detected(
+    attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     """No agent of the spec has costs, so the key `max_cost` is wrong with any installed software."""
 
     def change(files: dict[str, bytes]) -> None:
@@ -465,7 +471,7 @@ def test_a_spec_that_nobody_can_have_played_is_caught(attacked: Callable[..., Pa
     assert "tournament/spec.json is not a valid spec: " in verdict["contradictions"][0]
 
 
-def test_an_invented_plugin_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plugin_that_no_entry_uses_is_detected(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The spec uses no such agent."""
 
     def add(values: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ def prepare(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("bubblewrap")
-def test_a_package_a_commit_and_a_program_are_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agents_from_a_package_a_commit_and_a_program_are_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The verifier has neither the package nor the repository. All three import another file, and the package has data."""
     environment, cup = prepare(tmp_path), tmp_path / "cup"
     for words in (["run", "cup.yaml", "--quiet"], ["bundle", "results/cup.db", "-o", "cup.arena", "--spec", "cup.yaml"]):

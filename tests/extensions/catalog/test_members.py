@@ -128,7 +128,7 @@ def arena_games():
 
 
 @pytest.mark.parametrize("slots", [False, True])
-def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> None:
+def test_a_required_field_of_a_dataclass_stays_required(tmp_path: Path, slots: bool) -> None:
     """Arena adds no default to a field without one, whatever its name. Members with such names are ignored."""
     (tmp_path / "counted.py").write_text(REQUIRED.format(game=GAME.partition("@hookimpl")[0].format(member=""), slots=slots))
     registry = load_plugins([tmp_path / "counted.py"])
@@ -181,7 +181,7 @@ def test_members_of_the_expected_type_are_accepted() -> None:
         ([["x"] * 65] * 64, "64 rows of 65 cells"),
     ],
 )
-def test_a_grid_is_rows_of_short_texts(cells: object, fault: str | None) -> None:
+def test_a_grid_must_consist_of_rows_of_short_texts(cells: object, fault: str | None) -> None:
     assert find_grid_fault(cells) == fault
 
 

@@ -92,15 +92,15 @@ def test_default_agents_of_the_built_in_games_are_unchanged(registry: Registry) 
     ("reference", "games"),
     [(True, {"othello", "sudoku"}), ("games", {"othello"}), ("puzzles", {"sudoku"}), (False, set()), ("yes", set())],
 )
-def test_a_plugin_adds_a_reference(tmp_path: Path, reference: Any, games: set[str]) -> None:
-    """It comes after the references of arena. A class derived from it is not a reference."""
+def test_a_plugin_can_add_a_reference_opponent(tmp_path: Path, reference: Any, games: set[str]) -> None:
+    """It is listed after the reference opponents of arena. A class derived from it is not one."""
     registry = flagged(tmp_path, reference)
     found = {name: registry.list_references(registry.game(name)()) for name in ("othello", "sudoku")}
     assert {name for name, names in found.items() if names[-1] == "first"} == games
     assert all("plain" not in names for names in found.values())
 
 
-def test_a_plugin_adds_a_default_agent(tmp_path: Path) -> None:
+def test_a_plugin_can_add_a_default_agent(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"zero-sum": 6})
     assert propose_agent(registry, registry.game("othello")()) == "first"
     assert propose_agent(registry, registry.game("sudoku")()) == "dfs"

@@ -157,7 +157,7 @@ def test_show_explains_parameters_and_uses_no_internal_words() -> None:
         ("eight-queens", "n-queens"),
     ],
 )
-def test_names_used_by_textbooks_are_found(word: str, name: str) -> None:
+def test_agents_are_found_by_their_names_in_textbooks(word: str, name: str) -> None:
     """`arena list WORD` finds the name, and the message of `arena show WORD` suggests it."""
     listed = CliRunner().invoke(list_, [word])
     assert re.search(rf"^{name} ", listed.output, re.MULTILINE), listed.output
@@ -187,8 +187,8 @@ def test_names_of_other_distributions_and_programs_are_explained(kind: str, name
     assert hint in str(caught.value)
 
 
-def test_the_distribution_of_chess_has_this_name() -> None:
-    """The message has the name as a constant, because the distribution is not installed."""
+def test_the_message_has_the_right_name_of_the_distribution_with_chess() -> None:
+    """The name is a constant in the message, because the distribution is not installed."""
     text = (Path(__file__).parents[3] / "chess" / "pyproject.toml").read_text()
     assert 'name = "fairarena-chess"' in text
     assert 'chess = "arena_chess"' in text

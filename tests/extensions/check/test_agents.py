@@ -144,15 +144,14 @@ TILES = SlidingTiles(rows=2, columns=3)
     ids=lambda value: getattr(value, "name", None),
 )
 def test_a_correct_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
-    """These are agents that newcomers write. Giving up and running out of a budget are not errors."""
+    """The agents are typical first attempts of newcomers. Giving up and running out of a budget are not errors."""
     assert check_agent(agent, game) == (f"{game.name}: plays, repeats, one node, randomness",)
 
 
 @pytest.mark.parametrize("most", [2, pytest.param(1000, marks=pytest.mark.proof)])
-def test_every_built_in_agent_passes_on_games_that_fit(most: int, registry: Registry) -> None:
-    """Those with chance in their smallest form, in which solved games have a small tree; one agent needs a file.
-
-    Agents of bridges have tests of their own. Few games for each agent are all games in turn.
+def test_every_built_in_agent_passes_on_games_that_it_can_play(most: int, registry: Registry) -> None:
+    """Games with chance are as small as possible, and solved games have a small tree. One agent needs a file. Agents of
+    bridges are tested elsewhere. An agent plays only a few of the games, chosen in rotation.
     """
     long = {"backgammon", "hearts"}
     options: dict[str, dict[str, object]] = {**OPTIONS, "alpha-beta": {"depth": 2}}  # on checkers, no depth takes minutes
@@ -168,8 +167,8 @@ def test_every_built_in_agent_passes_on_games_that_fit(most: int, registry: Regi
 
 
 @pytest.mark.parametrize("name", ["bfs", "grim", "hold-at"])
-def test_without_game_an_agent_is_checked_on_three_games_that_fit(name: str, registry: Registry) -> None:
-    """These are the first built-in games that it can play."""
+def test_without_game_an_agent_is_checked_on_three_games_that_it_can_play(name: str, registry: Registry) -> None:
+    """These are the first such games among the built-in ones."""
     games = [game for game in registry.games.values() if not game.native]
     fitting = [game.name for game in games if Abilities(registry.agents[name]).find_refusal(game()) is None]
     assert [line.split(":")[0] for line in check_agent(name, matches=1)] == fitting[:3] != []
@@ -467,7 +466,7 @@ def test_the_traceback_of_an_agent_is_attached() -> None:
 
 
 def test_the_actions_in_the_message_lead_to_the_fault(finding: Finding) -> None:
-    """They are legal from the given position, but the agent's next action is not."""
+    """These actions are legal from the given position, but the agent's next action is not."""
     found = finding(lambda: check_agent(IllegalLate, TOE, seed=7))
     state = TOE.initial(random.Random())
     assert found["actions"] == "5 (1 action, shortened from 3)"  # the centre, taken by the opponent: one action is enough
@@ -568,7 +567,7 @@ class Counted(Agent):
 
 
 @pytest.mark.parametrize(("seconds", "matches", "decisions"), [(0.0, 1, 5), (0.0, 4, 5)])
-def test_checks_without_time_need_one_decision_of_each_play(seconds: float, matches: int, decisions: int) -> None:
+def test_checks_without_time_left_need_only_one_decision_in_each_match(seconds: float, matches: int, decisions: int) -> None:
     """A match has five plays: two that must be alike, two with one node that must be alike, and one from a later state."""
     Counted.decisions = 0
     (setup,) = agent_setups(Counted, TOE, None)
@@ -577,7 +576,7 @@ def test_checks_without_time_need_one_decision_of_each_play(seconds: float, matc
     assert Counted.decisions == decisions
 
 
-def test_the_duration_of_the_checks_is_foreseen_after_the_first_match() -> None:
+def test_the_duration_of_the_checks_is_estimated_after_the_first_match() -> None:
     foreseen: list[float] = []
     (setup,) = agent_setups(Counted, TOE, None)
     for matches in (1, 3):

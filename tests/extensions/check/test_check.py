@@ -236,8 +236,8 @@ def arena_heuristics():
 
 @pytest.mark.process
 def test_claims_that_cannot_be_checked_are_not_confirmed(tmp_path: Path, inside: Inside) -> None:
-    """At most six states are compared with the heuristic, and the agent solves nothing. The exit code is 0, but neither line says
-    `ok`.
+    """At most six states are compared with the heuristic, and the agent solves nothing. The exit code is 0, but no claim is
+    reported as `ok`.
     """
     done = inside("check", write(tmp_path, "climb.py", CLIMB), "--matches", "1")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -260,7 +260,7 @@ def test_everything_in_a_correct_file_is_checked(tmp_path: Path, inside: Inside)
 
 
 @pytest.mark.process
-def test_a_planted_bug_in_a_file_is_reported_on_stdout(tmp_path: Path) -> None:
+def test_a_bug_in_a_plugin_file_is_reported_on_stdout(tmp_path: Path) -> None:
     """The message is sufficient to reproduce the failure of the game. The heuristic of the game passes, and the exit code is
     1.
     """
@@ -295,7 +295,7 @@ def test_a_planted_bug_in_a_file_is_reported_on_stdout(tmp_path: Path) -> None:
     ],
 )
 def test_the_first_fault_comes_before_the_checks_that_it_prevents(old: str, new: str, tmp_path: Path, inside: Inside) -> None:
-    """The other checks are named once, in the last line, and none of them blames the play, which is checked itself."""
+    """The other checks are listed once, in the last line, as not made."""
     done = inside("check", write(tmp_path, "mine.py", SOUND.replace(old, new, 1)))
     assert done.returncode == 1
     lines = done.stdout.split("heuristic sticks fours")[0].split("agent cautious")[0].splitlines()
@@ -368,7 +368,7 @@ def test_a_file_without_hooks_is_a_usage_error(tmp_path: Path, inside: Inside) -
     assert "program" not in done.stderr
 
 
-def test_a_program_in_python_needs_its_command(tmp_path: Path, inside: Inside) -> None:
+def test_a_program_written_in_python_must_be_given_with_its_command(tmp_path: Path, inside: Inside) -> None:
     """A file whose name ends in .py is a plugin. The message has the command for a program, which the check accepts."""
     for name, words in (("./robot.py", "python3 ./robot.py"), ("./my robot.py", "python3 './my robot.py'")):
         (tmp_path / name).write_text("#!/usr/bin/env python3\n")

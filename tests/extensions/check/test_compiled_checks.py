@@ -228,7 +228,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
 
 
 @pytest.mark.parametrize("text", [PILE, WALK], ids=["pile", "walk"])
-def test_rules_that_agree_pass(checked: Checked, text: str) -> None:
+def test_compiled_rules_that_agree_with_the_game_pass(checked: Checked, text: str) -> None:
     """Checks that need compilation are listed as not run."""
     found = checked(text)
     assert list(found) == list(CHECKS)
@@ -238,7 +238,9 @@ def test_rules_that_agree_pass(checked: Checked, text: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "heuristic"), [("n-queens", "conflicts"), ("sudoku", "candidates")])
-def test_a_game_that_is_changed_in_place_is_no_fault(name: str, heuristic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_whose_state_compiled_rules_change_in_place_passes(
+    name: str, heuristic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Arena has derived its rules, and the check cannot run them. A search with a heuristic is not compiled."""
     monkeypatch.setenv("ARENA_PLAIN", "1")
     registry = load_plugins()
@@ -273,7 +275,7 @@ def test_each_fault_is_reported_with_its_line(checked: Checked, fault: str, tmp_
     assert f"{tmp_path / 'plugin.py'}:{at + line}" in str(violation)
 
 
-def test_a_game_with_graded_returns_gets_the_reason(checked: Checked) -> None:
+def test_the_message_explains_that_returns_other_than_win_draw_loss_are_not_compiled(checked: Checked) -> None:
     """The returns differ from those of the game above by a factor of 3."""
     graded = PILE.replace("(1, -1)", "(3, -3)").replace("(-1, 1)", "(-3, 3)")
     graded = graded.replace('    name = "pile"\n', '    name = "pile"\n    min_return, max_return = -3.0, 3.0\n')

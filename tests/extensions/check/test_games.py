@@ -863,7 +863,7 @@ class ArraysForActions(Nim):
         (ArraysForActions, "actions", "TypeError: unhashable type: 'numpy.ndarray'"),
     ],
 )
-def test_values_that_cannot_be_compared_are_the_only_fault(game: type[Game], check: str, got: str) -> None:
+def test_values_that_cannot_be_compared_are_reported_as_the_only_fault(game: type[Game], check: str, got: str) -> None:
     """Truth values of arrays are ambiguous, so comparisons of the other checks raise exceptions. No method of the game does."""
     failed = [each.violation for each in game_verdicts(game(), matches=2) if each.violation is not None]
     assert [each.finding.check for each in failed] == [check]
@@ -1155,7 +1155,7 @@ def test_only_the_draw_is_at_fault_if_it_differs(game: type[Game], faults: list[
 
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("game", [RemembersTheStart, CachesByTheHeap, KeepsTheTurn, OrdersByHistory, CrossesDifferentBadly])
-def test_a_bug_that_needs_a_history_is_found_from_any_seed(game: type[Game], seed: int, finding: Finding) -> None:
+def test_a_bug_that_depends_on_earlier_matches_is_found_from_any_seed(game: type[Game], seed: int, finding: Finding) -> None:
     """The game object keeps a value between matches. The bug is found even with a lucky seed."""
     assert int(finding(lambda: check_game(game, seed=seed))["seed"]) in range(seed, seed + 20)
 
@@ -1198,7 +1198,7 @@ class Paid(Limited):
         return (0.5, -0.5)
 
 
-def test_a_game_that_ends_only_at_its_move_limit_passes_if_it_has_a_standing() -> None:
+def test_a_game_that_ends_only_at_its_move_limit_passes_if_it_defines_a_standing() -> None:
     """For example, each round of such a game has a payoff."""
     [found] = [each for each in game_verdicts(Paid) if each.check == "termination"]
     assert found.kept

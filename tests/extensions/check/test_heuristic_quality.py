@@ -113,7 +113,7 @@ def test_figures_agree_with_a_breadth_first_search() -> None:
     assert f"top dominates gap: it is never smaller, and larger at {larger} states." in text
 
 
-def test_a_heuristic_that_overestimates_dominates_no_other(tmp_path: Path) -> None:
+def test_a_heuristic_that_overestimates_does_not_dominate_others(tmp_path: Path) -> None:
     """Twice the number of gaps is never smaller than the number of gaps, but it overestimates."""
     (tmp_path / "twice.py").write_text(
         "from arena import heuristic, hookimpl\nfrom arena_games.pancake import Gap\n\n\n"
@@ -128,7 +128,7 @@ def test_a_heuristic_that_overestimates_dominates_no_other(tmp_path: Path) -> No
     assert "dominates" not in text
 
 
-def test_the_prediction_is_exact_if_all_states_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_predicted_number_of_nodes_is_exact_if_all_states_have_equal_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search trees from all stacks have the same shape, so the mean over all starts equals the prediction of Korf, Reid and
     Edelkamp. Brute force counts the last level, too.
     """
@@ -150,8 +150,8 @@ def test_the_prediction_is_exact_if_all_states_are_alike(monkeypatch: pytest.Mon
     assert found[-1].measured == pytest.approx(fmean(paths(state, None, 4) for state in known))
 
 
-def test_the_prediction_for_tiles_is_close() -> None:
-    """States differ in the number of their neighbours, so only deep levels have the settled distribution."""
+def test_the_predicted_number_of_nodes_for_sliding_tiles_is_close() -> None:
+    """States differ in the number of their neighbours, so only deep levels have the limiting distribution."""
     puzzle = SlidingTiles(rows=2, columns=3)
     for kind in (Manhattan, Misplaced):
         evaluate = bind(kind, puzzle)
@@ -250,7 +250,7 @@ def test_a_puzzle_with_a_goal_for_each_position_is_explored_from_several(tmp_pat
     assert few.startswith(f"grid-path: all {first} states that 1 random position leads to")
 
 
-def test_states_that_cost_nothing_to_solve_have_no_share(tmp_path: Path) -> None:
+def test_states_that_cost_nothing_to_solve_are_left_out_of_the_mean_ratio_to_the_distance(tmp_path: Path) -> None:
     """The last steps cost nothing, so some states other than goals have the distance 0. Their `h` values are 0, 0, 1 and 1."""
     (tmp_path / "slope.py").write_text(SLOPE)
     arguments = ("h", "--on", "slope", "--plugin", str(tmp_path / "slope.py"))
@@ -278,7 +278,7 @@ def test_a_large_puzzle_is_measured_near_its_goal() -> None:
     assert (document["states"], document["whole"], document["assumed"]) == (500, False, True)
 
 
-def test_a_small_number_of_states_is_reported(tmp_path: Path) -> None:
+def test_a_measurement_on_few_states_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "halves.py").write_text(HALVES)
     text = called("bits", "--on", "halves", "--states", "60", "--plugin", str(tmp_path / "halves.py")).output
     found = re.match(r"halves: (\d+) states with a proven distance, of 60 explored states, at distances up to ", text)
@@ -435,7 +435,7 @@ def test_distances_are_assumed_only_if_steps_can_be_undone(maze: type[Maze]) -> 
 
 
 def test_a_step_that_cannot_be_undone_does_not_hide_a_shorter_path(tmp_path: Path) -> None:
-    """Halving a number of b bits leads to 0 in b steps, but steps back from 0 only count up by one."""
+    """Halving a number of b bits leads to 0 in b steps, but a search from 0 can only count up by one."""
     (tmp_path / "halves.py").write_text(HALVES)
     arguments = ("quarter", "bits", "--on", "halves", "--states", "500", "--plugin", str(tmp_path / "halves.py"))
     document = json.loads(called(*arguments, "--format", "json").output)
@@ -553,7 +553,7 @@ def arena_heuristics():
 
 
 @pytest.mark.parametrize("value", [7.0, 1e308, float("inf")])
-def test_the_same_number_everywhere_is_not_admissible_although_no_step_lowers_it(tmp_path: Path, value: float) -> None:
+def test_a_consistent_constant_heuristic_is_not_admissible_if_it_is_not_0_at_goals(tmp_path: Path, value: float) -> None:
     """J. Pearl, Heuristics, 1984, 3.1: consistency implies admissibility if the heuristic is 0 at goals."""
     plugin = tmp_path / "same.py"
     text = BOLD.replace("2.0 * sum(abs(one - other) > 1 for one, other in zip(state, state[1:]))", f"float({str(value)!r})")
@@ -759,7 +759,7 @@ def test_csv_has_a_row_for_each_heuristic(tmp_path: Path) -> None:
     assert float(nodes[0]["measured"]) == document["heuristics"][0]["predictions"][0]["measured"]
 
 
-def test_the_time_of_a_call_comes_from_the_fastest_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_a_call_is_that_of_the_fastest_of_several_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one of seven passes is undisturbed. Times below a microsecond are shown in nanoseconds."""
     clock, passes = [0.0], iter([0.9, 0.004, 0.00006, 0.02, 0.001, 0.0005, 0.0003])
 

@@ -417,7 +417,7 @@ def test_a_broken_promise_is_reported(target: Heuristic, game: Game, what: str, 
 
 @pytest.mark.parametrize("seed", range(1, 3))
 @pytest.mark.parametrize("target", [Remembering, Caching])
-def test_a_bug_that_needs_a_history_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
+def test_a_bug_that_depends_on_earlier_calls_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
     """The heuristic keeps a value between calls. The bug is found even with a lucky seed."""
     assert int(finding(lambda: check_heuristic(target, TOE, seed=seed))["seed"]) in range(seed, seed + 20)
 
@@ -431,8 +431,8 @@ def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
     assert (found["expected"], found["got"]) == ("at most 21.0", "22")
 
 
-def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
-    """Exact distances need every state, including one that random play does not reach."""
+def test_an_exception_in_a_state_that_random_play_does_not_reach_is_found(finding: Finding) -> None:
+    """Exact distances need every state, so this state is visited, too."""
     found = finding(lambda: check_heuristic(RaisingFarAway, TILES, matches=1))
     assert found["what"] == f"h({TILES.format_state(farthest(TILES)[0])})"
     assert found["expected"] == "no exception"
@@ -506,8 +506,8 @@ def test_more_matches_search_further(finding: Finding) -> None:
     assert finding(lambda: check_heuristic(SteepFurtherAway, LARGE, matches=4))["expected"] == "at most 11.0"
 
 
-def test_a_value_that_is_always_nan_repeats() -> None:
-    """It is out of range, and that is all: no nan equals another one, although nothing has changed."""
+def test_a_heuristic_that_always_returns_nan_is_not_reported_as_nondeterministic() -> None:
+    """It is reported only as out of range, although nan is not equal to nan."""
 
     @heuristic("new-nan", game=TOE_NAME)
     def new_nan(game: Game, state: Any, player: int = 0) -> float:
@@ -577,7 +577,7 @@ class Slope(Puzzle):
 
 
 def test_costs_are_summed_along_the_path_to_the_goal() -> None:
-    """The search starts at the goal, from which place n is n steps away. The goal itself has no actions."""
+    """The search starts at the goal, and place n is n steps away from it. The goal itself has no actions."""
     assert list(near_goal(Slope(), [(0, 0.0), (1, 1.0)], 6)) == [(place, float(place)) for place in range(6)]
 
 
@@ -608,10 +608,8 @@ def rungs(game: Ladder, state: int, player: int = 0) -> float:
     return min(state, state % 10 + 1, -state % 10 + 1)
 
 
-def test_the_reach_of_a_check_is_that_of_its_paths(registry: Registry) -> None:
-    """No state is farther than six steps from the goal, but the paths that go back from it climb all rungs, since slides cannot
-    be undone. So the line gives the length of these paths, and not a distance.
-    """
+def test_the_check_reports_the_length_of_the_longest_path_that_it_has_compared(registry: Registry) -> None:
+    """No state is farther than six steps from the goal, but the paths back from it are longer, because steps cannot be undone."""
     assert max(rungs(Ladder(), state) for state in range(10_000)) == 6
     passed = check_heuristic(rungs, Ladder(), matches=1)[-1]
     found = re.fullmatch(r"admissible at (\S+) states, compared with paths of up to (\d+) to a goal", passed)

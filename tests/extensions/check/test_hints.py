@@ -37,7 +37,7 @@ def arena_agents():
 
 
 @pytest.mark.parametrize("name", ["lead", "plain"])
-def test_a_hint_of_an_option_that_only_type_checkers_see_is_a_fault(arena: Arena, tmp_path: Path, name: str) -> None:
+def test_a_type_hint_of_an_option_that_exists_only_for_type_checkers_is_a_fault(arena: Arena, tmp_path: Path, name: str) -> None:
     (tmp_path / "hints.py").write_text(PLUGIN.replace("{hint}", "Decimal"))
     done = arena("check", name, "--plugin", "hints.py", "--game", "tic-tac-toe", "--matches", "1")
     (line,) = [line for line in done.stdout.splitlines() if "type hint" in line]
@@ -48,7 +48,7 @@ def test_a_hint_of_an_option_that_only_type_checkers_see_is_a_fault(arena: Arena
     assert done.returncode == 1
 
 
-def test_hints_of_what_arena_passes_are_not_read(arena: Arena, tmp_path: Path) -> None:
+def test_type_hints_of_parameters_that_arena_passes_are_not_evaluated(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "hints.py").write_text(PLUGIN.replace("{hint}", "float"))
     done = arena("check", "lead", "--plugin", "hints.py", "--matches", "1")
     assert "heuristic tic-tac-toe lead: ok" in done.stdout
@@ -56,7 +56,7 @@ def test_hints_of_what_arena_passes_are_not_read(arena: Arena, tmp_path: Path) -
 
 
 @pytest.mark.unit
-def test_an_option_is_read_although_the_hint_of_another_parameter_is_unknown() -> None:
+def test_an_option_is_accepted_even_if_the_hint_of_another_parameter_cannot_be_evaluated() -> None:
     def estimate(game: "Nowhere", state: object, *, weight: "float" = 1.0) -> float:  # type: ignore[name-defined] # noqa: F821
         return weight
 

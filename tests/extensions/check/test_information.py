@@ -139,8 +139,8 @@ class OutOfRange(Pig):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Game) else value,
 )
-def test_a_planted_bug_is_found(game: Game, check: str, what: str) -> None:
-    """It is found by the check of the broken promise, with its message."""
+def test_each_broken_promise_about_chance_or_hidden_information_is_found(game: Game, check: str, what: str) -> None:
+    """The check of this promise finds it, with its message."""
     found = {verdict.check: str(verdict.violation) for verdict in game_verdicts(game, matches=20) if not verdict.kept}
     assert what in found.get(check, f"not found among {sorted(found)}")
 

@@ -76,7 +76,9 @@ def test_a_slow_game_plays_fewer_matches_which_the_verdict_reports(monkeypatch: 
 
 
 @pytest.mark.parametrize(("seconds", "examined"), [(-1.0, 0), (1e9, ACTIONS)])
-def test_the_search_for_fewer_actions_ends_in_time(seconds: float, examined: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_for_a_shorter_sequence_of_actions_has_a_time_limit(
+    seconds: float, examined: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(minimal_actions, "MAX_CPU_SECONDS", seconds)
     seen: list[Any] = []
 

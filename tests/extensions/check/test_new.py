@@ -97,7 +97,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_new_packages_can_be_installed(packages: list[Path], tmp_path: Path, called: Callable[..., Called]) -> None:
-    """pip builds them. After that, arena finds each of them by its entry point."""
+    """pip builds and installs them. After that, arena finds each of them by its entry point."""
     site = tmp_path / "site"
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(site))
     installed = called("pip", "install", *options, *map(str, packages))
@@ -147,7 +147,7 @@ def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], c
 def test_tests_of_a_package_detect_changed_rules(
     kind: str, rule: str, other: str, noticed: str, tmp_path: Path, called: Callable[..., Called]
 ) -> None:
-    """`arena check` accepts the changed rules: one more move, the loser wins, one turn less, a loaded die."""
+    """`arena check` accepts the changed rules: a different number of turns, a loser who wins, or a loaded die."""
     kind, *features = kind.split()
     write(kind, "my-first", tmp_path, load_plugins(), package=True, features=frozenset(features))
     file = tmp_path / "my-first" / "my_first.py"

@@ -40,8 +40,8 @@ def test_a_course_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
-def test_hidden_tests_pass_for_a_good_agent_and_not_for_a_first_file(tmp_path: Path, exercise: str) -> None:
-    """A built-in agent passes all tests of an exercise. The first file keeps the rules, which the first test checks, but
+def test_hidden_tests_pass_for_a_good_agent_and_fail_for_the_unedited_template(tmp_path: Path, exercise: str) -> None:
+    """A built-in agent passes all tests of an exercise. The template plays by the rules, which the first test checks, but
     fails a later test.
     """
     write_course("term", tmp_path, load_plugins(()))

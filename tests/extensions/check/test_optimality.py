@@ -121,7 +121,7 @@ def test_a_path_that_is_returned_after_the_budget_does_not_count() -> None:
 
 
 def test_a_claim_is_not_confirmed_if_no_goal_is_found() -> None:
-    """The stairs lead past the goal."""
+    """The agent climbs past the goal."""
 
     class Past(Toll):
         name = "past"

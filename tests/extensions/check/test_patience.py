@@ -67,8 +67,10 @@ def test_a_call_is_ended_after_its_time(call: Any) -> None:
         (0.25, 0.75, 40),  # in three threads
     ],
 )
-def test_a_busy_machine_makes_no_call_late(monkeypatch: pytest.MonkeyPatch, passed: float, computed: float, looks: int) -> None:
-    """Ten seconds are forty quarters of a second, of processor time or of waiting."""
+def test_a_call_is_not_interrupted_because_the_machine_is_busy(
+    monkeypatch: pytest.MonkeyPatch, passed: float, computed: float, looks: int
+) -> None:
+    """Ten seconds are measured in forty steps of processor time or waiting."""
     times = SimpleNamespace(now=100.0, used=5.0)
     monkeypatch.setattr("arena.clock.source", SimpleNamespace(monotonic=lambda: times.now, process_time=lambda: times.used))
     patience = Patience(10.0)
@@ -104,9 +106,9 @@ def test_the_time_limit_applies_to_each_call() -> None:
 
 @pytest.mark.unit
 @pytest.mark.parametrize(("told", "most"), [(30, 6 * 30 + 39), (1, 6 * 21 + 40), (None, 40)])
-def test_a_call_that_tells_of_its_progress_gets_more_time(monkeypatch: pytest.MonkeyPatch, told: int | None, most: int) -> None:
-    """Ten seconds are forty looks. A report in the second half of the time gives the call its full time again, six times at most,
-    whether it reports every 7.5 seconds or all the time.
+def test_a_call_that_reports_progress_gets_more_time(monkeypatch: pytest.MonkeyPatch, told: int | None, most: int) -> None:
+    """Ten seconds are measured in forty steps. A report in the second half of the time gives the call its full time again, at
+    most six times, whether it reports every 7.5 seconds or all the time.
     """
     times = SimpleNamespace(now=100.0, used=5.0)
     monkeypatch.setattr("arena.clock.source", SimpleNamespace(monotonic=lambda: times.now, process_time=lambda: times.used))
@@ -215,8 +217,8 @@ class Late(Loops):
 
 @pytest.mark.parametrize(("agent", "actions"), [(Loops, 3), (Late, 4)])
 def test_an_agent_that_does_not_respond_fails(agent: type[Agent], actions: int) -> None:
-    """The message has the fewest actions that lead there, two marks of the first seat and one of the second, and the answer if
-    there is one.
+    """The message has the shortest sequence of actions to this state, two marks of the first seat and one of the second, and
+    the answer if there is one.
     """
     with pytest.raises(AssertionError, match=rf"{agent.__name__}.choose does not return") as failure:
         check_agent(agent, TicTacToe(), patience=SHORT)

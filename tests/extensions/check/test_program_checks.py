@@ -110,8 +110,10 @@ def test_a_correct_program_passes_all_checks(words: Words) -> None:
         ("lingers", "quits", "it continues"),
     ],
 )
-def test_faults_of_a_program_at_its_start_and_end(fault: str, name: str, got: str, words: Words) -> None:
-    """The faults are a text instead of hello, an unknown version, no abilities, and a process that does not end."""
+def test_faults_of_a_program_at_its_start_and_end_are_found(fault: str, name: str, got: str, words: Words) -> None:
+    """The faults are a text instead of the message hello, an unknown version, missing abilities, and a process that does not
+    end.
+    """
     verdicts = list(greeting_verdicts(program_of(words(fault)), patience=0.5 if fault == "lingers" else 60.0))
     said = fault_of(verdicts, name)[1]
     assert said == got or (fault == "mute" and "expected a line of JSON, got 'welcome'" in said)  # whichever comes first
@@ -129,7 +131,7 @@ def test_faults_of_a_program_at_its_start_and_end(fault: str, name: str, got: st
         ("wasteful", "limits", f"at most {NODES} nodes", "1,000,000 reported"),
     ],
 )
-def test_faults_of_a_program_during_play(
+def test_faults_of_a_program_during_play_are_found(
     fault: str, name: str, expected: str, got: str, words: Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each fault is found by its own check, which shows the answer. Later checks are not reached."""

@@ -79,9 +79,9 @@ def test_a_wrong_name(): pass
 """
 
 
-def test_fixtures_and_marker_in_an_authors_own_suite(tmp_path: Path, called: Callable[..., Called]) -> None:
-    """Three tests pass. The others fail, each with a line that says why: an agent uses the global random generator, an agent
-    does not answer within the patience of the marker, and some words and names are wrong.
+def test_fixtures_and_the_marker_work_in_a_test_suite_of_an_author(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Three tests pass. The others fail, each with a message that says why: an agent uses the global random generator, an
+    agent does not answer within the patience of the marker, and some words and names are wrong.
     """
     (tmp_path / "plugin.py").write_text(PLUGIN)
     (tmp_path / "test_suite.py").write_text(TESTS)

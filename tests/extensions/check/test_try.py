@@ -72,7 +72,9 @@ BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(leg
 
 
 def test_an_agent_is_checked_rated_and_ranked(tmp_path: Path, called: Callable[..., Called]) -> None:
-    """The agent plays every game that fits against the built-in agents that fit. A strong agent beats the random player."""
+    """The agent plays every game that it can play, against the built-in agents that can play it. A strong agent beats the
+    random player.
+    """
     (tmp_path / "strong.py").write_text(STRONG)
     ended = called("arena", "try", "strong.py")
     assert ended.returncode == 0, ended.stderr
@@ -174,7 +176,7 @@ def test_a_failed_check_is_given_as_the_reason_why_nothing_is_played(tmp_path: P
 
 @pytest.mark.process
 @pytest.mark.parametrize("details", [[], ["--details"]], ids=["short", "details"])
-def test_a_remark_on_the_time_stands_below_its_board(details: list[str], tmp_path: Path, inside: Inside) -> None:
+def test_a_remark_about_the_time_is_printed_below_its_leaderboard(details: list[str], tmp_path: Path, inside: Inside) -> None:
     slow = OWN.replace("return game.actions(state)[0]", "time.sleep(0.02); return game.actions(state)[0]")
     (tmp_path / "own.py").write_text(slow)
     said = inside("try", "own.py", "--game", "take", "--seconds", "0.01", *details).stdout
@@ -201,7 +203,7 @@ def test_a_slow_agent_is_reported_as_the_reason_for_few_games() -> None:
     assert _describe_slowness("random", played) is None
 
 
-def test_the_time_for_a_round_is_told() -> None:
+def test_the_output_suggests_the_time_that_a_whole_round_needs() -> None:
     """With three entries, a round of six matches has four of each entry: 4 * 7 s, and half as much again, are 42 s."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": ROUNDS, "agents": ["random", "greedy", "minimax"]})
     record = arena.play("tic-tac-toe", ["random", "greedy"])
@@ -222,8 +224,8 @@ def test_too_little_time_gives_no_rank(tmp_path: Path, inside: Inside) -> None:
 
 
 @pytest.mark.process
-def test_the_first_match_is_one_of_what_is_tried(tmp_path: Path, inside: Inside) -> None:
-    """With three entries, the first one would rest in the first matches of a round-robin."""
+def test_the_tried_agent_plays_in_the_first_match(tmp_path: Path, inside: Inside) -> None:
+    """In a round-robin of three entries, the first one would not play in the first matches."""
     inside("new", "heuristic", "mine", "--game", "connect-four")
     rows = inside("try", "mine.py", "--seconds", "0.001").stdout.splitlines()
     (own,) = [row for row in rows if re.match(r"\S+( ~)? +lookahead with mine ", row)]
@@ -232,7 +234,7 @@ def test_the_first_match_is_one_of_what_is_tried(tmp_path: Path, inside: Inside)
 
 @pytest.mark.process
 def test_nothing_is_said_about_the_results_of_an_agent_that_has_not_played(tmp_path: Path, inside: Inside) -> None:
-    """There is time for one attempt. With this seed, another agent makes it."""
+    """There is time for one attempt. With this seed, another agent plays it."""
     inside("new", "agent", "mine", "--game", "sliding-tiles")
     ended = inside("try", "mine.py", "--game", "sliding-tiles", "--seconds", "0.000001", "--seed", "1")
     assert re.search(r"^mine at \S+: not ranked, because there was not enough time for a round\.$", ended.stdout, re.MULTILINE)
@@ -307,7 +309,7 @@ RATED = ", and ratings from the games of all agents decide"
     ],
 )
 def test_too_few_pairs_give_no_verdict(pairs: int, said: str) -> None:
-    """One of two equal agents wins all n pairs with probability 2 / 2 ** n, which is below 5 % from six pairs on."""
+    """One of two equal agents wins all n pairs with probability 2 / 2 ** n, which is below 5 % only for six or more pairs."""
     assert (binomtest(pairs, pairs).pvalue < 0.05) == (pairs >= 6)
     assert against_each(tried([None, 0.0, 1.0], 2 * pairs, {"b": [LOST] * pairs, "c": [WON] * pairs}), "a") == said
 
@@ -410,7 +412,9 @@ def arena_agents():
 
 @pytest.mark.process
 def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Inside) -> None:
-    """It is made for games of `--plugin`: 36 + 36 * 36 nodes do for the two plies of `lookahead`, 200 on a small board."""
+    """The agent is for a game of `--plugin`. 36 + 36 * 36 nodes are enough for the two plies of `lookahead`, and 200 on a
+    small board.
+    """
     (tmp_path / "game.py").write_text(WIDE)
     (tmp_path / "first.py").write_text(FOR_WIDE)
     ended = inside("try", "first.py", "--plugin", "game.py", "--details")
@@ -426,7 +430,7 @@ def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Insid
 
 @pytest.mark.process
 def test_every_board_has_its_own_remarks(tmp_path: Path, inside: Inside) -> None:
-    """Two boards with equal remarks each have all of them. Advice that is about no board is printed once."""
+    """Two leaderboards with equal remarks each show all of them. General advice is printed once."""
     twin = WIDE.replace('"wide"', '"twin"').replace("rows: int = 6, columns: int = 6", "rows: int = 3, columns: int = 3")
     (tmp_path / "game.py").write_text(twin.replace("in_a_row: int = 4", "in_a_row: int = 3"))
     (tmp_path / "first.py").write_text(FOR_WIDE.replace('"wide"', '"twin"'))
@@ -481,7 +485,7 @@ def test_agents_that_need_a_file_or_a_server_are_listed_separately(tmp_path: Pat
 
 @pytest.mark.process
 def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> None:
-    """The heuristic is compared with the default one and with none, on the same positions."""
+    """The heuristic is compared with the default heuristic and with no heuristic, on the same positions."""
     inside("new", "heuristic", "near", "--game", "sliding-tiles")
     ended = inside("try", "near.py")
     assert ended.returncode == 0, ended.stderr

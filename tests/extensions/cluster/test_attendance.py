@@ -27,7 +27,7 @@ def test_workers_of_a_large_cluster_get_more_time() -> None:
     assert len(pulses.still) == 10_000
 
 
-def test_silence_is_measured_anew_after_the_scheduler_restarts() -> None:
+def test_silence_of_workers_is_measured_anew_after_the_scheduler_restarts() -> None:
     """The absence of the scheduler does not count against its workers."""
     pulses = Pulses()
     pulses.take({"a": 1.0}, 0.0)

@@ -106,8 +106,8 @@ def test_orders_have_the_current_start_times(spec: Spec) -> None:
     assert seen[:3] == [3.0, 4.0, 5.0]
 
 
-def test_a_slow_start_is_shown_as_a_turn_of_its_match(spec: Spec) -> None:
-    """A node may report on an order that is over, or on a seat that its match does not have. Such reports are ignored."""
+def test_a_slow_start_of_an_agent_is_reported_for_its_match(spec: Spec) -> None:
+    """Reports about an order that is over, or about a seat that the match does not have, are ignored."""
     engine = Standin(spec, ["a"])
     engine.silent = {"a"}
     coordinator = Coordinator(spec, pack_parcel(spec), engine, MatchQueue(spec, TemporaryStore()).take, print)
@@ -171,8 +171,8 @@ def test_a_match_that_loses_two_nodes_is_void(spec: Spec, whole: dict[int, Any])
     assert engine.deaths == 2
 
 
-def test_an_order_that_waited_at_a_lost_node_is_not_blamed() -> None:
-    """Afterwards only the matches of the order in progress are sent one at a time."""
+def test_matches_that_waited_at_a_lost_node_are_not_blamed_for_its_loss() -> None:
+    """Only the matches of the order in progress are sent one at a time afterwards."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO})
     engine = Standin(spec, ["a", "b"], seconds=0.1)
     engine.deadly = frozenset({60})
@@ -213,8 +213,8 @@ def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:
     assert "two machines of the cluster were lost" in crashed["message"]
 
 
-def test_nodes_that_leave_normally_are_not_blamed(spec: Spec, whole: dict[int, Any]) -> None:
-    """Their matches are played elsewhere, however often nodes leave."""
+def test_matches_are_not_blamed_if_their_node_leaves_normally(spec: Spec, whole: dict[int, Any]) -> None:
+    """They are played by other nodes, however often nodes leave."""
     engine, left = Standin(spec, ["a"]), 0
     reply = engine._reply
 
@@ -459,7 +459,7 @@ def _same(came: Any, sent: Any) -> bool:
 @settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(key=st.sampled_from(Record._fields), value=st.one_of(_NUMBERS, _ANYTHING, _DECISIONS))
 def test_every_value_in_a_record_is_accepted_unchanged_or_refused(spec: Spec, key: str, value: Any) -> None:
-    """No value is converted, such as True to 1 or a text to a number, and no value is accepted that cannot be summed up later."""
+    """No value is converted, such as True to 1 or a text to a number, and no value is accepted that later sums could not use."""
     scheduled = Schedule(spec).take(1)[0]
     row = json.loads(json.dumps(MatchRunner(spec).play(scheduled)))
     row[Record._fields.index(key)] = value
@@ -485,7 +485,7 @@ def test_invalid_answers_are_refused(spec: Spec, body: Any) -> None:
         reader.read(body, asked, reader.identities(asked))
 
 
-def test_a_suspect_match_that_comes_back_unplayed_stays_suspect(spec: Spec) -> None:
+def test_a_match_suspected_of_ending_a_node_stays_suspected_if_it_is_returned_unplayed(spec: Spec) -> None:
     """Its node left normally or was refused, which says nothing about the match."""
     jobs = JobQueue(Schedule(spec).take, 60)
     job = jobs.next(1)
@@ -518,8 +518,8 @@ def test_a_plugin_that_is_given_twice_is_sent_once(tmp_path: Path) -> None:
     assert "plugins/0/b.py" in parcel.fingerprints
 
 
-def test_only_matches_in_progress_are_blamed(spec: Spec) -> None:
-    """An order that waited at a lost node counts as not sent. Two lost nodes with two orders each cost one match."""
+def test_only_matches_in_progress_are_blamed_for_the_loss_of_a_node(spec: Spec) -> None:
+    """An order that waited at a lost node counts as not sent. If two nodes with two orders each are lost, one match is void."""
     engine, feed = Standin(spec, ["a"]), MatchQueue(spec, TemporaryStore())
     found: dict[int, Record] = {}
     replies, following = engine.replies, iter([("a", "a2"), ("a2", "a3")])

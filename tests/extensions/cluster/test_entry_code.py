@@ -203,8 +203,8 @@ def test_a_node_without_a_sandbox_is_refused(
         elsewhere(spec)
 
 
-def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
-    """Dask warns of more than 10 MB. In this test the warning would be an error, and the order would be lost."""
+def test_large_code_of_an_entry_is_sent_without_a_warning(one: Cluster) -> None:
+    """Dask warns if more than 10 MB are sent. In this test the warning would be an error, and the order would be lost."""
     with dask_engine(address_of(one.address)) as engine:
         node = eventually(engine.changes)[0].node
         engine.send(Order("large", "run", [], os.urandom(11 << 20), {}), node)

@@ -28,7 +28,9 @@ arena_cluster.node.play = play
 """
 
 
-def test_a_node_with_an_unreadable_failure_is_refused(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
+def test_a_node_whose_failure_message_cannot_be_read_is_refused(
+    clusters: Start, cup: Known, arena: Arena, tmp_path: Path
+) -> None:
     """The note names the node, and the run continues without it."""
     (tmp_path / "nasty.py").write_text(NASTY)
     cluster = clusters()

@@ -258,8 +258,8 @@ def test_the_manual_describes_all_keys_in_json(played: tuple[str, pd.DataFrame],
 
 
 def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:
-    """There are two games and a puzzle. The output has answers for each domain and one sentence, and names agents without a
-    common domain.
+    """There are two games and a puzzle. The output has the results for each domain and a sentence about the missing overall
+    result, and names agents without a common domain.
     """
     spec = {**SPEC, "games": ["tic-tac-toe", {"name": "hanoi", "discs": 2}], "rounds": 3}
     arena.run(spec, store=tmp_path / "few.db")
@@ -333,7 +333,7 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     assert page.count("<svg") == 2
 
 
-def test_a_report_has_the_answer_over_all_boards(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+def test_a_report_has_the_overall_comparison_of_all_boards(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
     """The rows of the panel are the pairs of the comparison."""
     with Store.open(Path(played[0])) as store:
         rows = summarise_store(store)

@@ -55,7 +55,7 @@ def test_constant_ratios_of_one_domain_do_not_remove_the_overall_interval() -> N
 
 
 def test_a_verdict_over_domains_has_the_caveat_of_its_pair() -> None:
-    """It stands in the line of the verdict, before the next sentences."""
+    """The caveat is in the line of the verdict, before the next sentences."""
     pair = compare("nodes", *[([length, length + 1.0], [9.0 * length, 9.0 * length + 8]) for length in (3.0, 4.0, 5.0, 6.0, 7.0)])
     caveat = "But strong ran compiled and weak ran uncompiled under a time limit, which may be the reason."
     (line,) = [line for line in tell(replace(pair, caveat=caveat)).splitlines() if line.startswith("Over all domains")]
@@ -64,8 +64,8 @@ def test_a_verdict_over_domains_has_the_caveat_of_its_pair() -> None:
 
 
 @pytest.mark.parametrize(("last", "words"), [(2.0, "differ in the size of the difference ("), (0.5, "disagree (")])
-def test_domains_that_agree_in_sign_differ_in_size(last: float, words: str) -> None:
-    """The sentence names the unit: more nodes, and not only more."""
+def test_domains_that_agree_in_direction_are_said_to_differ_in_size(last: float, words: str) -> None:
+    """The sentence says "more nodes", and not only "more"."""
     rounds = [100.0 + 10 * number for number in range(10)]
     factors = [8.0, 8.0, 8.0, 8.0, last]
     domains = [
@@ -151,8 +151,10 @@ def test_disagreement_of_domains_is_corrected_for_all_pairs() -> None:
     assert [pair.domains_differ for pair in correct(pairs[:1])] == [True]
 
 
-def test_an_interval_over_all_domains_has_its_true_name() -> None:
-    """With one pair its level is 95 %; with several it is that of Holm's method, and a pair without differences is not tested."""
+def test_an_interval_over_all_domains_is_named_after_its_level() -> None:
+    """With one pair, the level is 95 %. With several pairs, it is that of Holm's method, and a pair without differences is
+    not tested.
+    """
     rounds = [100.0 + 10 * number for number in range(10)]
     domains = [([number * factor for number in rounds], rounds) for factor in (1.0, 1.1, 1.21, 1.331, 1.4641)]  # no skewness
     alone = compare("nodes", *domains)

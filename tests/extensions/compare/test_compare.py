@@ -199,7 +199,9 @@ def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, 
     ],
 )
 def test_a_verdict_has_a_caveat_if_only_one_search_ran_compiled(spec: dict[str, Any], tmp_path: Path) -> None:
-    """Under a time limit, the compiled search sees more nodes, so its heuristic need not be better."""
+    """Under a time limit, the compiled search visits more nodes, so a better result does not show that its heuristic is
+    better.
+    """
     results, limited = arena.run(spec), load_spec({**spec, "limits": {"seconds": 60, **spec.get("limits", {})}})
     path = str(tmp_path / "unlike.db")
     with Store.open(Path(path), write=True) as store:
@@ -356,7 +358,7 @@ def test_expanded_states_stand_beside_generated_ones(puzzle: tuple[Path, list[Re
     assert re.search(line, text, re.MULTILINE)
 
 
-def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path) -> None:
+def test_the_mean_branching_factor_uses_only_positions_that_have_one(tmp_path: Path) -> None:
     """A solution with fewer than three moves has no factor. With four random moves, some positions have such solutions."""
     spec = {"game": {"name": "sliding-tiles", "shuffle": 4}, "rounds": 40, "agents": ["a-star", "bfs"]}
     played = arena.run(spec, store=tmp_path / "cup.db")
@@ -371,7 +373,9 @@ def test_the_branching_factor_counts_the_positions_that_have_one(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("rounds", "elo1", "decided"), [(4, 20, False), (60, 200, True)])
-def test_only_a_decided_test_has_ended_the_games(tmp_path: Path, rounds: int, elo1: int, decided: bool) -> None:
+def test_a_comparison_says_that_a_sequential_test_ended_the_games_only_if_it_is_decided(
+    tmp_path: Path, rounds: int, elo1: int, decided: bool
+) -> None:
     """Four pairs cannot reach a log-likelihood ratio of 2.94 for hypotheses that are 20 normalised Elo apart."""
     test = {"sprt": {"elo0": 0, "elo1": elo1}}
     spec = {"game": "tic-tac-toe", "format": {"name": "head-to-head", "test": test}, "rounds": rounds, "openings": {"plies": 2}}
@@ -583,7 +587,7 @@ def arena_agents():
 """
 
 
-def test_board_compare_stats_and_python_give_the_same_number(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+def test_the_board_compare_stats_and_the_python_api_give_the_same_elo(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
     """On a board of two entries, it is the Elo of the score with its interval. On a larger board, it is the difference of
     ratings.
     """
@@ -625,7 +629,7 @@ def test_a_page_of_comparisons_is_written_for_boards_with_open_intervals(game: t
         ({"agent": "alpha-beta", "depth": 2}, "in 1 pair of games (40 games, 2 different).", True),
     ],
 )
-def test_the_text_names_the_pairs_that_count(agent: Any, counted: str, folded: bool, tmp_path: Path) -> None:
+def test_the_text_gives_the_number_of_pairs_that_are_not_repeats(agent: Any, counted: str, folded: bool, tmp_path: Path) -> None:
     """Two games are repeated. They count as one pair if no agent used a random number, and otherwise as twenty pairs."""
     (tmp_path / "stubborn.py").write_text(STUBBORN)
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", agent], "plugins": [str(tmp_path / "stubborn.py")]}
@@ -655,7 +659,7 @@ def arena_agents():
 
 
 def test_a_tiny_p_value_is_not_shown_as_zero(tmp_path: Path) -> None:
-    """An agent loses all of 60 pairs. The probability for an equally good agent is 2 ** -60, which is not 0."""
+    """An agent loses all of 60 pairs. For equal agents, this has a probability of 2 ** -60, which is not 0."""
     (tmp_path / "loser.py").write_text(LOSER)
     spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
     arena.run(spec, store=tmp_path / "lost.db")
@@ -695,7 +699,9 @@ def test_several_pairs_are_shown_as_a_matrix_and_sentences(
 
 
 def test_the_calculator_gives_published_figures() -> None:
-    """A match of a public framework gives 11.84 +- 4.83 Elo and a ratio of 2.91. The other example is 120, 80 and 200."""
+    """One match of a public framework has an Elo of 11.84 +- 4.83 and a log-likelihood ratio of 2.91. The other has 120 wins,
+    80 draws and 200 losses.
+    """
     text = called("stats", "--pentanomial", "24", "609", "1406", "767", "42", "--sprt", "0", "3").output
     assert "Elo difference +11.8 (" in text
     assert "Margin ± 4.83." in text
@@ -705,7 +711,7 @@ def test_the_calculator_gives_published_figures() -> None:
     assert found["elo_low"] < found["elo"] < found["elo_high"]
 
 
-def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
+def test_the_elo_of_an_agent_that_won_all_games_has_no_inf_or_nan() -> None:
     """It has only one bound."""
     text = called("stats", "6", "0", "0").output
     assert "Elo difference unknown, because all points went one way (95 % interval above +" in text
@@ -713,7 +719,7 @@ def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
 
 
 @pytest.mark.parametrize("counts", [("0", "0", "0"), ("--pentanomial", "0", "0", "0", "0", "0")])
-def test_no_games_have_no_score(counts: tuple[str, ...]) -> None:
+def test_no_score_is_shown_without_games(counts: tuple[str, ...]) -> None:
     """A score of 50 % without games would look like a result."""
     assert called("stats", *counts).output == "Without games, the score and the Elo difference are unknown.\n"
     found = json.loads(called("stats", *counts, "--format", "json").output)
@@ -722,7 +728,7 @@ def test_no_games_have_no_score(counts: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("score", [0, 1, 2, 4])
-def test_the_forecast_for_equal_pairs_is_exact(score: int) -> None:
+def test_the_forecast_is_exact_if_all_pairs_have_the_same_result(score: int) -> None:
     """Five equal pairs have no variance. The test tries larger and larger numbers of pairs until one decides."""
 
     def counts(pairs: int) -> list[str]:
@@ -785,8 +791,8 @@ def test_a_misspelt_option_of_stats_is_not_read_as_a_count() -> None:
     assert told.possibilities == ["--pentanomial"]
 
 
-def test_the_elo_of_a_million_million_games_follows_from_the_odds() -> None:
-    """With 2.5 points lost in a million million games, the Elo difference is 400 log10(odds)."""
+def test_the_elo_of_10_to_the_12_games_follows_from_the_odds() -> None:
+    """With 2.5 points lost in 10^12 games, the Elo difference is 400 log10(odds)."""
     found = json.loads(called("stats", str(10**12), "1", "2", "--format", "json").output)
     assert found["elo"] == pytest.approx(400 * math.log10(10**12 / 2.5), abs=0.1)
 
@@ -837,8 +843,8 @@ def test_one_blank_line_separates_the_paragraphs_of_a_board(tmp_path: Path) -> N
             assert re.search(r"\S\n\nP-values and intervals are corrected", board)
 
 
-def test_likelihoods_are_marked_as_not_corrected(tmp_path: Path) -> None:
-    """They are marked beside corrected p-values, and occur in CSV. Two agents alone need no correction."""
+def test_likelihoods_of_superiority_are_marked_as_not_corrected_for_several_tests(tmp_path: Path) -> None:
+    """The mark is shown beside corrected p-values, and in CSV. A comparison of only two agents needs no correction."""
     agents = ["random", {"agent": "random", "label": "twin"}, "greedy"]
     for number in (2, 3):
         arena.run({**GAME, "rounds": 4, "agents": agents[:number]}, store=tmp_path / f"{number}.db")
@@ -884,7 +890,7 @@ def test_an_agent_without_nodes_is_not_compared_by_nodes(tmp_path: Path) -> None
     assert "geometric mean" not in re.sub(r"Seconds, .*", "", text)
 
 
-def test_a_level_match_has_no_negative_zero() -> None:
+def test_a_match_with_equal_scores_does_not_show_minus_zero() -> None:
     """Readers do not expect -0.0."""
     document = CliRunner().invoke(cli, ["stats", "3", "4", "3", "--format", "json"], standalone_mode=False).output
     assert '"elo": 0.0' in document
@@ -962,7 +968,7 @@ def test_the_reason_is_given_if_no_test_is_possible(entries: int, rounds: int, m
     assert f"no test, because {cause}" in text
 
 
-def test_games_without_their_partner_are_counted(tmp_path: Path) -> None:
+def test_games_without_a_partner_game_are_counted(tmp_path: Path) -> None:
     """The other games of some pairs are in other shards, so openings are not advised."""
     (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 4\nagents: [random, greedy, {agent: random, label: lot}]\n")
     part = ("--shard", "1/3", "--store", str(tmp_path / "part.db"), "--workers", "1")

@@ -81,7 +81,7 @@ def test_an_interval_is_called_corrected_if_there_are_several_tests(
     assert ("corrected together for all" in text) == several
 
 
-def test_the_level_of_the_interval_of_solved_shares_is_told(stores: dict[str, str]) -> None:
+def test_the_level_of_the_interval_of_solved_shares_is_stated(stores: dict[str, str]) -> None:
     (board,) = json.loads(tell(stores["puzzle"], "--format", "json"))
     (pair,) = board["pairs"]
     assert pair["chance"] < 0.05
@@ -108,7 +108,9 @@ def test_a_difference_that_is_not_tested_has_a_95_percent_interval(stores: dict[
 
 
 def test_the_name_is_repeated_after_another_kind_of_interval(tmp_path: Path) -> None:
-    """Weights change few nodes, so nothing can be told apart. Solved shares are not tested; the other figures are corrected."""
+    """The weights hardly change the number of nodes, so no entries are distinguished. Solved shares are not tested, and the
+    other figures are corrected.
+    """
     agents = [{"agent": "a-star", "heuristic": "misplaced", "weight": weight, "label": f"w{weight}"} for weight in (1, 2)]
     arena.run({**PUZZLE, "limits": {"nodes": 100_000}, "agents": agents}, store=tmp_path / "near.db")
     text = tell(str(tmp_path / "near.db"))
@@ -127,7 +129,7 @@ def test_the_paragraph_on_methods_gives_the_level_of_intervals(stores: dict[str,
     assert "Holm" not in tell(stores["two"], "--methods")
 
 
-def test_matches_name_the_interval_that_they_have() -> None:
+def test_comparisons_of_games_name_the_interval_that_they_show() -> None:
     match = PairedGames.estimate_score([Pair.of(1, 0), Pair.of(0, 1), Pair.of(1, 0)] * 20)
     for corrected in (False, True):
         name = interval_name(corrected=corrected)

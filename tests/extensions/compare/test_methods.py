@@ -90,7 +90,9 @@ def test_parameters_are_written_as_in_a_spec(tmp_path: Path) -> None:
 
 
 def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
-    """The paragraph about two entries says which tests of the board are corrected. They are counted in the comparison of all."""
+    """The paragraph about two entries lists the corrected tests of the whole board, which are counted in the comparison of
+    all entries.
+    """
     agents = ["a-star", {"agent": "greedy", "label": "greedy"}, "best-first", "bfs"]
     spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 10, "limits": {"nodes": 300}, "agents": agents}
     arena.run(spec, store=tmp_path / "m.db")

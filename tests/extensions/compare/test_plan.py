@@ -98,7 +98,7 @@ def test_the_number_of_rounds_depends_on_difference_power_and_draws() -> None:
         rounds_needed(20, (0, 0, 50, 0, 0))
 
 
-def test_the_smallest_difference_needs_just_these_rounds() -> None:
+def test_the_smallest_detectable_difference_needs_exactly_the_planned_rounds() -> None:
     least = find_difference(185, (1, 2, 4, 2, 1))
     assert least is not None
     assert rounds_needed(least, (1, 2, 4, 2, 1)) == pytest.approx(185)
@@ -134,7 +134,9 @@ def board_of(labels: str, results: dict[tuple[int, int], list[float]]) -> Tally:
         ),
     ],
 )
-def test_level_pairs_are_reported_with_their_number(results: dict[tuple[int, int], list[float]], told: str) -> None:
+def test_too_few_pairs_between_nearly_equal_entries_are_reported_with_their_number(
+    results: dict[tuple[int, int], list[float]], told: str
+) -> None:
     """The pairs are counted by hand. One-sided pairings do not show how games between nearly equal entries end."""
     with pytest.raises(arena.ArenaError, match=told):
         read_pilot(board_of("abcd", results))
@@ -258,13 +260,15 @@ def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
     ],
 )
 def test_different_starting_positions_are_counted(keys: dict[str, Any], starts: float) -> None:
-    """Seven columns; nine cells and then eight. More than 300 positions of Othello follow 8 plies. Listed ones may repeat."""
+    """By hand: seven columns, and nine cells and then eight. Othello has more than 300 positions after 8 plies. Listed
+    positions may repeat.
+    """
     (board,) = load_spec({**keys, "agents": ["random", "greedy"]}).boards
     assert count_starts(board.positions, 300) == starts
 
 
 @pytest.mark.parametrize("agent", ["alpha-beta", "random"])
-def test_the_plan_names_the_rounds_that_different_positions_allow(tmp_path: Path, agent: str) -> None:
+def test_the_plan_reports_how_many_rounds_have_different_positions(tmp_path: Path, agent: str) -> None:
     """After one ply, connect-four has seven positions. From each, two agents that draw no random numbers play the same two games
     again and again.
     """

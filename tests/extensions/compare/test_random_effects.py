@@ -105,7 +105,7 @@ def test_scipy_finds_the_same_interval() -> None:
 def test_the_interval_at_the_level_of_the_p_value_ends_at_0(
     effects: tuple[float, ...], within: tuple[float, float] | None
 ) -> None:
-    """Tests and intervals are one decision, also after a correction for several tests."""
+    """Tests and intervals always agree, also after a correction for several tests."""
     found = combine(effects, [0.1] * len(effects), within)
     if not found.deviation and not within:
         assert found.low is None
@@ -117,7 +117,7 @@ def test_the_interval_at_the_level_of_the_p_value_ends_at_0(
     assert [wide.low, wide.high] == pytest.approx(bound(effects, within, 0.01))
 
 
-def test_the_spread_agrees_with_its_test() -> None:
+def test_the_estimated_spread_of_domains_agrees_with_the_test_for_differences() -> None:
     """One of eight domains differs and has a large error. The test finds that domains differ, so the spread is positive."""
     found = combine([0.0] * 7 + [0.44], [0.037] * 7 + [0.1])
     assert found.spread_p_value < 0.05
@@ -134,9 +134,9 @@ def test_equal_effects_still_have_an_interval() -> None:
 
 
 def test_domains_count_equally_whatever_their_difference() -> None:
-    """Ten domains of 20 positions; one solver misses 10 of 200 positions, all in five domains. Weights by errors gave 2.8 points;
-    the difference is 5. With no miss at all, the interval is the one of 200 rounds and three that differ; it is no wider than
-    with a miss.
+    """Two solvers attempt 20 positions in each of ten domains. One of them fails at 10 of the 200 positions, all in five
+    domains. Weights by errors would give 2.8 points, but the difference is 5. Without any failure, the interval is that of
+    200 rounds and three that differ, and it is not wider.
     """
     misses = [0, 0, 1, 2, 0, 0, 3, 2, 2, 0]
     every = dict.fromkeys(range(20), 1.0)
@@ -230,7 +230,7 @@ def make_pair(one: str, other: str, values: Sequence[float], first: int = 0) -> 
 
 
 def test_boards_that_an_entry_does_not_play_do_not_affect_its_rank() -> None:
-    """B loses to c on boards that a does not play. The rank of b changes, but b is not behind a."""
+    """B loses to c on boards that a does not play. This changes the rank of b, but b is not ranked behind a."""
     close = [0.2, 0.25, 0.22, 0.18, 0.21, 0.2]
     alone = [combine_domains("b", "a", make_pair("b", "a", close))]
     assert rank_entries(["a", "b"], correct(alone)) == {"a": 2, "b": 1}
@@ -274,7 +274,7 @@ def test_further_boards_lower_a_rank_only_by_entries_that_are_met_there(data: st
 
 
 def test_the_skewness_of_tiny_effects_is_that_of_large_ones() -> None:
-    """The third power of such an effect is 0 in floating point."""
+    """The third power of a tiny effect is 0 in floating point."""
     tiny, large = combine([1e-110, 2e-110, 5e-110], [0.05] * 3), combine([0.1, 0.2, 0.5], [0.05] * 3)
     assert tiny.skewness == pytest.approx(large.skewness)
     assert large.skewness == pytest.approx(stats.skew([1, 2, 5]))
@@ -391,8 +391,8 @@ def cover_misses(domains: int, rounds: int, miss: float, other: float, spread: s
 
 @pytest.mark.parametrize("spread", ["none", "even", "skewed", "exponential"])
 @pytest.mark.proof
-def test_rare_misses_are_covered(spread: str, record_property: Callable[[str, object], None]) -> None:
-    """In 1,000 comparisons, the share is within 1.4 points of the true coverage, but for one of 20 settings. Exponential
+def test_overall_intervals_cover_rare_failures(spread: str, record_property: Callable[[str, object], None]) -> None:
+    """In 1,000 comparisons, the coverage is within 1.4 points of the nominal one, but for one of 20 settings. Exponential
     differences are too skewed for few domains.
     """
     sizes = [(5, 10), (5, 100), (10, 20), (20, 10), (20, 100)]
@@ -408,8 +408,8 @@ def test_rare_misses_are_covered(spread: str, record_property: Callable[[str, ob
 
 
 @pytest.mark.parametrize(("domains", "rounds", "miss"), [(5, 10, 0.05), (10, 20, 0.05), (10, 10, 0.01), (20, 20, 0.02)])
-def test_few_simulated_misses_are_covered(domains: int, rounds: int, miss: float) -> None:
-    """Of 100, at least 88, see above. With weights by errors, 45 to 77 were."""
+def test_overall_intervals_cover_rare_failures_in_a_small_simulation(domains: int, rounds: int, miss: float) -> None:
+    """Of 100 intervals, at least 88 cover the true value, see below. With weights by errors, only 45 to 77 did."""
     assert cover_misses(domains, rounds, miss, 0, "none", 100, seed=1) >= 0.88
 
 
@@ -437,7 +437,7 @@ def test_a_small_simulation_of_ratios_has_the_nominal_coverage(deviation: float)
     assert cover_ratios(deviation, 5, 1.0, 100, seed=1) >= 0.88
 
 
-def test_domains_with_equal_leads_have_the_error_of_the_typical_domain() -> None:
+def test_domains_with_equal_leads_get_the_error_of_the_median_domain() -> None:
     """By hand: five domains without any spread, and three with the leads 0 and d, whose standard deviation is d / sqrt(2). Their
     median, 2 / sqrt(2), divided by the two rounds, is the error of the five.
     """

@@ -28,7 +28,7 @@ def call(*arguments: object) -> str:
 
 
 def test_one_position_gives_no_test_and_no_interval(tmp_path: Path) -> None:
-    """Two deterministic solvers repeat one attempt 30 times. No command shows bounds or a p-value below 1."""
+    """Two deterministic solvers attempt the same position 30 times. No command shows bounds or a p-value below 1."""
     store = tmp_path / "queens.db"
     arena.run(QUEENS, store=store)
     (board,) = json.loads(call("leaderboard", store, "--format", "json"))["boards"]

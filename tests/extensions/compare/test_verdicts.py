@@ -81,7 +81,9 @@ def compared(pairs: list[Pair], better: int = 0) -> GamesComparison:
 
 
 def test_the_verdict_comes_first(tmp_path: Path) -> None:
-    """The order of names does not matter. For two entries that differ only in name, the verdict is that nothing is known."""
+    """The order of the names does not matter. For two entries that differ only in name, the verdict is that no difference is
+    known.
+    """
     spec = {"game": "tic-tac-toe", "rounds": 30, "agents": ["random", "greedy", {"agent": "random", "label": "dice"}]}
     arena.run(spec, store=tmp_path / "cup.db")
     for names in (("greedy", "random"), ("random", "greedy")):
@@ -143,7 +145,7 @@ def test_the_text_explains_which_answer_applies(pairs: list[Pair], better: int, 
 
 
 def test_a_verdict_agrees_with_its_interval() -> None:
-    """Three pairs are won and two are level, so p = 0.25 and the interval contains 1/2. With ten times as many pairs, it does
+    """Three pairs are won and two are drawn, so p = 0.25 and the interval contains 1/2. With ten times as many pairs, it does
     not.
     """
     worth = EloEstimate.of_pairs((0, 0, 2, 0, 3))
@@ -174,7 +176,7 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_differences_come_first(searches: Path) -> None:
+def test_a_verdict_begins_with_what_differs(searches: Path) -> None:
     """Optimal searches differ only in nodes. The sentence has the ratio of the table and begins with the better search."""
     for names in (("misplaced", "manhattan"), ("manhattan", "misplaced")):
         (found,) = json.loads(called("compare", str(searches), *names, "--format", "json"))[0]["pairs"]
@@ -249,7 +251,7 @@ def test_a_p_value_is_never_zero(value: float, text: str) -> None:
 
 
 def test_an_interval_that_excludes_nothing_is_not_shown() -> None:
-    """At the level of many tests, three pairs exclude no score that a table can show, and no difference in Elo."""
+    """At the corrected level, three pairs exclude no score that a table can show, and no difference in Elo."""
     mixed = PairedGames.estimate_score([Pair.of(1, 0), Pair.of(0, 1), Pair.of(1, 0)], 1e-5)
     assert elo_words(mixed) == "Elo +120.4; likelihood of superiority 50.0 %."
     assert score_words(mixed) == "66.7 %"

@@ -68,10 +68,12 @@ def play(run: str) -> arena.Record:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_decision_in_progress_starts_again_compiled_with_the_same_record(
+def test_a_decision_that_restarts_in_compiled_code_has_the_same_record(
     run: str, compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The code comes into the cache during the decision. Plain, compiled and switched decisions give the same record."""
+    """The compiled code comes into the cache during the decision. Plain, compiled and restarted decisions give the same
+    record.
+    """
     monkeypatch.setenv("ARENA_COMPILE", "always")
     compiled = play(run)
     monkeypatch.delenv("ARENA_COMPILE")
@@ -130,7 +132,7 @@ rounds: 4
 def test_the_cache_does_not_affect_which_times_are_shown(
     arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None
 ) -> None:
-    """Boards with an empty cache, a cache with one of two heuristics, and a full cache leave out the same times."""
+    """The same times are left out on boards with an empty cache, a cache with one of two heuristics, and a full cache."""
     (tmp_path / "two.yaml").write_text(TWO)
     (tmp_path / "near.yaml").write_text(TWO.replace(", {agent: a-star, heuristic: misplaced, label: wrong}", ""))
 
@@ -374,7 +376,7 @@ def test_code_that_cannot_be_written_is_used_nevertheless(compiling: None, empty
     assert cache.has(asked.key)
 
 
-def test_a_poisoned_cache_is_ignored(compiling: None, empty_cache: Path) -> None:
+def test_a_cache_file_with_unexpected_contents_is_ignored(compiling: None, empty_cache: Path) -> None:
     """A file under the name of a module has other contents, or its code was changed."""
     asked = request()
     eventually(lambda: asked.done)
@@ -428,8 +430,8 @@ class Unfinished:
         """Leave it as it is."""
 
 
-def test_a_forked_process_watches_no_decision(compiling: None) -> None:
-    """The process has none of its parent's threads and starts with empty state."""
+def test_a_forked_process_does_not_inherit_the_compilation_of_its_parent(compiling: None) -> None:
+    """It has none of the parent's threads and starts with empty state."""
     decision = Unfinished()
     background.watch(decision)
     child = os.fork()

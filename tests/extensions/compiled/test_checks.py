@@ -73,7 +73,7 @@ def test_code_that_the_compiler_does_not_support_is_found(compiling: None, tmp_p
     assert f"{tmp_path / 'plugin.py'}:3" in str(found[RULES].violation)
 
 
-def test_the_command_gives_file_and_line_and_a_run_continues_plain(
+def test_check_reports_the_line_that_does_not_compile_and_a_run_plays_plain(
     compiler: None, arena: Callable[..., Any], tmp_path: Path
 ) -> None:
     line = PILE[: PILE.index("def result")].count("\n") + 1

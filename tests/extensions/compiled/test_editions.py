@@ -208,7 +208,7 @@ class Listed(Nim):
         (Listed, r"test_editions.py:\d+: Try cannot be compiled: test the condition with if"),
     ],
 )
-def test_code_that_cannot_be_compiled_is_named_and_plays_plain(compiling: None, kind: type[Nim], reason: str) -> None:
+def test_code_that_cannot_be_compiled_is_reported_and_runs_in_plain_python(compiling: None, kind: type[Nim], reason: str) -> None:
     with pytest.raises(NotCompilable, match=reason):
         seam.load_loop(kind(), None, "full-width", compiling=True)
     record = arena.play(kind(heap=7), [Minimax(depth=2), Minimax(depth=2)])
@@ -309,7 +309,7 @@ class Wrong(Nim):
         return Lying()
 
 
-def test_rules_that_differ_from_the_game_are_refused_before_use(compiling: None) -> None:
+def test_compiled_rules_that_differ_from_the_game_are_refused_before_use(compiling: None) -> None:
     with pytest.raises(NotCompilable, match=r"returns in \(0, \d\): the compiled rules give \[0.0, 0.0\], the game gives"):
         seam.load_loop(Wrong(), None, "full-width", compiling=True)
 
@@ -321,8 +321,8 @@ class Narrow(Nim):
         return range(1, 400 if state[0] == 5 else min(3, state[0]) + 1)
 
 
-def test_too_many_actions_make_the_decision_plain(compiling: None) -> None:
-    """The decision starts again with the same record: 3 + 399 + 3 + 3 states in two plies."""
+def test_a_decision_restarts_in_plain_python_if_a_state_has_too_many_actions(compiling: None) -> None:
+    """It has the same record: 3 + 399 + 3 + 3 states in two plies."""
     record = arena.play(Narrow(heap=300), [Minimax(depth=2), Minimax(depth=2)], position="(6, 0)", limits={"moves": 1})
     assert record.decisions[0].nodes == 3 + 399 + 3 + 3
     reasons = [pair.reason for pair in seam._pairs.values() if pair.engine == "full-width"]
@@ -333,7 +333,7 @@ def test_a_board_that_is_too_large_has_no_compiled_rules() -> None:
     assert TicTacToe(rows=8, columns=8, in_a_row=5).compiled() is None
 
 
-def test_a_missing_numba_is_explained(compiling: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_explains_how_to_install_numba(compiling: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {*sys.modules, "numba", "llvmlite"}:
         if name.split(".")[0] in ("numba", "llvmlite"):
             monkeypatch.setitem(sys.modules, name, None)
@@ -378,8 +378,8 @@ def test_a_cache_that_cannot_be_written_is_not_an_error(tmp_path: Path, monkeypa
     ],
     ids=["pancake", "burnt", "hanoi", "grid-path", "sokoban"],
 )
-def test_new_puzzles_compile(twice: Twice, game: Any, heuristic: Any) -> None:
-    """Rules and heuristics are translated together. The heuristics take a player, as they do for games."""
+def test_rules_and_heuristics_of_puzzles_compile_together(twice: Twice, game: Any, heuristic: Any) -> None:
+    """The heuristics take a player, as they do for games."""
     twice(AStar(), game, game.initial(random.Random(3)), heuristic)
 
 
@@ -431,7 +431,7 @@ def test_boards_compile_up_to_the_size_that_the_manual_gives(fits: Game, larger:
 
 
 def test_all_evaluations_bound_to_a_heuristic_have_the_same_owner() -> None:
-    """Other heuristics have other owners, so that no search runs with the code of another heuristic."""
+    """Other heuristics have other owners, so that no search uses the code of another heuristic."""
     gap, top = Gap(Pancake()), Top(Pancake())
     assert owner_of(gap.__call__) is owner_of(gap.__call__) is gap
     assert owner_of(top.__call__) is top
@@ -440,7 +440,7 @@ def test_all_evaluations_bound_to_a_heuristic_have_the_same_owner() -> None:
     assert owner_of(None) is None
 
 
-def test_a_pair_gives_the_reason_if_it_has_no_code() -> None:
+def test_a_search_without_compiled_code_gives_the_reason() -> None:
     """The reason is the failure of its compilation, or an unexpected error."""
     pair = seam.CompiledPair(Nim(), None, "full-width")
     assert pair.failure is None
@@ -454,7 +454,7 @@ def test_a_pair_gives_the_reason_if_it_has_no_code() -> None:
     assert pair.failure == "it took too long"
 
 
-def test_the_headroom_is_the_memory_limit_minus_the_used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_available_memory_is_the_limit_minus_the_used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """RLIMIT_DATA limits VmData of proc_pid_status(5). Resident pages count in any case."""
     monkeypatch.setattr(Path, "read_text", lambda _: "Name:\tpython\nVmRSS:\t  30720 kB\nVmData:\t 102400 kB\nThreads:\t1\n")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (160 << 20, 160 << 20))

@@ -53,7 +53,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("agent", "board"), PAIRS, ids=lambda one: getattr(one, "name", None))
-def test_every_agent_agrees_on_boards_of_several_sizes(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
+def test_every_compiled_agent_agrees_with_plain_python_on_boards_of_several_sizes(
+    twice: Twice, agent: Any, board: tuple[Game, Any]
+) -> None:
     """One module is used for all board sizes of a game."""
     game, heuristic = board
     for seed in range(3):
@@ -85,8 +87,10 @@ def test_compiled_searches_obey_a_depth_limit(twice: Twice, depth: int) -> None:
 
 @pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("size", [4, 8])
-def test_the_last_square_of_othello_is_the_sign_bit(size: Any) -> None:
-    """Its bit is the sign on 8x8. All states of some random games are computed uncompiled, with numbers limited to 64 bits."""
+def test_boards_that_use_the_sign_bit_of_a_64_bit_number_agree(size: Any) -> None:
+    """The last square of Othello on 8x8 is this bit. All states of some random games are computed with the uncompiled rules,
+    with numbers limited to 64 bits.
+    """
     game = Othello(size=size)
     for seed in range(3):
         edition, rules, estimate, module = seam.assemble_engine(game, partial(corners_mobility, game), "alpha-beta")

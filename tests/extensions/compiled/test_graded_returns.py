@@ -81,7 +81,9 @@ def test_compiled_searches_find_the_true_value(twice: Twice, agent: Agent, limit
 
 @pytest.mark.parametrize("limits", [{}, {"nodes": 1_000_000}], ids=["", "budget"])
 @pytest.mark.parametrize("agent", SEARCHES, ids=lambda one: f"{one.name}-{getattr(one, 'table', '')}-{getattr(one, 'order', '')}")
-def test_compiled_searches_claim_only_the_best_of_close_returns(twice: Twice, agent: Agent, limits: dict[str, int]) -> None:
+def test_compiled_searches_find_the_best_of_nearly_equal_returns_if_they_report_exactness(
+    twice: Twice, agent: Agent, limits: dict[str, int]
+) -> None:
     rng, exact = Random(7), list[bool]()
     for _ in range(30):
         root = grow(rng, draw_nearly_equal, DEPTH, chance=False, root=True)
@@ -94,8 +96,8 @@ def test_compiled_searches_claim_only_the_best_of_close_returns(twice: Twice, ag
     assert agent.name == "lookahead" or {*exact} == {True, False}
 
 
-def test_compiled_searches_forget_returns_as_uncompiled_ones_do(twice: Twice) -> None:
-    """The values at the root are `place / 5_000`. The search remembers 4,096 returns of both seats."""
+def test_compiled_searches_remember_as_many_returns_as_uncompiled_ones(twice: Twice) -> None:
+    """A search remembers 4,096 returns of both seats. The values at the root are `place / 5_000`."""
     for number, known in ((2_000, True), (3_000, False)):
         game = Numbered(Inner(0, [Inner(0, [Leaf(place / 5_000)]) for place in range(number)]))
         for agent in (AlphaBeta(depth=2, table=True), MCTS(rollouts=20_000)):

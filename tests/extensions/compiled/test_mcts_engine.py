@@ -41,7 +41,7 @@ def test_simulations_stop_at_the_depth_limit(twice: Twice, depth: int) -> None:
     twice(MCTS(rollouts=400), ConnectFour(), (0, 0, 0), OpenLines, {"depth": depth})
 
 
-def test_a_tree_that_exceeds_its_arrays_is_the_same(twice: Twice) -> None:
+def test_a_tree_that_outgrows_its_arrays_agrees_with_plain_python(twice: Twice) -> None:
     twice(MCTS(rollouts=9_000, exploration=0.7), ConnectFour(), (0, 0, 0), OpenLines)
 
 

@@ -131,9 +131,9 @@ class Corridor(Puzzle):
         return Steps()
 
 
-def test_a_path_that_exceeds_its_arrays_is_the_same(twice: Twice) -> None:
-    """Under a bound, each of that many states upwards has two successors. The states downwards have two as well, except for the
-    last of 40.
+def test_a_path_that_outgrows_its_arrays_agrees_with_plain_python(twice: Twice) -> None:
+    """Under a bound, each of that many states in one direction has two successors. In the other direction, each of 40 states
+    but the last has two.
     """
     total = sum(2 + 2 * bound + min(2 * bound, 79) for bound in range(160)) + 2 + 79 + 2 * 159
     outcome = twice(IdaStar(), Corridor(), (40,))
@@ -179,7 +179,7 @@ def test_incremental_estimates_agree_with_the_heuristic() -> None:
                 assert carried == estimate.first(words)
 
 
-def test_a_flat_board_agrees_with_and_without_a_heuristic(twice: Twice) -> None:
+def test_a_non_square_board_agrees_with_plain_python_with_and_without_a_heuristic(twice: Twice) -> None:
     """One module is used for all sizes, so no code is compiled again for the second board."""
     flat = SlidingTiles(rows=2, columns=5, goal="blank-first")
     state = flat.goal
@@ -245,8 +245,8 @@ def test_inherited_compiled_rules_are_ignored_if_the_game_overrides_a_method(com
     assert set(record.timing or ()) == {"plain", "plain_seconds"}
 
 
-def test_the_length_of_a_path_is_limited_by_its_rows() -> None:
-    """The last row must have room for one more state. If there are too few rows, their number is doubled."""
+def test_the_arrays_for_a_path_are_enlarged_before_they_are_full() -> None:
+    """The last row must have room for one more state. If it does not, the number of rows is doubled."""
     _, _, estimate, module = seam.assemble_engine(SlidingTiles(), bind(Manhattan, SlidingTiles()), "ida-star")
     loop = IdaStarLoop(edition_of(SlidingTiles()), estimate.words, module.memory, Drive(lambda *_: FOUND, ()))
     rows, first = len(loop.memory["rows"]), loop.levels

@@ -110,7 +110,7 @@ class Crooked(Pig):
 
 
 def test_rules_with_other_probabilities_are_refused() -> None:
-    """By the game, the random number 1/6 gives a 2, so the plain game is played."""
+    """In the game, the random number 1/6 gives a 2, so these rules are wrong and the plain game is played."""
     game, rng, other = Crooked(), random.Random(2), random.Random(2)
     assert [one.plies for one in playouts(game, game.initial(rng), rng, 5)] == [
         len(plain(game, game.initial(other), other, None)[0]) for _ in range(5)
@@ -119,7 +119,7 @@ def test_rules_with_other_probabilities_are_refused() -> None:
     assert "chance with 0.16666666666666666" in str(seam._pair(game, None, "random").reason)
 
 
-def test_a_state_beyond_64_bits_is_played_plain() -> None:
+def test_a_state_that_needs_more_than_64_bits_is_played_by_plain_python() -> None:
     game, rng, other = Pig(target=10_000), random.Random(2), random.Random(2)
     state = (0, False, 2**70, 0, 0)
     found = playouts(game, state, rng, 3, actions=True)

@@ -95,8 +95,8 @@ def same_box(one: int, other: int, box: int) -> bool:
 
 
 @pytest.mark.parametrize("box", [1, 2, 3, 4, 5])
-def test_masks_of_candidates_agree_with_the_grid(box: int) -> None:
-    """The rules run uncompiled to the end of a playout on every size. Three loops compute the expected masks."""
+def test_bit_masks_of_sudoku_candidates_agree_with_the_grid(box: int) -> None:
+    """The rules run uncompiled to the end of a random game on every size. Three loops compute the expected masks."""
     game = Sudoku(box=box, cell="most-constrained", givens=None if box < 4 else box**4)
     rules, rng = game.compiled(), random.Random(box)
     state = game.initial(rng)
@@ -130,13 +130,13 @@ def test_the_whole_record_is_the_same(same: Callable[..., arena.Record], game: P
         same(game, agent, limits={"nodes": nodes, "moves": 5_000})
 
 
-def test_states_that_are_reached_again_by_a_shorter_path_agree(same: Callable[..., arena.Record]) -> None:
-    """Without a depth limit the search ignores them, and under one it expands them again."""
+def test_searches_agree_on_states_that_are_reached_again_by_a_shorter_path(same: Callable[..., arena.Record]) -> None:
+    """Without a depth limit, such states are ignored. With a depth limit, they are expanded again."""
     for agent in (DepthFirst(), DepthFirst(depth=60)):
         same(SlidingTiles(rows=2), agent, seed=4, limits={"moves": 5_000, "nodes": 5_000})
 
 
-def test_a_search_that_needs_tuples_runs_plain_on_a_grid(compiling: None) -> None:
+def test_a_search_that_needs_tuples_runs_plain_if_states_are_changed_in_place(compiling: None) -> None:
     with pytest.raises(NotCompilable, match="changed in place, which only bfs, dfs and iterative-deepening support"):
         seam.load_loop(Sudoku(), None, "a-star", compiling=True)
     assert set(arena.play(Sudoku(), AStar(), limits={"nodes": 300}).timing or ()) == {"plain", "plain_seconds"}
@@ -195,7 +195,7 @@ class JugsRules(Grid):
 
 
 @pytest.mark.parametrize("agent", [DepthFirst(), DepthFirst(depth=8)], ids=named)
-def test_a_grid_of_a_plugin_with_repeated_states_agrees(twice: Twice, agent: Any) -> None:
+def test_searches_agree_on_a_puzzle_of_a_plugin_whose_states_repeat(twice: Twice, agent: Any) -> None:
     """The solution takes six steps and then empties the small jug."""
     found = compare_under_limits(twice, agent, Jugs(), "0 0", 10_000).found
     assert 7 <= len(found.actions) <= (agent.depth or 16)

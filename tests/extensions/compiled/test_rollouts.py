@@ -66,6 +66,6 @@ def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record],
     same(game, [MCTS(rollouts=9), MCTS(rollouts=5)][: game.players], seed=2, limits={"moves": 7})
 
 
-def test_the_engine_depends_on_the_game() -> None:
+def test_games_with_chance_use_the_engine_for_rollouts() -> None:
     assert engine_of(MCTS(), Pig()) == "rollouts"
     assert engine_of(MCTS(), ConnectFour()) == engine_of(MCTS()) == "mcts"

@@ -51,8 +51,8 @@ def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any]
     assert arena("check", "both.db").returncode == 0
 
 
-def test_validate_foresees_searches_at_unlike_speeds(arena: Callable[..., Any], tmp_path: Path) -> None:
-    """The heuristic of the second entry has no compiled form."""
+def test_validate_warns_if_only_some_searches_can_run_compiled(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """The heuristic of the second entry cannot be compiled."""
     (tmp_path / "mine.py").write_text(
         "from arena import heuristic, hookimpl\n\n"
         "@heuristic('mine', game='othello')\ndef mine(game, state, player=0):\n    return len(str(state)) / 1e9\n\n"
@@ -81,7 +81,7 @@ def test_show_reports_what_compiles_and_the_reason_otherwise(arena: Callable[...
     assert "compiled: with the extra `fast`" in arena("show", "open-lanes").stdout
 
 
-def test_the_matrix_marks_compiled_pairs_and_gives_reasons_otherwise(arena: Callable[..., Any]) -> None:
+def test_the_table_marks_compiled_pairs_of_agent_and_game_and_gives_reasons_otherwise(arena: Callable[..., Any]) -> None:
     done = arena("matrix").stdout
     table, notes = done.split("\n\n", 1)
     games, *rows = [line.split("  ") for line in table.splitlines()]

@@ -174,7 +174,7 @@ def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -
         (contest(None, a=(True, [], []), b=(True, [], [])), "Undecided: a and b are still in the contest", "undecided"),
     ],
 )
-def test_the_sentence_names_ties(played: PastContest, sentence: str, verdict: str) -> None:
+def test_the_result_of_a_contest_names_ties(played: PastContest, sentence: str, verdict: str) -> None:
     """No sentence claims more than the contest found."""
     assert (_describe(played), _judge_first(played)) == (sentence, verdict)
 

@@ -112,7 +112,9 @@ def test_a_better_agent_wins_the_duel(folder: Path) -> None:
 def test_the_history_lists_every_duel(
     played: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same code plays no games. The old code is recognised as v1 and is not better. The history has both verdicts."""
+    """A duel with unchanged code plays no games. The old code is recognised as v1 and is not better. The history has both
+    verdicts.
+    """
     write(played, GOOD, before="# a comment")
     same = arena("duel", "edge.py", *QUICK)
     assert "\nNothing was played: this is the same code as v2 " in same.stdout
@@ -265,7 +267,7 @@ def test_a_limit_of_games_allows_half_as_many_pairs(pairs: int | None, games: in
     assert DuelOptions.max_pairs.fget(options) == most  # type: ignore[attr-defined]
 
 
-def test_a_file_needs_one_agent_or_a_name() -> None:
+def test_a_file_must_have_one_agent_or_the_call_must_name_one() -> None:
     """A file without an agent is refused, and so are a file with several agents and a name that the file does not define."""
     empty, two = [Description(agents, frozenset(), frozenset(), frozenset()) for agents in ({}, {"edge": EDGE, "b": EDGE})]
     with pytest.raises(ArenaError, match=r"none\.py defines no agent"):
@@ -347,8 +349,8 @@ LOOKING = "max(game.actions(state), key=lambda action: search.evaluate(game.resu
 
 @pytest.mark.process
 def test_moves_are_random_only_under_limits_of_the_user(tmp_path: Path, arena: Arena) -> None:
-    """Without limits, the new version always looks one ply ahead. Under a limit of one node, it decides only if there is a
-    single action.
+    """Without limits, the new version always looks one ply ahead. Under a limit of one node, it can only choose itself if
+    there is a single action.
     """
     write(tmp_path, GOOD)
     arena("duel", "edge.py", "--game", "tic-tac-toe")
@@ -393,7 +395,7 @@ def a_game(seconds: float) -> PlayedMatch:
         ),
     ],
 )
-def test_the_first_pair_forecasts_the_duration(seconds: tuple[float, float], line: str) -> None:
+def test_the_duration_is_estimated_from_the_first_pair(seconds: tuple[float, float], line: str) -> None:
     """With two workers, 100 pairs take 100 times as long as a game. Only games of more than 60 s mention `--limits`, and only
     once.
     """
@@ -449,7 +451,7 @@ def test_a_game_with_varied_starts_needs_no_random_moves(moves: int, plies: int)
     assert choose_plies(registry, {"name": "scattered"}) == plies
 
 
-def test_an_exception_of_the_game_does_not_stop_the_choice_of_plies() -> None:
+def test_a_game_that_raises_an_exception_gets_the_default_number_of_opening_plies() -> None:
     registry = load_plugins(environ=False)
 
     class Broken(registry.game("tic-tac-toe")):  # type: ignore[misc]
@@ -462,7 +464,7 @@ def test_an_exception_of_the_game_does_not_stop_the_choice_of_plies() -> None:
     assert choose_plies(registry, {"name": "broken"}) == 4
 
 
-def test_the_next_opponent_is_the_last_version_that_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_opponent_in_the_next_duel_is_the_last_version_that_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This holds among four versions, even if --against has named another version since."""
     versions = [KeptVersion(number, f"code {number}", tmp_path, "edge.py", "") for number in range(1, 6)]
 
@@ -537,7 +539,7 @@ FEW = ("duel", "edge.py", "--game", "tic-tac-toe", "--exit-code")
 
 @pytest.mark.process
 @pytest.mark.parametrize(("kept", "imports"), [(1, "import part_of_edge"), (2, "from package_of_edge import part")])
-def test_an_interrupted_start_loses_nothing(
+def test_an_interrupted_start_of_a_duel_can_be_repeated(
     kept: int, imports: str, duels: list[str], tmp_path: Path, invoke: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command is interrupted before each of its writes in turn. The same command then plays the same versions."""
@@ -575,7 +577,9 @@ def test_an_interrupted_start_loses_nothing(
 
 
 @pytest.mark.process
-def test_an_interrupted_duel_continues_after_one_under_other_conditions(duels: list[str], tmp_path: Path, invoke: Arena) -> None:
+def test_an_interrupted_duel_continues_after_a_duel_with_other_hypotheses(
+    duels: list[str], tmp_path: Path, invoke: Arena
+) -> None:
     """A duel with `--elo 0 50` is finished. Another one with `--elo 0 10` has begun, and the same command continues it."""
     for number in range(2):
         write(tmp_path, GOOD, before=f"x = {number}")
@@ -591,7 +595,7 @@ def test_an_interrupted_duel_continues_after_one_under_other_conditions(duels: l
 
 
 @pytest.mark.process
-def test_a_version_without_a_game_is_no_opponent(duels: list[str], tmp_path: Path, invoke: Arena) -> None:
+def test_a_version_that_has_not_played_is_not_chosen_as_the_opponent(duels: list[str], tmp_path: Path, invoke: Arena) -> None:
     """The duel of v3 was stopped before its first game, so v4 plays against v2."""
     for number in range(3):
         write(tmp_path, GOOD, before=f"x = {number}")

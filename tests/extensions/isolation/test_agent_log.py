@@ -71,9 +71,9 @@ def test_no_log_is_created_unless_it_is_requested(tmp_path: Path) -> None:
 
 
 @pytest.mark.load
-def test_a_flood_of_output_costs_arena_little(tmp_path: Path) -> None:
-    """The agent writes terminal escape codes for two seconds as fast as it can. Arena uses at most a tenth of a core, and a small
-    file.
+def test_much_output_of_an_agent_uses_little_time_and_disk_space_of_arena(tmp_path: Path) -> None:
+    """The agent writes terminal escape codes for two seconds as fast as it can. Arena uses at most a tenth of a core, and a
+    small file.
     """
     log = tmp_path / "log"
     log.touch()

@@ -38,7 +38,7 @@ def play(pool: AgentProcesses, deal: str | None, program: Program = PROGRAM) -> 
     return process
 
 
-def test_a_process_sees_each_deal_once() -> None:
+def test_a_process_plays_each_deal_at_most_once() -> None:
     """This includes the deal of a match for which the process was not started."""
     pool = make_pool()
     first = play(pool, "1/0")

@@ -122,8 +122,10 @@ def test_code_of_a_version_runs_only_in_its_own_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_later_commits_do_not_change_a_revision(tmp_path: Path, commit: Callable[..., None]) -> None:
-    """A store names the commit. A later commit changes neither the ids of its matches nor the code that plays them."""
+def test_later_commits_do_not_change_the_revision_of_a_store(tmp_path: Path, commit: Callable[..., None]) -> None:
+    """The store has the hash of the commit. A later commit changes neither the ids of its matches nor the code that plays
+    them.
+    """
     commit({"edge.py": source(0)})
     commit({"edge.py": source(-1)})
     path = cup(tmp_path, "edge", {"agent": "edge", "version": {"sweep": ["git:HEAD~1"]}})
@@ -190,7 +192,7 @@ def arena_heuristics(): return [own]
 
 @pytest.mark.process
 def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each message has the place, the given value, and a fix."""
+    """Each message has the place, the given value, and what to do."""
     commit({"edge.py": source(0)})
     (tmp_path / "edge_new.py").write_text(source(1))
     (tmp_path / "other.py").write_text(source(0).replace('"edge"', '"hedge"'))
@@ -252,7 +254,7 @@ def test_the_hash_depends_only_on_the_code(tmp_path: Path) -> None:
     assert seats[0].identity == seats[1].identity
 
 
-def test_without_a_version_the_identity_is_unchanged() -> None:
+def test_the_identity_of_an_entry_without_a_version_is_unchanged() -> None:
     """Match ids depend on this text, so it must never change."""
     from arena.limits import Limits
 

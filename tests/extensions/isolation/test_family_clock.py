@@ -54,8 +54,8 @@ def test_time_of_ended_children_and_threads_counts(tmp_path: Path, grouped: bool
 
 
 @pytest.mark.load
-def test_a_sleeping_process_has_not_waited_for_a_core(tmp_path: Path) -> None:
-    """A process that sleeps for 0.3 s on one core has used this time itself, except for the time to wake up."""
+def test_time_in_sleep_does_not_count_as_waiting_for_a_core(tmp_path: Path) -> None:
+    """A process sleeps for 0.3 s on one core. At most the time to wake up counts as waiting."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
     script = "import sys, time\nfor line in sys.stdin:\n time.sleep(0.3)\n print(flush=True)"

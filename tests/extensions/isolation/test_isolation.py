@@ -272,7 +272,7 @@ def test_a_process_that_cannot_be_started_is_not_a_fault_of_the_agent() -> None:
         stage.play(Schedule(broken).take(1)[0])
 
 
-def test_a_gallery_of_hostile_agents_in_one_tournament() -> None:
+def test_hostile_agents_do_not_affect_other_matches_of_their_tournament() -> None:
     """With two workers, the hostile agents lose to the honest ones, which play each other as if they were alone."""
     import arena
 

@@ -77,7 +77,7 @@ def test_a_program_gets_only_its_own_observation(program: Path) -> None:
     assert Counter(seats) == {0: 8, 1: 8}
 
 
-def test_a_process_never_sees_a_deal_twice(program: Path) -> None:
+def test_no_process_plays_the_same_deal_twice(program: Path) -> None:
     """Both matches of a round use two processes. Other rounds may use the same processes."""
     _, sent = played(program, "race", "choose", rounds=6)
     processes = [process for process, message in sent if message["type"] == "start"]
@@ -115,8 +115,8 @@ def test_a_program_without_observations_loses_its_matches(program: Path) -> None
     assert {message["type"] for _, message in sent} == {"hello"}
 
 
-def test_a_program_may_forget_observations_without_ending_the_run(program: Path) -> None:
-    """Its first process says that it can observe, and its later ones do not. Only the matches of these are lost."""
+def test_a_process_without_observations_loses_its_matches_but_does_not_end_the_run(program: Path) -> None:
+    """The first process of the program supports observations, and its later ones do not."""
     program.write_text(PROGRAM.replace('sys.argv[1].split(",")', 'sys.argv[1].split(",")[: 2 if first else 1]').replace(
         "\nlog = ", "\nfirst = not os.path.exists(sys.argv[0].replace('program.py', 'log.txt'))\nlog = "
     ))  # fmt: skip
@@ -127,7 +127,7 @@ def test_a_program_may_forget_observations_without_ending_the_run(program: Path)
 
 
 def test_an_agent_plays_the_same_wherever_it_runs() -> None:
-    """Records in arena's process and in separate processes are equal except for times."""
+    """Records of agents in arena's process and in separate processes are equal except for times."""
     found = []
     for isolation in ("none", "process"):
         spec = {

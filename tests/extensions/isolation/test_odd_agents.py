@@ -147,7 +147,7 @@ def test_every_odd_agent_is_tested(here: Played) -> None:
 def test_an_odd_agent_gets_the_same_result_with_and_without_isolation(
     here: Played, elsewhere: Played, board: str, deed: str
 ) -> None:
-    """The fault counts against this agent, and the records are equal except for times."""
+    """The fault is counted against this agent, and the records are equal except for times."""
     ending, words = OUTCOMES[board, deed]
     one, other = [[record for record in found[board] if deed_of(record) == deed] for found in (here, elsewhere)]
     for record in one:

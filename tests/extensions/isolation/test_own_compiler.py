@@ -27,8 +27,8 @@ def test_the_oldest_code_is_deleted_unless_a_process_is_compiling_it(tmp_path: P
     assert len(list((tmp_path / "oldest").iterdir())) == 2, "the limit is kept, so nothing more is deleted"
 
 
-def test_the_file_of_a_lock_is_deleted_by_the_process_that_holds_it(tmp_path: Path) -> None:
-    """Another process does not delete it, and takes no lock of a file that was deleted while it waited."""
+def test_only_the_process_that_holds_a_lock_deletes_its_file(tmp_path: Path) -> None:
+    """Another process does not delete it, and does not use a lock whose file was deleted while it waited."""
     folder, place = tmp_path / "entry", tmp_path / "entry.lock"
     with own_compiler._lock(folder, wait=False) as first:
         with own_compiler._lock(folder, wait=False) as second:

@@ -178,7 +178,7 @@ def arena_agents():
 
 @pytest.mark.usefixtures("thawed")
 @pytest.mark.parametrize("name", ["cyclic", "raiser"])
-def test_the_agent_of_a_match_is_gone_when_the_next_one_is_created(name: str, tmp_path: Path) -> None:
+def test_the_agent_of_a_match_is_freed_before_the_next_one_is_created(name: str, tmp_path: Path) -> None:
     (file := tmp_path / "hoarders.py").write_text(HOARDERS)
     host = AgentHost(lambda loading: None)
     start = {
@@ -221,7 +221,7 @@ def test_memory_of_a_match_is_freed_before_the_next(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_an_agent_without_a_decision_is_not_charged_for_memory(tmp_path: Path) -> None:
-    """Each match ends with the first decision, made by the agent without memory or by the cheating agent."""
+def test_the_memory_of_an_agent_does_not_count_if_the_match_ended_before_it_decided(tmp_path: Path) -> None:
+    """Each match ends with the first decision, which either uses too much memory or is illegal."""
     ends = play_spec(tmp_path, "cheat", "hog")
     assert sorted(ends, key=str) == [(0, "illegal-action")] * 3 + [(0, "memory")] * 3

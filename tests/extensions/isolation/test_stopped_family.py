@@ -60,8 +60,10 @@ def listed(family: Any) -> None:
     family.look()
 
 
-def test_a_stop_that_takes_a_moment_is_not_charged(machine: Machine, family: Any) -> None:
-    """A busy process ran on for 30 ms before it stopped. Another has not stopped at the first look, and its 4 ms count."""
+def test_time_between_the_stop_signal_and_the_stop_is_not_counted(machine: Machine, family: Any) -> None:
+    """A busy process ran for another 30 ms before it stopped. Another process had not stopped when it was first checked, and
+    its 4 ms count.
+    """
     machine.clocks |= {BUSY: 7.03, LATE: 2.004}
     machine.states |= {LEADER: b"T", BUSY: b"T"}
     listed(family)
@@ -71,17 +73,17 @@ def test_a_stop_that_takes_a_moment_is_not_charged(machine: Machine, family: Any
 
 
 @pytest.mark.parametrize(("state", "expected"), [(b"T", 0.0), (b"R", 0.03)])
-def test_a_late_look_is_no_fault_of_a_process_that_has_stopped(
+def test_no_time_is_counted_for_a_stopped_process_that_is_checked_late(
     state: bytes, expected: float, machine: Machine, family: Any
 ) -> None:
-    """The machine is so busy that the turn of the other ends before the first look."""
+    """The machine is so busy that the other agent's decision ends before the first check."""
     machine.clocks[BUSY] = 7.03
     machine.states = dict.fromkeys(machine.states, b"T") | {BUSY: state}
     assert family.used() == family.thaw() == pytest.approx(expected)
 
 
-def test_processes_that_die_one_after_the_other_are_charged(machine: Machine, family: Any) -> None:
-    """Nothing else tells their time, because their parent ignores them. Each look finds another one dying, for 5 ms by then."""
+def test_time_of_processes_that_end_one_after_the_other_is_counted(machine: Machine, family: Any) -> None:
+    """Nothing else reports their time, because their parent ignores them. Each check finds another ending process with 5 ms."""
     victims = range(2000, 2008)
     machine.clocks |= dict.fromkeys(victims, 3.0)
     machine.states = dict.fromkeys([*machine.states, *victims], b"T")
@@ -94,8 +96,8 @@ def test_processes_that_die_one_after_the_other_are_charged(machine: Machine, fa
     assert family.thaw() == pytest.approx(8 * 0.005)
 
 
-def test_a_process_that_was_ending_at_the_stop_is_charged_for_its_end_only(machine: Machine, family: Any) -> None:
-    """Its whole life is not counted again when it is gone."""
+def test_only_the_time_after_the_stop_is_counted_for_a_process_that_was_ending(machine: Machine, family: Any) -> None:
+    """Its whole time is not counted again after it has ended."""
     machine.states |= {LEADER: b"T", BUSY: b"T"}
     machine.clocks[LATE] = 2.003
     listed(family)

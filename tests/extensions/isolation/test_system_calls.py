@@ -140,8 +140,9 @@ def test_older_versions_of_refused_calls_are_refused(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", HEADERS)
 def test_the_filter_without_groups_keeps_processes_together(machine: str) -> None:
-    """Both filters: that of the sandbox, and the one of a process, which refuses nothing else, nor 32-bit programs anything else.
-    The numbers of the latter are those of asm/unistd_32.h (i386) and of ARM's tools/syscall.tbl.
+    """This applies to the filter of the sandbox and to that of a process, which refuses nothing else.
+
+    The numbers for 32-bit programs are those of asm/unistd_32.h (i386) and of ARM's tools/syscall.tbl.
     """
     known, architecture = numbers(machine), ARCHITECTURES[machine]
     other, numbers_32 = (0x40000003, (66, 57, 259, 435)) if machine == "x86_64" else (0x40000028, (66, 57, 257, 435))
@@ -162,9 +163,9 @@ def test_the_filter_without_groups_keeps_processes_together(machine: str) -> Non
 
 
 @pytest.mark.parametrize("machine", HEADERS)
-def test_without_groups_nothing_may_continue_a_stopped_process(machine: str) -> None:
-    """The signals at the end of a parent or child, and when a file is ready, are not SIGCONT. 32-bit programs have the numbers of
-    asm/unistd_32.h (i386), and ARM's are the same here.
+def test_without_control_groups_no_system_call_may_continue_a_stopped_process(machine: str) -> None:
+    """For example, the signals at the end of a parent or child and when a file is ready cannot be SIGCONT. 32-bit programs
+    have the numbers of asm/unistd_32.h (i386), and ARM's are the same here.
     """
     alone = group_filter(machine)
     assert alone is not None

@@ -74,7 +74,7 @@ def test_the_winner_wins_every_game(tmp_path: Path) -> None:
     assert board.facts["conclusion"]["winner"] == "greedy"
 
 
-def test_an_open_contest_names_the_remaining_agents(tmp_path: Path) -> None:
+def test_an_undecided_contest_names_the_remaining_agents(tmp_path: Path) -> None:
     """With two games per round and at most eight games, two evaluations cannot decide at a risk of 5 %."""
     _, store = play(tmp_path, ["resigning", "greedy"], games=8)
     [board] = Leaderboard.load(store)
@@ -117,8 +117,8 @@ def test_void_games_and_repeats_do_not_count() -> None:
     assert BestOf().conclude(board, void).winner is BestOf().conclude(board, same).winner is None
 
 
-def test_an_entry_without_an_opponent_scores_half_a_point() -> None:
-    """The entry left over in a round of three is known before the draw."""
+def test_an_entry_with_a_bye_scores_half_a_point() -> None:
+    """In a round of three, the bye is known before the draw."""
     board = BoardInfo("cup", {}, "versus", ("a", "b", "c"), 200_000, exact=False)
     outcomes = Outcomes()
     for round_ in range(4):

@@ -16,8 +16,8 @@ def test_seeds_follow_published_brackets() -> None:
 @settings(deadline=None)
 @given(st.integers(2, 200))
 def test_the_best_seeds_meet_last_if_better_seeds_win(agents: int) -> None:
-    """As few byes as possible go to the best seeds. The seeds of each tie have the same sum. After k rounds the best 2^k are
-    left.
+    """The byes, which are as few as possible, go to the best seeds. The seeds of each tie have the same sum. After k rounds,
+    the best 2^k are left.
     """
     seeds = [f"seed {k}" for k in range(1, agents + 1)]
     slots = first_round(seeds)

@@ -83,8 +83,8 @@ def test_the_best_of_eight_is_found_with_few_games(
 
 
 def test_few_contests_of_equal_players_are_wrong() -> None:
-    """These are all 4,096 sequences of 12 decided pairs. The game is fair, so the mean capital stays 1, and at most 5 % of the
-    contests are wrong.
+    """The test plays all 4,096 sequences of 12 decided pairs. In a fair game the mean capital of the bets stays 1, so at most
+    5 % of the contests are wrong.
     """
     courses = np.array(list(product((0.0, 1.0), repeat=12)))
     contest = Contest(2, 5.0, 0.05, len(courses))
@@ -110,7 +110,7 @@ def test_an_agent_that_wins_every_pair_is_the_best_after_the_expected_number_of_
     assert (pairs, contest.answers.tolist(), contest.is_in.tolist()) == (needed, [0], [[True, False]])
 
 
-def test_variants_that_beat_each_other_in_a_cycle_all_stay() -> None:
+def test_no_variant_is_eliminated_if_they_beat_each_other_in_a_cycle() -> None:
     """Each of the three variants beats the next one and loses to the one before, so none is better than another."""
     contest = Contest(3, 5.0)
     for round_ in range(600):

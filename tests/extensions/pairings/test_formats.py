@@ -60,10 +60,10 @@ def test_a_swiss_tournament_does_not_depend_on_the_order_of_agents() -> None:
     ],
     ids=["swiss", "knockout", "head-to-head"],
 )
-def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any, share: float, workers: int) -> None:
-    """A tournament that is stopped and continued plays the same matches as one without a break, even if two workers continue
-    it.
-    """
+def test_an_interrupted_tournament_continues_with_the_same_matches(
+    tmp_path: Path, format_: Any, share: float, workers: int
+) -> None:
+    """It plays the same matches as one without a break, even if two workers continue it."""
     agents = ["random", "greedy"] if isinstance(format_, dict) else FIELD
     spec = {**SPEC, "format": format_, "agents": agents}
     whole = {record.id: record.timeless() for record in arena.run(spec).records}
@@ -123,8 +123,8 @@ def outcomes(scores: list[float]) -> Outcomes:
     return found
 
 
-def test_counts_of_a_test_are_pentanomial() -> None:
-    """The counts are from the view of the first entry, in both seats."""
+def test_results_of_a_sequential_test_are_counted_by_pairs_of_games() -> None:
+    """The pentanomial counts are from the view of the first entry, over both seats."""
     scores = [0, 0.5, 0.5, 1, 1, 1, 1.5, 2, 2]
     assert Counted(outcomes(scores)).up_to(len(scores)).counts == [1, 2, 3, 1, 2]
 

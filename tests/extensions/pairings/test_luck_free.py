@@ -161,7 +161,7 @@ def test_the_board_and_the_comparison_show_the_decision_of_the_test(tmp_path: Pa
     [(0, 20, "H1", 1), (0, 20, "H0", 0), (-20, 0, "H1", 0), (-20, 0, "H0", -1), (-10, 10, "H1", 0), (5, 9, None, 0)],
 )
 def test_only_a_verdict_on_the_sign_names_the_better_agent(elo0: int, elo1: int, verdict: Any, better: int) -> None:
-    """H1 refutes that the lead is `elo0` or less, and H0 refutes that it is `elo1` or more."""
+    """H1 rejects a lead of `elo0` or less, and H0 rejects a lead of `elo1` or more."""
     assert Sprt(elo0, elo1).find_better(verdict, lambda _: 0.0) == better
 
 

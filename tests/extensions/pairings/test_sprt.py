@@ -93,9 +93,9 @@ def test_a_match_that_one_side_wins_throughout_is_decided() -> None:
     assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 0), test)) is None
 
 
-def test_a_match_ends_at_the_first_look_that_decides_it() -> None:
-    """A look follows every four pairs, as the manual says. scipy finds the pair at which wins alone pass the bound, between two
-    looks.
+def test_a_match_ends_at_the_first_evaluation_that_decides_it() -> None:
+    """The test is evaluated after every four pairs, as the manual says. scipy computes after how many pairs wins alone exceed
+    the bound, between two evaluations.
     """
     won = [np.array([0, 0, 0, 0, pairs]) for pairs in range(1, 20)]
     ratios = [_largest(counts, Sprt(0, 100), 100) - _largest(counts, Sprt(0, 100), 0) for counts in won]
@@ -110,7 +110,7 @@ def test_a_match_ends_at_the_first_look_that_decides_it() -> None:
     assert asked.count(None) * 4 == (len(asked) - asked.count(None)) / 2 == passed + -passed % 4
 
 
-def test_the_bounds_are_walds() -> None:
+def test_the_bounds_agree_with_walds_formulas() -> None:
     """B = beta / (1 - alpha) and A = (1 - beta) / alpha (A. Wald, 1947). With 5 % and 5 %, they are -ln(19) and ln(19)."""
     for alpha, beta, lower, upper in [(0.05, 0.05, 1 / 19, 19), (0.01, 0.1, 10 / 99, 90), (0.1, 0.01, 1 / 90, 9.9)]:
         test = Sprt(alpha=alpha, beta=beta)
@@ -183,8 +183,8 @@ def test_false_verdicts_are_as_rare_as_requested(
 
 
 def test_wrong_claims_about_the_sign_of_a_lead_are_as_rare_as_requested() -> None:
-    """The lead is 0, and the hypotheses are 50 below and above it, so both verdicts are equally frequent. Of 100 matches, at
-    most 5 % plus two sigma call one given side better.
+    """The lead is 0, and the hypotheses are 50 below and above it, so both verdicts are equally frequent. In 100 matches, at
+    most 5 % plus two sigma find a given side better.
     """
     test, rng = Sprt(-50, 50), np.random.default_rng(3)
     claims, verdicts = [], []
@@ -260,8 +260,8 @@ def test_the_ratio_is_finite_for_all_counts(counts: list[int], elo0: float, widt
     assert isfinite(expected_pairs(test, random.Random(1).uniform(-300, 300)))
 
 
-def test_the_board_says_which_games_only_the_elo_counts() -> None:
-    """Ten pairs have twenty games, of which three pairs differ. Without repeats, there is no such sentence."""
+def test_the_board_explains_that_the_elo_counts_repeated_games_and_the_test_does_not() -> None:
+    """Three pairs of the ten are different. Without repeats, there is no such sentence."""
     whole = EloEstimate.of_pairs((1, 0, 9, 0, 0))
     counted = [SprtState("a", "b", Sprt(0, 10), 0.0, None, counts, whole, None) for counts in ((1, 0, 2, 0, 0), (1, 0, 9, 0, 0))]
     sentence = "The Elo counts all 20 games; the test uses the 3 pairs that differ."

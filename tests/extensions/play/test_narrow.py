@@ -33,7 +33,7 @@ def shown(terminal: Open, *words: str, columns: int, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("columns", [60, 40])
-def test_boards_fit_and_name_the_columns_left_out(terminal: Open, store: Path, columns: int) -> None:
+def test_leaderboards_fit_narrow_terminals_and_list_the_columns_left_out(terminal: Open, store: Path, columns: int) -> None:
     seen = shown(terminal, "leaderboard", str(store), columns=columns)
     assert max(map(len, seen.split("\n"))) <= columns
     text = " ".join(seen.split())
@@ -55,7 +55,7 @@ def test_the_variable_columns_is_respected_and_a_wide_terminal_shows_all(termina
     assert "Columns that do not fit" in narrow
 
 
-def test_a_requested_style_is_not_fitted_to_the_terminal(terminal: Open, here: Run, store: Path) -> None:
+def test_a_table_in_a_requested_format_is_not_fitted_to_the_terminal(terminal: Open, here: Run, store: Path) -> None:
     words = ("leaderboard", str(store), "--format", "github")
     assert shown(terminal, *words, columns=60) == here(*words).stdout
 

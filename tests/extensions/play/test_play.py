@@ -193,7 +193,7 @@ def test_a_number_selects_a_listed_move_if_the_notation_has_no_numbers(here: Run
     assert "1. human (seat 1): f5" in done.stdout
 
 
-def test_hints_are_right(here: Run) -> None:
+def test_hints_are_best_moves(here: Run) -> None:
     """x wins with 3. The puzzle takes two slides."""
     won = here(
         "play", "tic-tac-toe", "--position", "xx./oo./...", typed="hint\nhint minimax\nhint nobody\nhint bfs\nhint human\n"

@@ -204,8 +204,10 @@ def test_every_failure_gives_its_reason(here: Run, solvers: str, agent: str, opt
     assert "optimal" not in parse_summary(done.stdout)
 
 
-def test_a_wrong_answer_differs_from_a_dead_end(here: Run, solvers: str) -> None:
-    """One queen is a wrong answer. The first safe row each time, 1 3 5 2 4, leads to a dead end: column 6 has no safe row."""
+def test_wrong_answers_and_dead_ends_have_different_messages(here: Run, solvers: str) -> None:
+    """One queen is a wrong answer. The first safe row for each queen, 1 3 5 2 4, leads to a dead end: column 6 has no safe
+    row.
+    """
     wrong = here("solve", "n-queens", "--agent", "answers", "--plugin", solvers)
     assert wrong.returncode == 1
     assert "wrong answer" in parse_summary(wrong.stdout)["solved"]
@@ -217,7 +219,7 @@ def test_a_wrong_answer_differs_from_a_dead_end(here: Run, solvers: str) -> None
     assert json.loads(dead.stdout)["actions"] == ["1", "3", "5", "2", "4"]
 
 
-def test_a_final_state_solves_n_queens(here: Run) -> None:
+def test_a_final_state_without_actions_solves_n_queens(here: Run) -> None:
     """Four queens have two solutions. A local search returns only a final state, not the actions that lead to it."""
     done = here("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=4", "--format", "json")
     found = json.loads(done.stdout)

@@ -181,7 +181,7 @@ def _limit(record: Record) -> Record:
         (_limit, r"termination: recorded move-limit after \d of 1000 moves"),
     ],
 )
-def test_a_forged_game_is_found(forge: Callable[[Record], Record], expected: str) -> None:
+def test_a_forged_record_of_a_game_is_found(forge: Callable[[Record], Record], expected: str) -> None:
     """Each of these records passes the checks of types and ranges, but breaks the rules."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
     scheduled, record = play_until(spec, lambda record: record.returns[0] != 0.0)
@@ -209,7 +209,9 @@ def test_a_win_with_the_last_allowed_move_is_not_a_draw() -> None:
         ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "eight"}, "answer: 'eight' cannot be read"),
     ],
 )  # fmt: skip
-def test_a_forged_attempt_is_found(document: dict[str, Any], changes: dict[str, Any], expected: str) -> None:
+def test_a_forged_record_of_an_attempt_at_a_puzzle_is_found(
+    document: dict[str, Any], changes: dict[str, Any], expected: str
+) -> None:
     """The forged solutions are wrong or have another cost."""
     spec = load_spec({"rounds": 40, **document})
     scheduled, record = play_until(
@@ -266,16 +268,16 @@ def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
         ("exception", 1, (), (), True),
     ],
 )
-def test_a_fault_needs_a_limit_or_a_process(
+def test_a_timeout_or_crash_is_possible_only_with_a_time_limit_or_a_separate_process(
     reason: Any, decisions: int, timed: tuple[str, ...], apart: tuple[str, ...], possible: bool
 ) -> None:
-    """The fault is of the agent random, in the first seat."""
+    """The fault is that of the agent random, in the first seat."""
     _, record = play_until(load_spec({"game": "tic-tac-toe", "agents": TWO}))
     fault = make_fault(record, reason, record.labels.index("random"))._replace(decisions=record.decisions[:decisions])
     assert (find_impossible_ending(fault, timed, apart) is None) is possible
 
 
-def test_an_impossible_end_is_a_fault_of_a_store(tmp_path: Path, invoke: Arena) -> None:
+def test_check_reports_matches_of_a_store_with_an_impossible_end(tmp_path: Path, invoke: Arena) -> None:
     """The first match ends by a timeout without a time limit, and the second one at a move limit of 5 moves, not of 1,000."""
     run({"game": "tic-tac-toe", "agents": TWO, "rounds": 1}, store=tmp_path / "fair.db")
     with Store.open(tmp_path / "fair.db") as fair, Store.open(tmp_path / "forged.db", write=True) as forged:

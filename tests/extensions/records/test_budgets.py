@@ -43,7 +43,7 @@ def test_gaps_agree_with_values_computed_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("factor", "moves"), [(2, 10), (3, 7), (1, 30_000), (10, 3)])
-def test_a_complete_tree_has_its_branching_factor(factor: int, moves: int) -> None:
+def test_the_effective_branching_factor_of_a_complete_tree_is_its_branching_factor(factor: int, moves: int) -> None:
     """The number of nodes is counted by the levels of a uniform tree, without its root."""
     nodes = sum(factor**depth for depth in range(1, moves + 1))
     assert effective_branching_factor(nodes, moves) == pytest.approx(factor, abs=1e-6)

@@ -231,8 +231,8 @@ def test_equal_costs_have_the_difference_0(cost: float, excess: float) -> None:
     assert row["path_cost"] - row["optimal"] == pytest.approx(excess, abs=0 if not excess else 1e-9)
 
 
-def test_an_optimal_cost_needs_a_claim_of_a_whole_search() -> None:
-    """The cost is optimal if an agent claims it for a whole search, without a limit that stopped it."""
+def test_a_cost_counts_as_optimal_only_if_a_complete_search_claims_it() -> None:
+    """A search that a limit has stopped is not complete."""
     board = BoardInfo.of(
         load_spec({**PUZZLE, "agents": [*PUZZLE["agents"][:2], {"agent": "bfs", "limits": {"nodes": 50}}]}).boards[0]
     )
@@ -325,8 +325,8 @@ def test_columns_can_be_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("factor", [1e152, 1e290])
-def test_large_values_have_intervals_and_tests(tmp_path: Path, factor: float) -> None:
-    """A column in another unit gives the same intervals in this unit, and the same tests, also over all domains."""
+def test_intervals_and_tests_do_not_depend_on_the_unit_of_a_column(tmp_path: Path, factor: float) -> None:
+    """This also holds for comparisons over all domains."""
     games = ["sliding-tiles", {"name": "pancake", "n": 6}, "top-spin", {"name": "pancake", "n": 5}, {"name": "hanoi", "discs": 3}]
     report = {"columns": {"large": f"nodes * {factor:g}", "usual": "nodes"}}
     spec = {**PUZZLE, "games": games, "rounds": 6, "limits": {"nodes": 300}, "report": report}
@@ -421,9 +421,9 @@ RATE = {"columns": {"rate": "nodes / seconds", "own_rate": "own_nodes / own_seco
 
 
 @pytest.mark.parametrize("timings", [("compiled", "compiled", "plain"), ("plain", None, "compiled"), ("plain", "plain", "plain")])
-def test_incomparable_times_have_no_rate(timings: tuple[str | None, ...]) -> None:
-    """A board leaves out the times of decisions that ran in another way than the others, or in two ways (None), and their
-    rates, too.
+def test_rates_of_times_that_cannot_be_compared_are_left_out(timings: tuple[str | None, ...]) -> None:
+    """A board leaves out the times of decisions that ran in another way than the others, compiled or plain, or in both ways
+    (None), and also rates such as nodes per second.
     """
     results = arena.run({**PUZZLE, "report": RATE})
     labels = [seat.label for seat in results.spec.boards[0].seats]
@@ -445,7 +445,7 @@ def test_incomparable_times_have_no_rate(timings: tuple[str | None, ...]) -> Non
     assert shown["rate"] == shown["own_rate"] == expected
 
 
-def test_compare_leaves_out_the_same_rates_and_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_leaves_out_the_same_times_and_rates_as_the_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--by seconds` and `--by` with a column of seconds compare the same entries. Other columns compare all entries."""
     store = str(tmp_path / "rates.db")
     arena.run({**PUZZLE, "report": RATE}, store=store)

@@ -126,7 +126,7 @@ def test_only_mistakes_are_listed_with_their_losses(store: Path) -> None:
 
 
 def test_a_review_stops_at_its_time_limit_and_continues_later(store: Path) -> None:
-    """Each call judges at least one more decision, even without any time. The last decisions of matches come first."""
+    """Each call judges at least one more decision, even without any time. The last decisions of matches are judged first."""
     reviewer = LatestReviewer(store, load_plugins(), ())
     keys = [record.id for record in read(store)]
     first = reviewer.find_costly("erring", keys, 3, 0.0)

@@ -102,9 +102,9 @@ def test_the_interval_covers_the_mean_loss(
 
 
 @pytest.mark.proof
-def test_other_intervals_have_less_coverage(record_property: Callable[[str, object], None]) -> None:
-    """The test compares the lowest coverage over all populations, with 20 matches, of the symmetric interval and of bootstrap
-    percentiles.
+def test_other_kinds_of_intervals_have_less_coverage(record_property: Callable[[str, object], None]) -> None:
+    """With 20 matches, the test compares the lowest coverage over all populations of this interval, the symmetric interval
+    and bootstrap percentiles.
     """
     worst = {
         kind.__name__: min(cover(population, 20, 1000, kind) for population in POPULATIONS.values())

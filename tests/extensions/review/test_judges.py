@@ -288,8 +288,8 @@ def arena_games():
 '''
 
 
-def test_a_step_into_a_dead_end_is_decisive(tmp_path: Path) -> None:
-    """The loss is not a number, because no goal can be reached from there."""
+def test_a_step_into_a_dead_end_is_a_decisive_mistake(tmp_path: Path) -> None:
+    """Its loss is not a number, because no goal can be reached any more."""
     file = tmp_path / "corner.py"
     file.write_text(CORNER)
     asked = judge(load_plugins([str(file)]).game("corner")(), "regret", plugin=str(file))
@@ -424,8 +424,8 @@ def test_kuhn_poker_is_judged_by_its_equilibrium() -> None:
     assert passed.grade == BEST
 
 
-def test_an_estimate_is_never_called_a_mistake() -> None:
-    """With a queen against a bet, searches of single deals fold against the king and call against the jack."""
+def test_an_action_is_never_called_a_mistake_by_an_estimate_only() -> None:
+    """With a queen against a bet, searches of single deals fold if the opponent has the king, and call if it has the jack."""
     found = judge(KuhnPoker(), "estimate", nodes=100)(("KQ", "b"), "pass")
     assert found is not None
     assert (found.grade, found.judge) == (None, "estimate")
@@ -433,8 +433,8 @@ def test_an_estimate_is_never_called_a_mistake() -> None:
 
 
 @pytest.mark.parametrize(("shallow", "deep", "grade"), [(-0.5, -0.6, DECISIVE), (0.2, -0.6, None), (0.2, 0.15, INACCURACY)])
-def test_an_inexact_verdict_needs_agreement_of_both_budgets(shallow: float, deep: float, grade: str | None) -> None:
-    """The best action is worth 0.3. The values at half and at the full budget must give the same class."""
+def test_an_inexact_verdict_needs_the_same_class_at_both_search_budgets(shallow: float, deep: float, grade: str | None) -> None:
+    """The best action is worth 0.3. The values at half and at the full budget must give the same class of mistake."""
     game = ConnectFour()
     state = game.initial(random.Random(0))
     after = game.result(state, 1)
@@ -514,9 +514,10 @@ def arena_games():
 
 @pytest.mark.parametrize("moves", [None, 8, 30])
 def test_a_losing_move_is_never_best_even_if_all_random_play_ends_in_the_same_way(tmp_path: Path, moves: int | None) -> None:
-    """On a ring, a hunter never catches a prey that walks as fast, so the prey draws unless it lets the hunter step onto it.
+    """On a ring, a hunter never catches prey that walks as fast, so the prey draws unless it lets the hunter step onto it.
+    Backward induction over 30 moves confirms this.
 
-    Backward induction over 30 moves finds the same. All random play ends with the capture, unless a move limit ends it first.
+    All random play ends with the capture, unless a move limit ends it first.
     """
     file = tmp_path / "chase.py"
     file.write_text(CHASE)
@@ -548,7 +549,9 @@ def test_a_losing_move_is_never_best_even_if_all_random_play_ends_in_the_same_wa
 @pytest.mark.parametrize(
     ("players", "zero_sum", "chance"), [(2, True, True), (2, False, False), (3, False, False), (1, False, False)]
 )
-def test_a_search_that_sees_no_difference_gives_no_verdict(tmp_path: Path, players: int, zero_sum: bool, chance: bool) -> None:
+def test_a_search_that_finds_no_difference_between_actions_gives_no_verdict(
+    tmp_path: Path, players: int, zero_sum: bool, chance: bool
+) -> None:
     """The game ends after 300 steps, beyond any search, and has no heuristic, so all actions look equal."""
     file = tmp_path / "chase.py"
     file.write_text(CHASE)

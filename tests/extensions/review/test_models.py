@@ -33,7 +33,7 @@ def solve(game: TicTacToe, state: Any) -> float:
     return min(values) if game.to_move(state) else max(values)
 
 
-def test_the_regret_of_a_model_has_an_interval(
+def test_the_regret_of_a_language_model_has_an_interval(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Mean losses agree with a search of the whole tree. Answers in prose are counted separately and have no regret."""

@@ -321,7 +321,7 @@ def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
 def test_decisive_games_come_first_if_the_time_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The time ends after the last decisive game. The output has the number of other matches that were left out."""
+    """The time ends after the last decisive game. The output has the number of matches that were not reviewed."""
     agents = ["random", {"agent": "random", "label": "other"}]
     results = arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 40, "seed": 3}, store=tmp_path / "cup.db")
     decisive = sum(set(record.returns) != {0.0} for record in results.records)
@@ -390,7 +390,9 @@ def arena_agents():
 '''
 
 
-def test_a_limited_search_judges_games_that_are_too_large(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_games_too_large_for_exact_verdicts_are_judged_by_a_limited_search(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """An action that lets the opponent complete four in a row at once is a decisive mistake, unless the position was already
     lost.
     """
@@ -442,7 +444,7 @@ def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd:
     assert min(grades["best"], grades["decisive mistake"]) >= 3
 
 
-def test_differences_by_losses_and_by_returns_are_equal(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
+def test_differences_by_losses_and_by_returns_agree(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
     """A return is the value of the start, plus the opponent's losses, minus the agent's own losses."""
     review()
     found = {}
@@ -488,7 +490,7 @@ def arena_games():
 '''
 
 
-def test_a_match_without_a_decision_counts_as_a_loss_of_0(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_match_without_a_decision_of_the_agent_counts_as_a_loss_of_0(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The difference by returns is twice the difference by losses, even if a match ends before seat 1 decides. Losses of entries
     that were not reviewed are unknown.
     """
@@ -540,7 +542,7 @@ def test_losses_vary_less_than_returns(tmp_path: Path, capfd: pytest.CaptureFixt
 
 
 @pytest.mark.process
-def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_factor_of_games_is_given_if_returns_have_no_variance(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """With this seed, both agents beat the random player by the same returns in each round, but their losses vary."""
     spec = {"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 5, "seed": 31}
     results = arena.run(spec, store=tmp_path / "cup.db")
@@ -648,7 +650,9 @@ def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.Capt
 
 
 def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The note comes before the computation, which the forecast needs. A second review does not compute an equilibrium."""
+    """The note is printed before the computation, which is part of the forecast. A second review does not compute the
+    equilibrium again.
+    """
     arena.run({"game": "kuhn-poker", "agents": ["random", "mccfr"], "rounds": 2}, store=tmp_path / "cup.db")
     capfd.readouterr()
     cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)

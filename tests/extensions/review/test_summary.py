@@ -58,10 +58,8 @@ def test_openings_with_long_names_get_their_own_lines() -> None:
 
 
 @pytest.mark.parametrize(("exact", "estimated"), [(0, 6), (2, 6)])
-def test_the_table_and_the_lines_below_it_agree_on_estimates(exact: int, estimated: int) -> None:
-    """A decision with only an estimate counts as not judged in both places. The count by hand is all decisions except the exact
-    ones.
-    """
+def test_the_table_and_the_text_below_it_count_the_same_estimates(exact: int, estimated: int) -> None:
+    """The expected number is that of all decisions except the exact ones. Estimates count as not judged."""
     decisions = [decide(number=number, grade=BEST, loss=0.0) for number in range(exact)]
     decisions += [decide(number=exact + number, grade=None, judge="estimate") for number in range(estimated)]
     review = sum_up(0, "one", decisions, {})

@@ -191,8 +191,10 @@ def trust(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", ["exact", "search"])
 @pytest.mark.parametrize("first", ["honour", "betray"])
-def test_a_tie_of_another_seat_leaves_no_verdict_in_either_order(trust: str, first: str, name: str) -> None:
-    """Trust is worth 10 or 0, so neither trust nor a certain 5 is a mistake. A certain 0 loses 5 to 10."""
+def test_no_verdict_is_given_if_another_seat_is_indifferent_between_its_actions(trust: str, first: str, name: str) -> None:
+    """Trust is worth 10 or 0, so neither trust nor a certain 5 is a mistake. A certain 0 loses 5 to 10. The order of the
+    actions does not matter.
+    """
     game = load_plugins([trust]).game("trust")(first=first)
     asked = judge(game, name, plugin=trust, first=first)
     found = [asked("start", action) for action in ("safe", "trust", "burn")]
@@ -213,12 +215,13 @@ def test_a_decisive_mistake_loses_three_tenths_of_the_range(taken: int, grade: s
 
 @pytest.mark.parametrize("moves", [None, 2, 7, 10, 1000])
 @pytest.mark.parametrize(("name", "ends"), [("ring", (0.0, 0.0)), ("race", (0.5, 0.25)), ("solo", (0.5,))])
-def test_an_endless_line_is_worth_what_the_move_limit_gives(
+def test_an_endless_line_of_play_has_the_value_of_the_result_at_the_move_limit(
     name: str, ends: tuple[float, ...], moves: int | None, tmp_path: Path
 ) -> None:
-    """By backward induction, both wait until the limit, because it gives more than -1. So to quit costs the result there and 1.
+    """By backward induction, both seats wait until the limit, because its result is better than -1. So the loss of quitting
+    is this result plus 1.
 
-    The middle of the range from -2 to 5 is 1.5, which no player can get.
+    The middle of the range from -2 to 5 is 1.5, which no seat can get.
     """
     (tmp_path / "ring.py").write_text(RING)
     plugin = str(tmp_path / "ring.py")
@@ -232,7 +235,7 @@ def test_an_endless_line_is_worth_what_the_move_limit_gives(
 
 
 @pytest.mark.parametrize("name", ["exact", "search"])
-def test_a_tie_of_the_mover_is_judged(trust: str, name: str) -> None:
+def test_an_action_is_judged_if_only_the_seat_to_move_is_indifferent(trust: str, name: str) -> None:
     """For seat 1, both replies have the same value."""
     asked = judge(load_plugins([trust]).game("trust")(), name, plugin=trust)
     found = [asked("trust", action) for action in ("honour", "betray")]
@@ -363,7 +366,7 @@ def test_a_proven_value_holds_for_all_subgame_perfect_choices(
     assert seen["mcts exact"] == 0, seen  # it proves only wins with the next action here, and these trees have none
 
 
-def test_a_review_names_the_ties_and_a_comparison_is_withheld(
+def test_a_review_reports_ties_and_gives_no_comparison_if_they_prevent_verdicts(
     tmp_path: Path, trust: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Seat 0 has one decision without a verdict in each match. More effort would not help, so it is not suggested."""
@@ -389,7 +392,9 @@ def test_a_review_names_the_ties_and_a_comparison_is_withheld(
     assert "--effort" not in said
 
 
-def test_only_a_zero_sum_game_for_two_gets_the_factor_for_returns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_factor_for_comparisons_by_returns_is_given_only_for_two_player_zero_sum_games(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """In other games, returns are not the difference of the players' losses. No decision in this tree has a tie."""
     (tmp_path / "trees.py").write_text(TREES)
     store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "trees.py")

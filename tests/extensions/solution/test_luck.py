@@ -37,7 +37,7 @@ def test_random_play_is_worth_an_eighth_of_a_chip_to_the_first_seat() -> None:
     assert len(values) == 1 + 3 + 6 * 9
 
 
-def test_a_large_or_cyclic_game_has_no_table() -> None:
+def test_a_large_or_cyclic_game_has_no_table_of_values() -> None:
     """In pig a seat may throw a one again and again."""
     game = Pig(target=3)
     state = game.initial(random.Random(1))
@@ -45,7 +45,7 @@ def test_a_large_or_cyclic_game_has_no_table() -> None:
     assert told_values(KuhnPoker(), ("", ""), [partial(play_uniformly, KuhnPoker())] * 2, most=20) is None
 
 
-def test_the_limit_counts_the_states_seen() -> None:
+def test_the_limit_of_states_includes_generated_states_that_are_not_yet_visited() -> None:
     """Each position of breakthrough has about 25 successors, so 2,000 states are seen long before 2,000 are visited."""
 
     class Counted(Breakthrough):
@@ -60,7 +60,7 @@ def test_the_limit_counts_the_states_seen() -> None:
     assert game.results < 3 * 2000
 
 
-def test_equal_agents_share_a_table() -> None:
+def test_equal_agents_share_a_table_of_values() -> None:
     """An agent with other options has its own table."""
     agents = [{"agent": "random", "label": label} for label in "abc"]
     luck = Luck(load_spec({"game": "kuhn-poker", "agents": [*agents, "cfr-plus"]}))
@@ -73,7 +73,7 @@ def test_equal_agents_share_a_table() -> None:
     assert firsts[0] == pytest.approx(1 / 8)
 
 
-def test_a_false_policy_brings_no_bias() -> None:
+def test_a_wrong_policy_does_not_bias_corrected_returns() -> None:
     """Over all plays of Kuhn's poker at random, corrected by the values of a false policy, the mean equals the mean return."""
     game = KuhnPoker()
     false = told_values(game, ("", ""), [lambda seen: [0.9, 0.1], lambda seen: [0.2, 0.8]])

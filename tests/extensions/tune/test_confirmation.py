@@ -135,12 +135,12 @@ def test_the_solved_shares_of_a_puzzle_have_an_interval_and_a_test() -> None:
         ((4, 0, 0, 0), "0.0 % solved on 4 held-out positions"),
     ],
 )
-def test_equal_attempts_at_a_puzzle_need_no_test(counts: tuple[int, int, int, int], said: str) -> None:
+def test_no_test_is_made_if_all_attempts_at_a_puzzle_are_equal(counts: tuple[int, int, int, int], said: str) -> None:
     assert _judge_alone(attempts_at(*counts), None, shown=False, llr=0.0).words == said
 
 
 def test_a_repeated_position_is_one_observation() -> None:
-    """Both attempts at a position are the same, so twice as many of them say no more: 2 * 0.5 ** 6 for six positions."""
+    """Both attempts at a position are the same, so repeating them adds no information: p = 2 * 0.5 ** 6 for six positions."""
     once = attempts_at(6, 0, 6, 0)
     leads = [AloneResult(once.records * times).compare_solved() for times in (1, 2)]
     assert [None if lead is None else lead.test.p_value for lead in leads] == pytest.approx([0.03125, 0.03125])

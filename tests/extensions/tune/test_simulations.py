@@ -230,7 +230,7 @@ def test_the_lead_over_the_default_has_the_elo_of_the_two_scores() -> None:
 
 
 def test_weak_trials_play_fewer_matches() -> None:
-    """Half of a generation goes on to twice the positions, and half of these go on to four times as many."""
+    """Half of the trials of a generation continue with twice the positions, and half of these with four times as many."""
     drawn = Drawn(lambda options: 300.0 * options["a"], np.random.default_rng(5))
     search = Search(SPACE, {"a": 0.0, "b": 1.0}, drawn.play_trials, 700, 7)
     next(search.generations())

@@ -294,8 +294,8 @@ def test_a_store_of_another_run_is_refused(tmp_path: Path) -> None:
         cli(["tune", *QUICK, "--store", "cup.db"])
 
 
-def test_a_few_positions_are_divided(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Every second position of a spec is held out."""
+def test_a_few_positions_are_divided_between_search_and_confirmation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Every second position of a spec is used only for the confirmation."""
     listed = [json.dumps(one) for one in range(12)]
     source = BIDS.replace("SLEEP", "pass").replace(
         "    def is_terminal",
@@ -352,9 +352,9 @@ def test_a_page_shows_the_progress_of_a_running_search(tmp_path: Path, browser: 
 
 
 @pytest.mark.process
-def test_a_break_does_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After Ctrl-C and after a kill, the same command continues with the same trials and gives the answer of a search without a
-    break.
+def test_an_interruption_does_not_change_the_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After Ctrl-C and after a kill, the same command continues with the same trials and finds the same options as a search
+    without a break.
     """
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "sleep(0.002)"))
     words = [*QUICK, "--matches", "120"]

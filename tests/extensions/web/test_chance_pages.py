@@ -111,7 +111,7 @@ def test_the_opponents_card_is_nowhere_on_the_page_before_the_end(page: Any) -> 
     assert "a card" not in cards(page)
 
 
-def test_two_persons_have_a_curtain_between_their_turns(page: Any) -> None:
+def test_the_cards_are_covered_between_the_turns_of_two_persons(page: Any) -> None:
     sit(page, "kuhn-poker", "", "")
     lift = page.locator(".curtain button")
     seen = []

@@ -106,12 +106,12 @@ def test_an_invalid_request_is_explained(server: Any, path: str, asked: Any, sai
     assert said in answer.json["error"]
 
 
-def test_an_agent_that_starts_over_has_no_hint_for_a_begun_board(server: Any) -> None:
+def test_an_agent_that_ignores_the_given_state_cannot_give_a_hint_from_it(server: Any) -> None:
     asked = {"game": {"name": "n-queens"}, "state": "1 3 5", "agent": {"agent": "min-conflicts"}}
     assert "has found no action" in server.ask("/api/move", asked).json["error"]
 
 
-def test_output_of_an_agent_is_not_an_answer(server: Any) -> None:
+def test_output_of_an_agent_does_not_disturb_the_answer(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "chatty"}}
     assert server.ask("/api/move", asked).json["frame"]["action"] == "9"
 

@@ -43,8 +43,8 @@ def visit(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
     made.end()
 
 
-def test_a_wide_leaderboard_fades_out_and_keeps_its_names(visit: Any) -> None:
-    """The right edge fades until it is scrolled into view, and the names of the agents stay visible."""
+def test_a_wide_leaderboard_shows_that_it_continues_and_keeps_the_names_visible(visit: Any) -> None:
+    """Its right edge fades until it is scrolled into view, and the names of the agents stay visible."""
     page = visit.go("/t/pig")
     page.wait_for_selector("table.leaderboard")
     region = page.get_by_role("region", name="leaderboard of pig")

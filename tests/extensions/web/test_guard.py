@@ -99,7 +99,7 @@ def test_a_body_in_chunks_is_refused_while_it_is_sent(server: Any) -> None:
 @pytest.mark.parametrize("path", ["/", "/api/inventory", "/api/t/cup/events", "/static/style.css"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_request_for_a_page_has_no_body(pages: Pages, path: str, method: str) -> None:
-    """A page that works for a long time, such as a stream, waits for the end of the connection, and never for a body."""
+    """A page that takes a long time, such as a stream, waits only for the end of the connection, never for a body."""
     for headers in ({"content_length": "5"}, {"content_length": "x"}, {"transfer_encoding": "chunked"}):
         answer = pages.ask(path, method=method, **headers)
         assert answer.status == 400
@@ -211,7 +211,7 @@ def test_the_token_moves_from_the_address_into_a_cookie(open_pages: Pages) -> No
         ("/t/cup/%3Fa", "/t/cup/%3Fa"),
     ],
 )
-def test_the_token_leads_to_no_other_server(open_pages: Pages, path: str, target: str) -> None:
+def test_a_request_with_a_token_is_never_redirected_to_another_server(open_pages: Pages, path: str, target: str) -> None:
     """Browsers read a backslash as a slash. The target is quoted as in RFC 3986, so that every path can be a header."""
     answer = open_pages.ask(f"{path}?token={TOKEN}")
     assert (answer.status, answer.headers["location"]) == (303, target)

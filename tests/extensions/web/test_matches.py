@@ -110,7 +110,7 @@ def test_a_match_is_related_to_others_with_its_position(store: Path) -> None:
             assert sorted([*[one["labels"][0] for one in related], *record.labels]) == sorted(others)
 
 
-def test_meaningless_addresses_list_no_match(pages: Pages) -> None:
+def test_addresses_with_invalid_filters_list_no_match(pages: Pages) -> None:
     def total(**asked: str) -> int:
         answer = pages.ask(f"/api/t/cup/matches?{urlencode(asked)}")
         assert answer.status == 200

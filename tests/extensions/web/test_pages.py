@@ -69,8 +69,8 @@ def test_the_leaderboard_links_to_its_matches(visit: Any, server: Any) -> None:
     visit.check(WIDE)
 
 
-def test_figures_have_all_digits_before_the_point(desktop: Any) -> None:
-    """Digits after the point are rounded, but zeros before it are always shown."""
+def test_numbers_show_all_digits_before_the_decimal_point(desktop: Any) -> None:
+    """Digits after the point are rounded, but zeros before the point are always shown."""
     page = desktop.go("/")
     figures = [0, 0.01234567, 1, 7.5, 10, 100, 159.93, 200, 990, 999.96, 1000, 12345.6, None]
     shown = page.evaluate(

@@ -64,7 +64,7 @@ def test_moves_one_by_one_and_all_at_once_reach_the_same_positions(ask: Any) -> 
     assert {len(frame["chance"]) for frame in frames if frame["action"] == "roll"} == {1}
 
 
-def test_the_shown_face_is_added_to_the_turn_total(ask: Any) -> None:
+def test_the_shown_face_of_the_die_is_added_to_the_turn_total(ask: Any) -> None:
     """By the rules of Pig, a 1 ends the turn without points, and any other face is added."""
     faces: Counter[str] = Counter()
     for seed in range(30):

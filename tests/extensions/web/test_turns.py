@@ -48,8 +48,10 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-def test_a_request_waits_for_those_of_another_address() -> None:
-    """Forty requests of one address are there before those of two others. Nobody is refused, and the others go first."""
+def test_requests_of_a_client_with_many_wait_for_those_of_other_clients() -> None:
+    """One address sends forty requests before two other addresses send theirs. None is refused, and the two are answered
+    first.
+    """
 
     async def talk() -> None:
         pool = PluginProcesses(())
@@ -86,7 +88,7 @@ def test_a_request_that_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatc
     asyncio.run(talk())
 
 
-def test_no_process_works_for_a_client_that_has_left_the_line() -> None:
+def test_no_process_works_for_a_client_that_has_disconnected_while_waiting() -> None:
     async def talk() -> None:
         pool = PluginProcesses(())
         for _ in range(2 * MAX_REQUESTS):

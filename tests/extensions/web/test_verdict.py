@@ -51,7 +51,7 @@ def test_equal_agents_cannot_be_told_apart(tmp_path: Path) -> None:
     assert verdict(board) == f"{first} is first of 7, but cannot be distinguished from any of the others."
 
 
-def test_some_level_agents_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+def test_some_agents_that_are_not_distinguished_are_named_and_the_others_counted(tmp_path: Path) -> None:
     """Six agents are the same except for their names, and one is much weaker."""
     strong = [{"agent": "greedy", "label": f"strong {number}"} for number in range(6)]
     board = play({**TIC, "agents": [*strong, "random"], "rounds": 20, "openings": {"plies": 2}}, tmp_path)
@@ -60,8 +60,10 @@ def test_some_level_agents_are_named_and_the_rest_counted(tmp_path: Path) -> Non
     assert verdict(board) == said
 
 
-def test_a_hidden_rating_does_not_hide_a_decision(tmp_path: Path) -> None:
-    """The rating of the first is hidden, but tests distinguish it from two of its three rivals, so there were enough rounds."""
+def test_a_hidden_rating_does_not_hide_a_significant_difference(tmp_path: Path) -> None:
+    """The rating of the first agent is hidden, but tests distinguish it from two of its three rivals, so there were enough
+    rounds.
+    """
     board = play({**TIC, "agents": TWINS[:4], "rounds": 3}, tmp_path)
     names = [row["agent"] for row in board.rows]
     hidden = {"rating": None, "rating_low": None, "rating_high": None}
@@ -101,9 +103,9 @@ def test_repeated_games_do_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("game", "agents"), [("2048", ["greedy", "random"]), ("pig", ["random", "hold-at", "greedy"])])
-def test_boards_by_returns_use_differences_of_rounds(tmp_path: Path, game: str, agents: list[str]) -> None:
-    """scipy computes sign-flip tests of the differences of rounds, corrected by Holm's method, to find the agents level with
-    the first.
+def test_boards_ranked_by_returns_compare_returns_round_by_round(tmp_path: Path, game: str, agents: list[str]) -> None:
+    """scipy computes sign-flip tests of the differences of rounds, corrected by Holm's method, to find the agents that are
+    not distinguished from the first one.
     """
     limits = {"moves": 20} if game == "2048" else {}
     spec = {"game": game, "agents": agents, "rounds": 8, "limits": limits, **({"rank": "returns"} if game == "pig" else {})}

@@ -169,7 +169,7 @@ def test_an_address_opens_a_game(laptop: Any) -> None:
     laptop.go("/play?game=chess").wait_for_selector("svg.board-tic-tac-toe")
 
 
-def test_the_page_shows_limits_and_versions_and_offers_files(laptop: Any) -> None:
+def test_a_page_shows_limits_and_versions_and_offers_downloads(laptop: Any) -> None:
     page = laptop.go("/t/cup")
     page.wait_for_selector(".leaderboard")
     told = dict(zip(page.locator(".figures dt").all_inner_texts(), page.locator(".figures dd").all_inner_texts(), strict=True))

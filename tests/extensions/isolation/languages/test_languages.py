@@ -113,7 +113,7 @@ def test_javascript_beats_random_play(javascript: Agent) -> None:
     assert points(records, "javascript", "random") == [1.0] * 4
 
 
-def test_an_agent_refuses_a_game_that_it_does_not_know(python: Agent, c: Agent, javascript: Agent) -> None:
+def test_an_example_agent_refuses_a_game_that_it_does_not_know(python: Agent, c: Agent, javascript: Agent) -> None:
     """The exception and its message come from the agent."""
     for agent in (python, c, javascript):
         results = run({"game": "othello", "agents": [agent, "random"], "rounds": 1})

@@ -109,7 +109,7 @@ def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
         (["play", "tic-tac-toe", "random", "gone.rb"], "unknown agent 'gone.rb'"),
     ],
 )
-def test_an_error_of_a_program_explains_what_to_do(arena: Arena, folder: Path, words: list[str], told: str) -> None:
+def test_an_error_message_about_a_program_explains_what_to_do(arena: Arena, folder: Path, words: list[str], told: str) -> None:
     (folder / "plain").write_text("#!/bin/sh\n")
     (folder / "plugin.py").write_text(HEURISTIC)
     done = arena(*words)
@@ -132,8 +132,8 @@ def arena_heuristics():
 """
 
 
-def test_a_flood_without_line_breaks_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """Pieces of a line are not treated as lines, and the last line gets a line break."""
+def test_long_output_without_line_breaks_is_treated_as_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """Pieces of it are not treated as lines, and a line break is added at the end."""
     from arena_isolation.stderr import StderrRelay
 
     reading, writing = os.pipe()

@@ -54,7 +54,7 @@ def test_the_page_has_all_parts_that_the_tests_use() -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("name", BY_ARENA)
 def test_arenas_host_answers_as_in_the_transcript(name: str) -> None:
-    """`python -m arena_isolation.agent_host` gets arena's lines, and gives the answers of the page."""
+    """`python -m arena_isolation.agent_host` gets the requests in the page, and gives the answers in it."""
     text = TRANSCRIPTS[name][1]
     command = [sys.executable, "-m", "arena_isolation.agent_host"]
     requests = "\n".join([*said(text, ">"), '{"type":"quit"}']) + "\n"
@@ -126,7 +126,7 @@ def first(command: list[str], **more: Any) -> Record:
 @pytest.mark.process
 @pytest.mark.parametrize(("answer", "ending"), ENDINGS)
 def test_errors_have_the_documented_consequences(answer: str, ending: str, tmp_path: Path) -> None:
-    """Each row of the table is tested as an answer of a program."""
+    """Each row of the table is tested as an answer of a program to arena."""
     record = first(answering(tmp_path, answer))
     assert (record.termination, record.seat, record.returns) == (ending, 0, (-1.0, 1.0)), record.message
 
@@ -141,8 +141,8 @@ def test_a_value_may_be_any_finite_double(said: str, kept: float, tmp_path: Path
 
 
 @pytest.mark.process
-def test_a_program_cannot_restart_its_clock(tmp_path: Path) -> None:
-    """Only arena's own host may announce that it loads compiled code."""
+def test_a_program_cannot_restart_the_measurement_of_its_time(tmp_path: Path) -> None:
+    """Only arena's own host may announce that it loads compiled code, which is not counted."""
     for said in ('{"type":"again","loading":true}', '{"type":"again"}'):
         record = first(answering(tmp_path, said), limits={"seconds": 60})
         assert (record.termination, record.seat) == ("crash", 0)

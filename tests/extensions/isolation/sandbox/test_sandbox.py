@@ -85,7 +85,7 @@ def test_a_secure_sandbox_passes_and_leaves_no_files(bwrap: str, home: Path, wor
     assert list(home.iterdir()) == list(work.iterdir()) == []
 
 
-def test_a_program_that_only_starts_the_command_does_not_count_as_a_sandbox(
+def test_a_program_that_starts_the_command_without_isolation_is_no_sandbox(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test program reaches all four places, and the message names them. Its files are removed."""
@@ -121,7 +121,7 @@ PAIRS = [
 def test_each_leak_is_found(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holes: list[str]
 ) -> None:
-    """bubblewrap gets one or two more arguments. The message names exactly the leak that they cause."""
+    """bubblewrap gets one or two additional arguments. The message names exactly the leak that they cause."""
     gather = 'given=(); while [ "$1" != -- ]; do given+=("$1"); shift; done; shift'
     folders = " ".join(
         f"--perms 0755 --dir {quote(str(folder))}"
@@ -226,11 +226,13 @@ def callback(last: Callable[[], object]) -> Iterator[None]:
         last()
 
 
-def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a process of its own it finds all but other processes, so that it is no fault of the spy.
+def test_an_agent_in_the_sandbox_cannot_find_private_data_or_other_processes(
+    bwrap: str, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the sandbox, the same agent finds everything but other processes, so it does look for them.
 
-    That is the user's files, those of the system that tell about its users, those beside the plugin; a port of this machine,
-    and a socket without a file; a process; and the variables with which arena was started, which its sandbox could pass on.
+    It looks for files of the user, files of the system about its users, files beside the plugin, a port of this machine, a
+    socket without a file, a process, and the environment variables of arena, which the sandbox could pass on.
     """
     monkeypatch.setenv("SECRET_TOKEN", "open-sesame")
     name = f"arena-test-{os.getpid()}"
@@ -334,7 +336,7 @@ def test_a_program_may_read_the_files_that_its_command_names(bwrap: str, tmp_pat
     assert "beside" not in done.stdout
 
 
-def test_the_memory_of_the_machine_is_always_the_same(bwrap: str, tmp_path: Path) -> None:
+def test_the_visible_memory_of_the_machine_is_constant_in_the_sandbox(bwrap: str, tmp_path: Path) -> None:
     """psutil, which Axelrod imports, needs the total memory. The numbers that change with other programs are not visible."""
     command = enclose(["sh", "-c", "cat /proc/meminfo"], folder=tmp_path, calls=None, metered=True)  # the command names no file
     done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)

@@ -143,7 +143,7 @@ def test_the_requested_pair_is_drawn(puzzle: Evidence) -> None:
         assert first.headings == ("Round", f"Generated nodes of {names[0]}", f"Generated nodes of {names[1]}")
 
 
-def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
+def test_equal_results_are_points_on_the_diagonal(puzzle: Evidence) -> None:
     """An entry compared with itself has only ties, and each point is on the line from corner to corner."""
     entry = puzzle.sheet.labels.index(A_STAR)
     plot = scatter_plot(puzzle, entry, entry)
@@ -203,7 +203,7 @@ def test_a_cell_of_the_matrix_links_to_its_pair(compared: Path) -> None:
     assert signs == {"+", "-"}, "the two cells of a pair have opposite signs"
 
 
-def test_pairs_are_folded_below_the_matrix(browser: "Browser", invoke: Arena, played: Path) -> None:
+def test_details_of_pairs_are_collapsed_below_the_matrix(browser: "Browser", invoke: Arena, played: Path) -> None:
     """The page with twelve entries is short. A cell opens its pair, and a link leads back."""
     agents = ["greedy", *({"agent": "random", "label": f"random({number})"} for number in range(11))]
     run({"game": "tic-tac-toe", "agents": agents, "rounds": 1}, store=played / "twelve.db")

@@ -42,7 +42,7 @@ def rows(evidence: Evidence, name: str) -> list[tuple[object, ...]]:
     return [row for plot in plots_of(evidence) if plot.name == name for row in plot.rows]
 
 
-def test_the_evidence_agrees_with_the_records(found: Findings, played: Path) -> None:
+def test_the_data_of_the_plots_agrees_with_the_records(found: Findings, played: Path) -> None:
     """Moves, and nodes and seconds of the first seat, are summed over the decisions of each match."""
     with Store.open(played / "cup.db") as store:
         records = {place.number: record for record, place in store.records(boards=True) if place is not None}
@@ -213,7 +213,7 @@ def test_a_drawing_is_well_formed_and_follows_the_theme(versus: Evidence, puzzle
     assert "<script>alert(1)</script>" in texts, "a long label is not cut"
 
 
-def test_counts_have_ticks_only_at_whole_numbers(puzzle: Evidence) -> None:
+def test_axes_of_counts_have_ticks_only_at_whole_numbers(puzzle: Evidence) -> None:
     """One or two positions are solved. The ticks are at 0, 1 and 2, but not at 0.25 or 0.5."""
     from matplotlib.figure import Figure
 
@@ -310,7 +310,7 @@ def test_sixteen_agents_have_distinct_lines_and_whole_labels(puzzle: Evidence) -
             assert all(one.replace(" ", "") in texts.replace(" ", "") for one in labels[:16])
 
 
-def test_matches_share_the_seats_of_a_pairing(versus: Evidence) -> None:
+def test_matches_of_a_pairing_share_one_tuple_of_seats(versus: Evidence) -> None:
     """This saves memory for large runs."""
     seats = [match.seats for match in versus.matches]
     assert len({id(one) for one in seats}) == len(set(seats))

@@ -44,16 +44,16 @@ def test_matches_are_limited_and_failures_come_first(
         assert ranks.count(FAILED) == min(failed, max(most // 2, most - (len(matches) - failed)))
 
 
-def test_every_pairing_has_a_share(board: Evidence) -> None:
-    """There are a thousand matches of one pairing and three of another. Six places go to the last three of each, the newest
-    first.
+def test_every_pairing_gets_a_share_of_the_listed_matches(board: Evidence) -> None:
+    """There are a thousand matches of one pairing and three of another. The list has room for six: the last three of each
+    pairing, the newest first.
     """
     matches = [match(place, "won", 5, 0) for place in range(1000)] + [match(1000 + k, "won", 5, 1) for k in range(3)]
     kept = choose_matches([replace(board, matches=tuple(matches))], 6, 10_000)
     assert [one.match.place for one in kept] == [1002, 999, 1001, 998, 1000, 997]
 
 
-def test_an_answer_counts_as_two_positions() -> None:
+def test_an_answer_of_a_solver_counts_as_two_positions() -> None:
     """The steps of a solver are not in the record."""
     assert match(0, "answered", 50_000, 0).positions == 2
     assert match(0, "won", 30, 0).positions == 31

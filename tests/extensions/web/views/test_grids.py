@@ -41,7 +41,7 @@ def test_a_grid_is_drawn_in_the_terminal(drawn: Path, domineering: Any) -> None:
 
 
 def test_a_click_on_a_cell_plays_an_action(drawn: Path, domineering: Any) -> None:
-    """Each action has a cell. The page gets the cells after each move."""
+    """Each action has a cell. The page gets the cells again after each move."""
     requests = Requests(load_plugins([drawn / "domineering.py"]), ())
     asked = {"do": "position", "game": {"name": "domineering", "parameters": {"size": 3}}, "seed": 0}
     told = requests.answer(asked)
@@ -57,7 +57,7 @@ def test_a_click_on_a_cell_plays_an_action(drawn: Path, domineering: Any) -> Non
     [[(3, 0)], [(0, -1)], [0], [(0, 0, 0)], ["00"], [(0.0, 0)], None],
     ids=["row", "column", "number", "three", "text", "float", "none"],
 )
-def test_invalid_cells_leave_only_the_buttons(domineering: Any, cells: Any) -> None:
+def test_a_grid_with_invalid_cells_is_played_only_by_buttons(domineering: Any, cells: Any) -> None:
     """`arena check` reports them. A page shows the grid without clicks."""
 
     class Astray(type(domineering)):  # type: ignore[misc]
