@@ -138,12 +138,12 @@ def test_a_changed_default_stops_a_run(
 
 def test_the_shell_can_read_the_labels_in_the_advice(tmp_path: Path, invoke: Arena) -> None:
     """shlex splits words like a shell."""
-    label = {"ENTRY": ', label: "it\'s mine"'}
+    label = ', label: "it\'s mine"'
     before = tmp_path / "before"
     before.mkdir()
-    write(before, **label)
+    write(before, ENTRY=label)
     run(before / "cup.yaml", store=tmp_path / "results" / "cup.db")
-    write(tmp_path, ("taker", "place: int = 0", "place: int = -1"), **label)
+    write(tmp_path, ("taker", "place: int = 0", "place: int = -1"), ENTRY=label)
     advice = invoke("run", "cup.yaml").stderr.partition("; use ")[2].partition(" to play")[0]
     assert shlex.split(advice) == ["--fresh-for", "it's mine"]
 
