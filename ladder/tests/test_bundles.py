@@ -114,7 +114,7 @@ def test_replaced_code_of_a_submission_is_caught(tmp_path: Path, capsys: pytest.
         rehash(files)
         code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
         assert code == 1
-        assert f"tournament/submissions/{name} is not the code that was handed in" in verdict["contradictions"][0]
+        assert f"tournament/submissions/{name} is not the code that was submitted" in verdict["contradictions"][0]
     files = read(out)
     files["run.json"] = files["run.json"].replace(digest.encode(), b"0" * 64)
     rehash(files)
