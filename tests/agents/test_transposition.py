@@ -130,6 +130,36 @@ def test_a_state_met_at_another_ply_keeps_its_distance_to_the_end(limits: dict[s
         assert sign * brute_force(game, decided.action, 1) == pytest.approx(exact, abs=1e-12)
 
 
+class LongWeb(Web):
+    """A longer random graph, in which a ply skips at most three states. Most lines end in one of the last six states."""
+
+    name = "long-web"
+
+    def __init__(self, *, seed: int = 0) -> None:
+        rng = random.Random(seed)
+        size = rng.randint(14, 24)
+        self.seats = [rng.randrange(2) for _ in range(size)]
+        following = [range(state + 1, min(size, state + 5)) for state in range(size)]
+        self.ways = [
+            tuple(sorted(rng.sample(near, min(len(near), rng.randint(int(state < size - 6), 3)))))
+            for state, near in enumerate(following)
+        ]
+        self.ends = [rng.choice((-1.0, -0.5, 0.0, 0.5, 1.0)) for _ in range(size)]
+
+
+@pytest.mark.parametrize(("depth", "limits"), [(40, {}), (None, {"nodes": 10**9})], ids=["depth", "budget"])
+def test_a_state_before_remembered_states_is_as_uncertain_as_they_are(
+    depth: int | None, limits: dict[str, Any], decide: Decide
+) -> None:
+    """If all its successors have values from the horizon, so does the state, although this iteration finds them in the table.
+    Otherwise, deeper iterations would take over its value, and miss brute force in some of these graphs.
+    """
+    for seed in range(150):
+        game = LongWeb(seed=seed)
+        exact = brute_force(game, 0, 0) * (1 if game.to_move(0) == 0 else -1)
+        assert decide(AlphaBeta(depth=depth, table=True), game, 0, limits=limits).value == pytest.approx(exact, abs=1e-12)
+
+
 def test_the_announced_distance_to_the_end_falls_with_each_ply(decide: Decide, open_positions: list[Any]) -> None:
     """Both sides play on from a won or lost position. The distance is part of the value."""
     game = TicTacToe()

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from arena.cli import cli
+from arena.cli import Commands, cli
 from arena.errors import Interrupted
 from tests.conftest import Arena
 
@@ -334,6 +334,16 @@ def test_the_help_describes_every_command_in_a_short_sentence(invoke: Arena) -> 
     shown = invoke("--help").stdout.partition("Commands:\n")[2]
     names = [line.split()[0] for line in shown.splitlines() if re.match("  [a-z]", line)]
     assert names == [command.name for command in cli.commands.listed() if not command.hidden]
+
+
+def test_the_help_has_the_whole_first_sentence_of_a_command_of_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command itself is the entry point. By default, click cuts such sentences after 45 characters."""
+    sentence = "Draw the openings of all games of a store as a tree."
+    command = click.Command("openings", help=f"{sentence} Later sentences are details.")
+    point = SimpleNamespace(name="openings", value="plugin:openings", load=lambda: command)
+    monkeypatch.setattr("arena.cli.find_entry_points", lambda _group: [point])
+    assert len(sentence) > 45
+    assert {one.name: one.help for one in Commands().listed()}["openings"] == sentence
 
 
 @pytest.mark.process

@@ -15,7 +15,7 @@ from scipy import stats  # type: ignore[import-untyped]
 import arena
 from arena.format import Placing
 from arena.formats import arena_formats
-from arena.results.contrasts import Contrasts, compare_returns, compare_rounds, compare_values, contrast, placing_merits
+from arena.results.contrasts import Contrast, Contrasts, compare_returns, compare_rounds, compare_values, contrast, placing_merits
 from arena.results.leaderboard import Leaderboard
 from arena.results.rating import Strengths
 from arena.results.tally import Facts, MeanReturns, Tally
@@ -27,6 +27,13 @@ from tests.core.results.one_by_one import count_one_by_one
 BOARDS = 100
 """The number of simulated boards. At most 5 % of them may have a false claim: 5, and up to 11 by chance."""
 MOST = 5 + 3 * sqrt(5)
+
+
+@pytest.mark.parametrize(("p_value", "better"), [(0.0499, 1), (0.05, 1), (0.0501, 0)])
+def test_a_test_rejects_at_its_level(p_value: float, better: int) -> None:
+    """A test of level 0.05 rejects if p is at most 0.05. Then, and only then, the interval of the difference leaves out 0."""
+    found = Contrast(0.2, p_value, "any", p_value)
+    assert (found.better, found.swapped().better) == (better, -better)
 
 
 def sheet(kind: Any, entries: int) -> BoardInfo:

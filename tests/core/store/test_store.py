@@ -62,6 +62,17 @@ def test_a_replayed_void_match_leaves_no_old_rows(tmp_path: Path) -> None:
     assert timeless(tmp_path / "a.db") == {record.id: record.timeless()}
 
 
+def test_a_match_that_is_not_yet_written_counts(tmp_path: Path) -> None:
+    """Records are written within a fifth of a second, but the store has their labels at once."""
+    spec = load_spec(SPEC)
+    (scheduled, *_) = Schedule(spec).take(1)
+    with Store.open(tmp_path / "a.db", write=True) as store, closing(MatchRunner(spec)) as stage:
+        store.begin(Run.of(spec))
+        record = stage.play(scheduled)
+        store.add(scheduled, record)
+        assert [store.holds([label]) for label in (*record.labels, "nobody")] == [True, True, False]
+
+
 def test_a_record_keeps_every_field(tmp_path: Path) -> None:
     spec = load_spec(SPEC)
     first = arena.run(spec).played[0]

@@ -1,7 +1,10 @@
 """The matches that workers are given: every match is recorded once, in fair shares."""
 
+import os
 import random
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -11,7 +14,9 @@ from arena.format import Pairing
 from arena.schedule.schedule import Batch, Scheduled
 from arena.spec import load_spec
 from arena.workers import pool
+from arena.workers.messages import Done, Ready
 from arena.workers.pool import Task, WorkerPool, Workload
+from arena.workers.worker_process import WorkerEnded
 from tests.conftest import VirtualClock
 
 
@@ -125,3 +130,62 @@ def test_the_wait_before_a_failed_worker_is_started_again_doubles(monkeypatch: p
     with pytest.raises(ArenaError, match="3 worker processes in a row ended before they played; the last could not be started"):
         list(WorkerPool(spec, 1, Counted(2).take).play())
     assert [later - earlier for earlier, later in pairwise(starts)] == pytest.approx([0.5, 1], abs=0.05)
+
+
+class Mortal:
+    """A worker that plays one match and ends. Two starts fail before each that succeeds."""
+
+    starts = 0
+    turn = (0, 0)
+
+    def __init__(self, *_: object) -> None:
+        Mortal.starts += 1
+        if Mortal.starts % 3:
+            raise OSError("no room")
+        self.replies, other = os.pipe()
+        os.write(other, b"any")
+        os.close(other)
+        self.begun = 0
+        self.messages: list[Any] = [Ready({})]
+
+    def order(self, matches: Any, *_: object, **__: object) -> None:
+        if not self.begun:
+            self.begun = 1
+            self.messages.append(Done([f"record {matches[0].number}"], 1.0))  # type: ignore[list-item]
+
+    def send(self) -> bool:
+        return False
+
+    def receive(self) -> Iterator[Any]:
+        if not self.messages:
+            raise WorkerEnded("ended")
+        yield self.messages.pop(0)
+
+    def has_ended(self) -> bool:
+        return False
+
+    def check_alive(self, elapsed: float, longest: float) -> None:
+        pass
+
+
+def test_failures_to_start_count_in_a_row(monkeypatch: pytest.MonkeyPatch, clock: VirtualClock) -> None:
+    """Two starts fail before each of four workers that plays a match. That is never three in a row."""
+
+    def tick() -> float:
+        clock.now += 0.1
+        return clock.now
+
+    def end(workers: Sequence[Mortal]) -> None:
+        for one in workers:
+            os.close(one.replies)
+
+    monkeypatch.setattr(clock, "monotonic", tick)
+    monkeypatch.setattr(Mortal, "starts", 0)
+    monkeypatch.setattr(pool, "WorkerProcess", Mortal)
+    monkeypatch.setattr(pool, "end_workers", end)
+    monkeypatch.setattr(pool, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(pool, "MAX_BATCH_MATCHES", 1)
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy"]})
+    found: list[tuple[int, Any]] = [(one.number, record) for one, record in WorkerPool(spec, 1, Counted(4).take, code={}).play()]
+    assert found == [(number, f"record {number}") for number in range(4)]
+    assert Mortal.starts == 12
