@@ -250,6 +250,26 @@ def test_a_node_whose_answers_are_always_lost_is_refused(spec: Spec, whole: dict
     assert said == ["bad is refused: 10 answers in a row could not be read"]
 
 
+def test_lost_answers_count_only_in_a_row(spec: Spec, whole: dict[int, Any]) -> None:
+    """Every third answer is lost, more than ten in all. The node is not refused."""
+    engine = Standin(spec, ["a"])
+    asked, reply = 0, engine._reply
+
+    def lose(key: str) -> list[Reply]:
+        nonlocal asked
+        asked += 1
+        if asked % 3 == 0:
+            del engine.out[key]
+            return [Reply(key, None)]
+        return reply(key)
+
+    engine._reply = lose  # type: ignore[method-assign]
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert asked > 33
+    assert said == []
+
+
 def test_a_message_of_a_node_is_printed_on_one_line(spec: Spec, whole: dict[int, Any]) -> None:
     """The line has a bounded length and no control characters, so it cannot imitate output of arena."""
     engine = Standin(spec, ["bad", "good"])

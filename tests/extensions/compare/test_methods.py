@@ -116,7 +116,7 @@ def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
 def test_a_sequential_test_is_named(tmp_path: Path) -> None:
     spec = {
         **GAME,
-        "agents": ["random", "greedy"],
+        "agents": ["greedy", "lookahead"],
         "format": {"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 200}}},
         "rounds": 100,
     }
@@ -124,6 +124,7 @@ def test_a_sequential_test_is_named(tmp_path: Path) -> None:
     text = methods(tmp_path / "t.db")
     assert "the score by a sequential test of H0: 0, H1: +200 normalised Elo (alpha 0.05, beta 0.05), with n = " in text
     assert "two-sided" not in text, "the alternative of the test has one side"
+    assert "by exact sign-flip tests (Fisher 1935), two-sided, with n = " in methods(tmp_path / "t.db", "--by", "nodes")
 
 
 def test_entries_and_tests_agree_with_the_spec_and_the_records(tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
 """Which process plays a match: an idle one of the same program, unless it has played the same deal."""
 
 from typing import Any
+from unittest.mock import Mock
+
+import pytest
 
 from arena import Limits
 from arena.api.match import Program
+from arena_isolation import agent_process
 from arena_isolation.agent_pool import MAX_IDLE_PROCESSES, AgentProcesses
+from arena_isolation.agent_process import AgentProcess
+from arena_isolation.protocol import VERSION
 
 PROGRAM = Program("random", {}, None, (), "/")
 
@@ -71,3 +77,16 @@ def test_the_process_that_has_been_idle_longest_is_ended() -> None:
     pool = make_pool()
     processes = [play(pool, None, Program(f"agent {number}", {}, None, (), "/")) for number in range(MAX_IDLE_PROCESSES + 2)]
     assert [getattr(one, "alive") for one in processes] == [False, False, *[True] * MAX_IDLE_PROCESSES]  # noqa: B009
+
+
+def test_each_match_may_print_as_much_as_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit on printed output begins again with each match of a process."""
+    started = Mock()
+    started.wake.return_value = started.used_at_rest.return_value = 0.0
+    started.read_unasked.return_value = None
+    started.receive.return_value = b'{"type": "hello", "protocol": %d, "can": ["choose"]}\n' % VERSION
+    monkeypatch.setattr(agent_process, "start_agent", lambda *_: started)
+    process = AgentProcess(PROGRAM, None, "process")
+    for match in range(1, 4):
+        process.begin()
+        assert started.chatter.again.call_count == match

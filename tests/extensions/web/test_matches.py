@@ -24,6 +24,23 @@ SPEC: dict[str, Any] = {
 }
 
 
+AWAY = """
+from arena import Agent, Unavailable, hookimpl
+
+class Away(Agent):
+    'Its backend answers only in the second seat.'
+    name, waits = "away", True
+    def choose(self, game, state, search):
+        if game.to_move(state) == 0:
+            raise Unavailable("no answer")
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Away]
+"""
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("matches") / "some.db"
@@ -81,6 +98,19 @@ def test_filters_select_the_right_matches(store: Path, board: int | None) -> Non
         tried, hits = tried + 1, hits + bool(expected)
     assert tried == (146 if board is None else 21)
     assert (hits == 0) == (board == 7)
+
+
+def test_a_void_match_has_no_result(tmp_path: Path) -> None:
+    """It has the returns of a draw. The filter finds it only by its ending."""
+    path, plugin = tmp_path / "void.db", tmp_path / "away.py"
+    plugin.write_text(AWAY)
+    run({"game": "tic-tac-toe", "rounds": 2, "agents": ["away", "random"], "plugins": [str(plugin)]}, store=path)
+    void = [record.id for *_, record in placed(path) if record.termination == "void"]
+    assert len(void) == 2
+    for agent, result in product(("", "away", "random"), ("win", "draw", "loss")):
+        found = [match["id"] for match in matches(path, MatchFilter(agent=agent, result=result))["matches"]]
+        assert not {*found} & {*void}
+    assert [match["id"] for match in matches(path, MatchFilter(ending="void"))["matches"]] == void[::-1]
 
 
 def test_links_to_newer_and_older_matches_visit_each_match_once(store: Path) -> None:
