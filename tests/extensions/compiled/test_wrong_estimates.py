@@ -33,6 +33,11 @@ def closed(game: Walk, state: Any, player: int = 0) -> float:
     return 1e999 if state[0] == 4 else 0.0
 
 
+@arena.heuristic("blocked", game="walk")
+def blocked(game: Walk, state: Any, player: int = 0) -> float:
+    return 1e999 if state[0] == 3 or state[0] == 4 else 0.0
+
+
 @arena.heuristic("nowhere", game="walk")
 def nowhere(game: Walk, state: Any, player: int = 0) -> float:
     return (1e999 - 1e999) if state[0] == 2 else 0.0
@@ -47,6 +52,12 @@ def nothing(game: CostlyWalk, state: Any, player: int = 0) -> float:
 @pytest.mark.parametrize("heuristic", [below, closed])
 def test_negative_and_infinite_estimates_agree(twice: Any, agent: Agent, heuristic: Any) -> None:
     assert twice(agent, Walk(), (0,), heuristic).found is not None
+
+
+@pytest.mark.parametrize("agent", SOLVERS, ids=name)
+def test_dead_ends_are_not_expanded(twice: Any, agent: Agent) -> None:
+    """No step is longer than 2, so each path leads through one of the two states with infinite estimates."""
+    assert twice(agent, Walk(), (0,), blocked).found is None
 
 
 @pytest.mark.parametrize("agent", SOLVERS, ids=name)
