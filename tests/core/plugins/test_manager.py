@@ -243,6 +243,27 @@ def test_hooks_are_ordered_and_wrapped_as_in_pluggy(write: Write) -> None:
     order.clear()
 
 
+def test_the_wrapper_of_a_plugin_that_has_failed_is_not_continued(write: Write) -> None:
+    """The plugin fails in another function that the wrapper surrounds."""
+    file = write(
+        """
+        LOG = __import__("builtins").__dict__.setdefault("_failed_log", [])
+        @hookimpl(wrapper=True)
+        def arena_run_started():
+            LOG.append("before")
+            yield
+            LOG.append("after")
+        @hookimpl(specname="arena_run_started")
+        def fails(): 1 / 0
+        """
+    )
+    with pytest.warns(RuntimeWarning, match="because arena_run_started raised ZeroDivisionError"):
+        play(file)
+    log = load_file(file).LOG
+    assert log == ["before"]
+    log.clear()
+
+
 def test_hook_calls_can_be_monitored(write: Write) -> None:
     registry = load_plugins([write(LOGS)])
     calls: list[str] = []
