@@ -388,7 +388,7 @@ class LadderApi:
         """Take your submission out of play."""
         one = await self._own(request, key)
         self._limits.take(WITHDRAWING, one.author)
-        if not self._ledger.withdraw(one.id, one.author):
+        if not await anyio.to_thread.run_sync(self._ledger.withdraw, one.id, one.author):
             raise Refusal(
                 409,
                 f"{one.name or one.file} is {one.status}",
@@ -405,12 +405,13 @@ class LadderApi:
 
     async def join(self, newcomer: Newcomer) -> RegisteredAnswer:
         """Register as an author, if registration is open to everyone."""
-        return RegisteredAnswer(name=newcomer.name, token=self._ledger.join(newcomer.name, newcomer.name))
+        token = await anyio.to_thread.run_sync(self._ledger.join, newcomer.name, newcomer.name)
+        return RegisteredAnswer(name=newcomer.name, token=token)
 
     async def claim(self, request: Request, link: LinkCode) -> RegisteredAnswer:
         """Exchange the code of a link from the host for a token. A code works once."""
         try:
-            name, token = self._ledger.claim(link.code)
+            name, token = await anyio.to_thread.run_sync(self._ledger.claim, link.code)
         except Refusal:
             self._limits.take(STRANGERS, request.scope["client_address"])
             raise

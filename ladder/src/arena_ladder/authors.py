@@ -130,11 +130,16 @@ class AuthorTables(LadderTables):
         """Use up the code of a link. Return the id of the author and a new token, which replaces an old one on all ladders that
         share their authors. Raises Refusal 404 if the code is not valid, and 409 if its author is banned.
         """
+        self._find_linked(code)  # strangers may send any code, and for a wrong one, no other ladder is opened or locked
         with self._everywhere() as others:
-            author = self._value("SELECT author FROM ladder_link WHERE code = ?", _hash(code))
-            if author is None:
-                raise Refusal(404, "this link is invalid or has already been used", "ask the host of the ladder for a new one")
-            return str(author), self._give_token(str(author), str(author), others)
+            author = self._find_linked(code)
+            return author, self._give_token(author, author, others)
+
+    def _find_linked(self, code: str) -> str:
+        author = self._value("SELECT author FROM ladder_link WHERE code = ?", _hash(code))
+        if author is None:
+            raise Refusal(404, "this link is invalid or has already been used", "ask the host of the ladder for a new one")
+        return str(author)
 
     def expect(self, name: str) -> None:
         """Register an author, without giving out a token."""

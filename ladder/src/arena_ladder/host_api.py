@@ -115,15 +115,15 @@ class HostApi:
 
     async def check(self, key: Key) -> Response:
         """Check a submission again."""
-        one = self._ledger.check_again(key, WHO)
+        one = await anyio.to_thread.run_sync(self._ledger.check_again, key, WHO)
         self._host.examiner.wake()
         self._host.runner.wake()
         return AsciiJson({"id": one.id, "status": one.status})
 
     async def withdraw(self, key: Key) -> Response:
         """Take a submission out of play."""
-        one = self._ledger.submission(key)
-        if not self._ledger.withdraw(one.id, WHO, "withdrawn by the host of the ladder"):
+        one = await anyio.to_thread.run_sync(self._ledger.submission, key)
+        if not await anyio.to_thread.run_sync(self._ledger.withdraw, one.id, WHO, "withdrawn by the host of the ladder"):
             raise Refusal(
                 409, f"{key} is {one.status}", "only agents that are playing or waiting for their check can be withdrawn"
             )
@@ -132,7 +132,7 @@ class HostApi:
 
     async def message(self, sent: NewMessage) -> Response:
         """Send a message to an author or a team."""
-        return AsciiJson({"author": self._ledger.send(sent.author, sent.text, WHO)})
+        return AsciiJson({"author": await anyio.to_thread.run_sync(self._ledger.send, sent.author, sent.text, WHO)})
 
     async def archive(self, wanted: Annotated[Wanted, Query()]) -> Response:
         """Return the code and the logs of all submissions, or of the ones that fit a filter, as a zip file."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from arena.store import Store
 from arena_ladder.host import LadderApp, LadderHost
@@ -124,3 +125,36 @@ def test_no_route_reads_or_writes_much_in_the_thread_that_serves_all_requests(
     for word in (*LONG[:3], 'a long answer: b\'{"author"', 'a long answer: b\'{"rows"', 'a long answer: b\'{"agent"'):
         assert word in found[False], word
     assert not [word for word in (*LONG, "long answer") if word in found[True]]
+
+
+def test_no_route_writes_in_the_thread_that_serves_all_requests(
+    app: FastAPI, host: LadderHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction waits for the disk and for other programs, such as the commands of the host."""
+    hand_in(host.ledger, 0, 1)
+    token, admin = host.ledger.token, host.ledger.make_host_token()  # type: ignore[attr-defined]
+    ids = [host.ledger.submit("eve", f"mine-{number}", "python", "mine.py", b"x = 1", 10).id for number in range(2)]
+    found: dict[bool, int] = dict.fromkeys([True, False], 0)
+    serving, writing = threading.get_ident(), host.ledger._writing
+
+    def note() -> Any:
+        found[threading.get_ident() == serving] += 1
+        return writing()
+
+    code = host.ledger.make_link("eve", "admin")
+    monkeypatch.setattr(host.ledger, "_writing", note)
+    posted: dict[str, tuple[str, dict[str, str]]] = {
+        "/api/authors": (token, {"name": "bob"}),
+        f"/api/submissions/{ids[0]}/withdraw": (token, {}),
+        f"/api/host/submissions/{ids[1]}/withdraw": (admin, {}),
+        f"/api/host/submissions/{0:016}/check": (admin, {}),
+        "/api/host/messages": (admin, {"author": "eve", "text": "hello"}),
+        "/api/claim": (token, {"code": code}),
+    }
+    for number, (path, (bearer, body)) in enumerate(posted.items(), 1):
+        answer = asyncio.run(ask(app, path, "", bearer, json.dumps(body)))
+        assert answer.startswith("20"), answer
+        assert found[False] >= number
+    posts = {route.path for route in app.routes if isinstance(route, Route) and "POST" in (route.methods or ())}
+    assert len(posts) == len(posted) + 1, "and handing in, which reads a form"
+    assert found[True] == 0

@@ -109,8 +109,8 @@ async def ask_all(app: FastAPI, host: LadderHost) -> dict[str, str]:
     return found
 
 
-async def ask(app: FastAPI, path: str, query: str, token: str) -> str:
-    """The status, the headers and the body of an answer; of a stream, its first event."""
+async def ask(app: FastAPI, path: str, query: str, token: str, body: str | None = None) -> str:
+    """The status, the headers and the body of an answer; of a stream, its first event. A `body` of JSON is posted."""
     found, ended = [], asyncio.Event()
 
     async def send(message: Message) -> None:
@@ -122,12 +122,13 @@ async def ask(app: FastAPI, path: str, query: str, token: str) -> str:
         if ended.is_set() or path == "/api/events":
             await ended.wait()
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": (body or "").encode(), "more_body": False}
 
     scope = {
-        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "root_path": "", "scheme": "http",
-        "query_string": query.encode(), "headers": [(b"authorization", f"Bearer {token}".encode())], "http_version": "1.1",
-        "client": ("::1", 1), "client_address": "::1", "server": ("127.0.0.1", 80),
+        "type": "http", "method": "GET" if body is None else "POST", "path": path, "raw_path": path.encode(), "root_path": "",
+        "scheme": "http", "query_string": query.encode(), "http_version": "1.1", "server": ("127.0.0.1", 80),
+        "headers": [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")],
+        "client": ("::1", 1), "client_address": "::1",
     }  # fmt: skip
     await app(scope, receive, send)
     return "\n".join(found)

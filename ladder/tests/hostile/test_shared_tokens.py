@@ -109,6 +109,20 @@ def test_a_new_token_or_link_makes_the_links_of_all_ladders_invalid(ladders: dic
     assert find_valid(ladders, token) == {"one": "ada", "two": "ada"}
 
 
+@pytest.mark.promise(hole="server", isolation="any")
+def test_a_wrong_code_opens_and_locks_no_ladder(ladders: dict[str, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strangers may send any number of codes."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a ladder was opened or locked")
+
+    ladders["two"].make_link("ada", "admin")
+    monkeypatch.setattr(Ledger, "__init__", fail)
+    monkeypatch.setattr(Ledger, "_writing", fail)
+    with pytest.raises(Refusal, match="invalid"):
+        ladders["one"].claim("x" * 32)
+
+
 @REPLACED
 def test_a_new_token_of_the_host_replaces_the_old_one_on_all_ladders(ladders: dict[str, Ledger]) -> None:
     for first, second in (("one", "two"), ("two", "one")):
