@@ -195,6 +195,10 @@ class Guard:
         self._max_body_bytes, self._only_json = max_body_bytes, only_json
         self._requests, self._client_of = requests, client_of
         self._cookie = f"arena-{site.port}"
+        self._own_cookie = f"{self._cookie}-own"
+        """A cookie that a browser does not send if another site opened the address. Without HTTPS, the headers `Sec-Fetch-*` are
+        missing, except on the machine of the server.
+        """
         self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -250,10 +254,13 @@ class Guard:
             if self._open[address] > rates.open:
                 raise Refusal(429, f"{rates.open} requests from this address are already open", "close some pages", 1.0)
         if self._token is not None:
-            given = _query(scope).get("token") or _cookie(headers, self._cookie)
-            given = given or headers.get("authorization", "").removeprefix("Bearer ")
+            said, kept = _query(scope).get("token"), _cookie(headers, self._cookie)
+            given = said or kept or headers.get("authorization", "").removeprefix("Bearer ")
             if not hmac.compare_digest(given.encode(), self._token.encode()):
                 raise Refusal(401, "the token is missing or wrong", "open the address that arena serve printed")
+            from_own = said or not kept or hmac.compare_digest(_cookie(headers, self._own_cookie).encode(), self._token.encode())
+            if scope["path"].startswith(OWN_PATHS) and not from_own:
+                raise Refusal(403, "a page of a different site opened this address", "open it from a page of this server")
         changes = scope["method"] not in ("GET", "HEAD")
         if self._only_json and changes and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refusal(415, "expected content-type application/json")
@@ -295,17 +302,20 @@ class Guard:
         return receive_limited
 
     async def _keep_token(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Store the token in a cookie and redirect to the address without the token. So the token does not appear in histories
+        """Store the token in cookies and redirect to the address without the token. So the token does not appear in histories
         and logs.
 
-        A browser sends this cookie when a link on a page of another site opens a page, and with no other request of that site.
+        A browser sends the first cookie when a link on a page of another site opens a page, and with no other request of that
+        site. The second is sent only with requests of own pages, and with addresses that the user has typed.
         """
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
         path = "/" + quote(scope["path"].lstrip("/"))  # one that begins with // or /\ would redirect to another server
-        cookie = f"{self._cookie}={self._token}; Path=/; Max-Age={TOKEN_COOKIE_SECONDS}; HttpOnly; SameSite=Lax"
-        headers = {"location": f"{path}?{rest}" if rest else path, "set-cookie": cookie}
-        await Response(None, 303, headers)(scope, receive, send)
+        answer = Response(None, 303, {"location": f"{path}?{rest}" if rest else path})
+        for name, site in ((self._cookie, "Lax"), (self._own_cookie, "Strict")):
+            cookie = f"{name}={self._token}; Path=/; Max-Age={TOKEN_COOKIE_SECONDS}; HttpOnly; SameSite={site}"
+            answer.headers.append("set-cookie", cookie)
+        await answer(scope, receive, send)
 
 
 def public_address(url: str) -> str:

@@ -53,7 +53,7 @@ def test_no_cookie_is_unquoted(store: Path, token: str | None, monkeypatch: pyte
     unquoted: list[str] = []
     monkeypatch.setattr(http.cookies, "_unquote", unquoted.append)
     pages = Pages(store=store, host="127.0.0.1" if token is None else "0.0.0.0", token=token)
-    own = f"arena-{pages.port}={TOKEN}"
+    own = f"arena-{pages.port}={TOKEN}; arena-{pages.port}-own={TOKEN}"
     assert pages.ask("/api/tournaments", Cookie=SLOW_COOKIE).status == (200 if token is None else 401)
     for cookies in (own, f"{SLOW_COOKIE}; {own}", f"{own} ;b", f"x={own}; {own}"):
         assert pages.ask("/api/tournaments", Cookie=cookies).status == 200

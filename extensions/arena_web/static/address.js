@@ -38,7 +38,9 @@ export async function begin(faults, restore, usual) {
   return undefined;
 }
 
-addEventListener("hashchange", () => location.reload()); // a link to the same page with other values
+// A link to the same page may have other values. A window that another page has opened is left alone, because that page can
+// change the address behind the # at any time.
+addEventListener("hashchange", () => opener === null && location.reload());
 
 export function mapping(value, what) {
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error(`${what}: expected names with values`);

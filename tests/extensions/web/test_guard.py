@@ -192,10 +192,23 @@ def test_the_token_moves_from_the_address_into_a_cookie(open_pages: Pages) -> No
     assert first.headers["location"] == "/t/cup/matches?page=2"
     kept = first.headers["set-cookie"]
     assert "HttpOnly" in kept
-    assert "SameSite=Lax" in kept
-    cookie = kept.partition(";")[0]
+    assert "SameSite=Strict" in kept, "the last cookie"
+    cookie = f"arena-{open_pages.port}={TOKEN}"
     assert open_pages.ask("/t/cup", Cookie=cookie).status == 200
     assert open_pages.ask("/t/cup", Cookie=cookie[:-1]).status == 401
+
+
+@pytest.mark.promise(hole="page", isolation="any")
+@pytest.mark.parametrize(("path", "foreign"), [("/t/cup", 200), ("/play", 403), ("/puzzles", 403), ("/api/tournaments", 403)])
+def test_without_https_cookies_tell_links_of_other_sites_apart(open_pages: Pages, path: str, foreign: int) -> None:
+    """A browser sends no `Sec-Fetch-*` to a plain address of another machine. With a request that another site has caused, it
+    sends no cookie that is `SameSite=Strict` (RFC 6265bis, 5.2).
+    """
+    lax, strict = f"arena-{open_pages.port}={TOKEN}", f"arena-{open_pages.port}-own={TOKEN}"
+    assert open_pages.ask(path, Cookie=lax).status == foreign
+    assert open_pages.ask(path, Cookie=f"{lax}; {strict[:-1]}").status == foreign
+    assert open_pages.ask(path, Cookie=strict).status == 401
+    assert open_pages.ask(path, Cookie=f"{lax}; {strict}").status == 200
 
 
 @pytest.mark.parametrize(

@@ -416,4 +416,22 @@ def test_a_link_with_a_token_opens_a_page_from_another_site(mail: Any, serve: An
             assert follow(mail, address) == status
             assert "token" not in mail.url
         mail.goto("http://mail.example/")
+        for name in ("Play", "Puzzles"):
+            address = f"{plain}{name.lower()}"
+            assert follow(mail, address) == 403, name
+            mail.goto(plain)  # as if the user had typed it
+            with mail.expect_response(address) as found:
+                mail.get_by_role("link", name=name, exact=True).first.click()
+            assert found.value.status == 200, name
+            mail.goto("http://mail.example/")
+        with mail.expect_popup() as opened:
+            mail.evaluate("(address) => void (window.other = open(address))", plain)
+        opened.value.get_by_role("link", name="Play", exact=True).first.click()
+        opened.value.wait_for_selector(".board-first .card")
+        wait = "new Promise((done) => addEventListener('hashchange', () => setTimeout(done, 500, 'the same page')))"
+        opened.value.evaluate(f"() => void (window.changed = {wait})")
+        mail.evaluate("(address) => void (window.other.location = address)", f"{plain}play#{{}}")
+        assert opened.value.evaluate("window.changed") == "the same page", "it was not loaded again with settings of the other"
+        opened.value.close()
+        mail.goto("http://mail.example/")
         assert mail.evaluate(LOAD, ["img", f"{plain}static/icon.svg"]) == "refused"
